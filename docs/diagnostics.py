@@ -13,6 +13,7 @@ GROUPS = {
     "SC4": "Identity and changes",
     "SC5": "Targets and importers",
     "SC6": "Configuration and pipelines",
+    "SC8": "Rules for manifests",
 }
 """Parts of the list, by the beginning of a code."""
 

@@ -5,11 +5,11 @@ import shutil
 import sys
 from pathlib import Path
 
-from docs import commands, diagnostics, engines, language, python_api
+from docs import commands, diagnostics, engines, language, lint, python_api
 from docs.markdown import heading, toctree
 
 ROOT = Path(__file__).parents[1]
-_PAGES_IN_TREE = re.compile(r"schemac/(source|pipeline|engines/\w+)/pages/")
+_PAGES_IN_TREE = re.compile(r"schemac/(source|pipeline|lint|engines/\w+)/pages/")
 """Where the README links to pages of the compiler."""
 _CODE_PAGE = re.compile(r"\]\((SC\d+\.md)\)")
 
@@ -17,7 +17,7 @@ _CODE_PAGE = re.compile(r"\]\((SC\d+\.md)\)")
 def pages() -> dict[str, str]:
     """All pages of the site by their path; the text is Markdown as MyST reads it."""
     parts = ("guide", "kinds/index", "attributes/index", "engines/index", "commands/index")
-    more = ("diagnostics/index", "rules/index", "losses/index", "python", "pipeline", "changelog")
+    more = ("diagnostics/index", "lint", "rules/index", "losses/index", "python", "pipeline", "changelog")
     return {
         "index.md": heading(
             "schemac",
@@ -31,6 +31,7 @@ def pages() -> dict[str, str]:
         **engines.pages(),
         **commands.pages(),
         **diagnostics.pages(),
+        **lint.pages(),
         **python_api.pages(),
     }
 

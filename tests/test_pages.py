@@ -60,6 +60,11 @@ def _found(code: Code, page: Page, example: Example, shell: Shell, folder: Path)
         lay_out(page, folder)
         (folder / "pipeline.yaml").write_text(example.text)
         return _found_by_shell("schemac run --dry-run pipeline.yaml", shell, folder)
+    if code.id.startswith("SC8"):
+        settings = next((file.text for file in page.files if file.path == "schemac.toml"), None)
+        (folder / "schemac.toml").write_text(settings or f'[lint]\nselect = ["{code.id}", "default"]\n')
+        (folder / "rides.yaml").write_text(example.text)
+        return _found_by_shell("schemac check rides.yaml", shell, folder)
     content = example.text.encode()
     if example.language == "bytes":
         content = re.sub(rb"\\x([0-9a-f]{2})", lambda m: bytes.fromhex(m[1].decode()), content)

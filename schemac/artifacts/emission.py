@@ -4,13 +4,13 @@ Layer: artifacts.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.registry.codes import codes_of
 from schemac.registry.engine import Capability, EngineError
 from schemac.registry.installed import engine, engines
-from schemac.source.diagnostic import Code
+from schemac.source.diagnostic import Code, Severity
 from schemac.source.report import Report
 
 if TYPE_CHECKING:
@@ -73,15 +73,21 @@ class Emission:
         """The fields that have lost something so far."""
         return frozenset(loss.path for loss, _ in self._losses)
 
-    def report_losses(self) -> None:
-        """Report a note at the place of each loss."""
+    def report_losses(self, severity: Severity | None = None) -> None:
+        """Report a note at the place of each loss, or a finding of another severity."""
+        before = Report()
+        findings = type(self.findings)(before, self.findings.origins)
         for loss, slot in self._losses:
             where = f" in {loss.artifact}" if loss.artifact else ""
             message = f"{loss.lost} becomes {loss.becomes}{where}"
             if slot is None:
-                self.findings.at_schema(self._loss_code, message)
+                findings.at_schema(self._loss_code, message)
             else:
-                self.findings.at_type(slot, self._loss_code, f"{loss.path}: {message}")
+                findings.at_type(slot, self._loss_code, f"{loss.path}: {message}")
+        said = before.diagnostics
+        self.findings.report.extend(
+            said if severity is None else [replace(d, severity=severity, excerpt=d.excerpt) for d in said]
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,13 @@ from functools import cache
 from hashlib import blake2b
 
 from schemac import version
-from schemac.registry.distributions import distribution_names
+from schemac.registry.distributions import distribution_names, entry_points_of
 from schemac.registry.installed import engines, outside_points
 from schemac.source.text import read_file
 
-_FORMAT = "1"
+_RULES = "schemac.lint"
+"""The entry point group of rules."""
+_FORMAT = "2"
 """Counts up when entries get another form."""
 _ZONES = "/usr/share/zoneinfo/tzdata.zi"
 """Begins with the version of the machine's time zones; those of other systems come with Python's `tzdata`."""
@@ -37,11 +39,22 @@ def fingerprint() -> bytes:
     ]
     digest = blake2b("\n".join(parts).encode("utf-8", "replace"), digest_size=16)
     digest.update(_own_code())
-    for point in outside_points():
+    for point in (*outside_points(), *entry_points_of(_RULES)):
         digest.update(f"\n{point.name} {point.value}\n".encode())
-        module = sys.modules.get(point.module.partition(".")[0])
-        digest.update(_code(getattr(module, "__file__", None) or ""))
+        digest.update(_code(_file_of(point.module.partition(".")[0])))
     return digest.digest()
+
+
+def _file_of(package: str) -> str:
+    """Return where the code of another distribution lies; rules are loaded only where something is checked afresh."""
+    module = sys.modules.get(package)
+    if module is not None:
+        file: str = getattr(module, "__file__", None) or ""
+        return file
+    from importlib.util import find_spec  # for start-up time: hardly anybody has rules of other distributions
+
+    spec = find_spec(package)
+    return (spec.origin or "") if spec is not None else ""
 
 
 def _own_code() -> bytes:

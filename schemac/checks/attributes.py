@@ -30,7 +30,9 @@ from schemac.source.catalogue import (
 from schemac.source.json_object import Json
 from schemac.source.suggest import closest, one_of, with_article
 from schemac.syntax.complaints import Complaint, complaints
+from schemac.syntax.plain import written
 from schemac.syntax.reading import InvalidValueError
+from schemac.syntax.remedies import Meant, Quote, Remove, Write
 
 _KEY = re.compile(KEY_PATTERN)
 Say = Callable[..., None]
@@ -115,7 +117,9 @@ def _is_like_a_known_one(key: str, value: Any, say: Say) -> bool:
         if holder is not None:
             help = f"write `{holder}: {{{name}: …}}`"
         else:
-            help = f"did you mean `{domain}/{near}`?" if near else f"known in this domain: {', '.join(names)}"
+            help = (
+                Meant.word(f"{domain}/{near}", key) if near else f"known in this domain: {', '.join(names)}"
+            )
         say(UNKNOWN_ATTRIBUTE, f"`{domain}` has no attribute `{name}`", on_key=True, help=help)
         return False
     near_domain = _near_domain(domain)
@@ -124,14 +128,14 @@ def _is_like_a_known_one(key: str, value: Any, say: Say) -> bool:
             LIKELY_TYPO,
             f"`{key}` is not a known attribute, but `{near_domain}/{name}` is",
             on_key=True,
-            help=f"did you mean `{near_domain}/{name}`?",
+            help=Meant.word(f"{near_domain}/{name}", key),
         )
     near = next(
         (a.name for a in OPEN.values() if domain_of(a.key) == domain and closest(name, (a.name,))), None
     )
     if near is not None:
         message = f"`{key}` is not a known attribute, but `{domain}/{near}` is"
-        say(LIKELY_TYPO, message, on_key=True, help=f"did you mean `{domain}/{near}`?")
+        say(LIKELY_TYPO, message, on_key=True, help=Meant.word(f"{domain}/{near}", key))
     return _is_json(value, say)
 
 
@@ -156,7 +160,7 @@ def _is_json(value: Any, say: Say, *steps: str | int) -> bool:
             INVALID_ATTRIBUTE,
             f"the number {value} cannot be written in JSON",
             *steps,
-            help="write it as a text in quotes",
+            help=Quote.it(help="write it as a text in quotes"),
         )
         return False
     if isinstance(value, dict):
@@ -234,11 +238,11 @@ def _say_complaint(
     help = found.help or f"{attribute.name}: {attribute.summary}"
     fields = getattr(attribute.value_type, "model_fields", {})
     if isinstance(value, str) and "kind" in fields:
-        help = f"write `{{kind: {value}}}`"
+        help = Write.value(f"{{kind: {written(value)}}}")
     elif value is True and fields and not any(field.is_required() for field in fields.values()):
-        help = "write `{}`"
+        help = Write.value("{}")
     elif found.path == ("linkType",) and isinstance(value["linkType"], str):
-        help = f"write `{{kind: {value['linkType']}}}`"
+        help = Write.value(f"{{kind: {written(value['linkType'])}}}")
     say(INVALID_ATTRIBUTE, message, *path, help=help, on_key=found.on_key)
 
 
@@ -255,7 +259,7 @@ def _is_logical_type(
     if word.kind not in BY_NAME:
         near = closest(word.kind, [*odf.WORDS, *BY_NAME])
         help = (
-            f"did you mean `{near}`?"
+            Meant.word(near, word.kind)
             if near
             else f"the words of the standard are {one_of(sorted(odf.WORDS))}"
         )
@@ -280,8 +284,8 @@ def _is_standard_word(
     is_link = word.kind == "ObjectLink"
     unknown = [key for key in value if key != "kind" and not (is_link and key == "linkType")]
     for key in unknown:
-        help = "remove it" if not is_link else f"did you mean `{closest(key, ('linkType',)) or 'linkType'}`?"
-        say(INVALID_ATTRIBUTE, f"{word.kind} has no property `{key}`", *steps, key, on_key=True, help=help)
+        way_out = Meant.word("linkType", key) if is_link else Remove.it()
+        say(INVALID_ATTRIBUTE, f"{word.kind} has no property `{key}`", *steps, key, on_key=True, help=way_out)
     if unknown or not is_link:
         return not unknown
     if "linkType" not in value:
@@ -301,7 +305,7 @@ def _is_standard_word(
             "a link to a link has no meaning",
             *place,
             "kind",
-            help="write `kind: Multihash`",
+            help=Write.value("Multihash", key="kind", is_safe=False),
         )
         return False
     return _is_logical_type(attribute, typed, inner, place, say)

@@ -37,6 +37,7 @@ from schemac.source.catalogue import (
     UNPORTABLE_PATTERN,
 )
 from schemac.source.suggest import closest, with_article
+from schemac.syntax.remedies import Meant, Quote, Remove
 
 _OTHER_FORM = {
     Role.JSON: "JSON is stored in another form than it is written in",
@@ -71,7 +72,7 @@ def _is_misplaced(slot: Slot, key: str, findings: Findings) -> bool:
             MISPLACED_ATTRIBUTE,
             f"`{key}` cannot apply to {slot.path_text}: {reason}",
             on_key=True,
-            help="remove it",
+            help=Remove.it(),
         )
     return bool(reason)
 
@@ -80,7 +81,7 @@ def _read(slot: Slot, key: str, kind: type[Constraint], findings: Findings) -> C
     authored = slot.extra[key]
     rounded = _rounded(slot, key, authored, findings)
     if rounded is not None:
-        help = f"write it in quotes: `{key}: '{rounded}'`"
+        help = Quote.it(help=f"write it in quotes: `{key}: '{rounded}'`")
         message = f"`{key}` has more digits than a number in YAML keeps"
         findings.at_extra(slot, key, UNFIT_CONSTRAINT, message, help=help)
         return None
@@ -199,7 +200,7 @@ def check_row_constraints(
                     key,
                     *steps,
                     i,
-                    help="keep one of the two",
+                    help=Remove.it(help="keep one of the two"),
                 )
                 wrong.add(key)
 
@@ -223,6 +224,8 @@ def _unknown_field(
 ) -> None:
     near = closest(path, known)
     help = (
-        f"did you mean '{near}'?" if near else "a field inside of a list or map has no single value in a row"
+        Meant.word(near, path, mark="'")
+        if near
+        else "a field inside of a list or map has no single value in a row"
     )
     findings.at_schema(UNKNOWN_COLUMN, f"there is no field '{path}'", "extra", key, *steps, help=help)

@@ -12,6 +12,7 @@ from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
 from schemac.source.suggest import with_article
+from schemac.syntax.remedies import Remove, Unwrap
 
 _STORAGE = {
     "arrow.uuid": "Binary",
@@ -47,7 +48,9 @@ def _check_pairs(slot: Slot, findings: Findings) -> None:
     for attribute in of_role(Role.BLOB):
         if attribute.key in slot.extra:
             message = f"`{attribute.key}` determines the layout, so `{buffer}` has no effect"
-            findings.at_extra(slot, buffer, CONFLICTING_HINTS, message, on_key=True, help="remove this hint")
+            findings.at_extra(
+                slot, buffer, CONFLICTING_HINTS, message, on_key=True, help=Remove.it(what="this hint")
+            )
 
 
 def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findings) -> None:
@@ -81,7 +84,7 @@ def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findi
             UNSUPPORTED_HINT,
             f"{extension.name} does not accept metadata",
             "metadata",
-            help="remove it",
+            help=Remove.it(),
         )
 
 
@@ -109,5 +112,5 @@ def _check_tensor(slot: Slot, extension: arrow.ExtensionType, length: int | None
             UNSUPPORTED_HINT,
             "the items of a tensor may not be null",
             "itemType",
-            help="write the item type without Option",
+            help=Unwrap.part("write the item type without Option", is_safe=False),
         )

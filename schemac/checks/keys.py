@@ -22,6 +22,7 @@ from schemac.source.catalogue import (
     UNKNOWN_COLUMN,
 )
 from schemac.source.suggest import closest, with_article
+from schemac.syntax.remedies import Meant, Write
 
 _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attribute.names_columns)
 
@@ -81,7 +82,7 @@ def check_positions(slots: Sequence[Slot], findings: Findings) -> None:
                     DUPLICATE_KEY_POSITION,
                     f"position {value.position} of the key is already used by {first.path_text}",
                     "position",
-                    help=f"write `position: {max(taken) + 1}`",
+                    help=Write.value(str(max(taken) + 1), key="position", is_safe=False),
                 )
 
 
@@ -92,7 +93,7 @@ def check_named_columns(extra: Mapping[str, Any], columns: Sequence[Slot], findi
         for i, name in enumerate(attribute.read(extra) or ()):
             if name not in names:
                 near = closest(name, names)
-                help = f"did you mean '{near}'?" if near else ""
+                help = Meant.word(near, name, mark="'") if near else ""
                 message = f"there is no column '{name}'"
                 findings.at_schema(UNKNOWN_COLUMN, message, "extra", attribute.key, i, help=help)
 

@@ -8,6 +8,7 @@ from schemac.logical.checked import Checked
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import NESTED_OPTION
+from schemac.syntax.remedies import Unwrap
 
 
 def check_type(slot: Slot, findings: Findings) -> None:
@@ -18,7 +19,7 @@ def check_type(slot: Slot, findings: Findings) -> None:
             1,
             NESTED_OPTION,
             f"{slot.path_text} is an Option inside an Option",
-            help="keep the outer Option only",
+            help=Unwrap.part("keep the outer Option only", is_safe=True),
         )
     if isinstance(slot.type, Checked):
         slot.type.check(slot, findings)

@@ -11,6 +11,7 @@ from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import UNKNOWN_SUCCESSOR
 from schemac.source.suggest import closest
+from schemac.syntax.remedies import Meant
 
 
 def check_successors(slots: Sequence[Slot], sound: Sequence[Slot], findings: Findings) -> None:
@@ -26,7 +27,9 @@ def check_successors(slots: Sequence[Slot], sound: Sequence[Slot], findings: Fin
             continue
         if successor not in names:
             near = closest(successor, [name for name in names if name != path])
-            help = f"did you mean `{near}`?" if near else "write the path of a field, such as stops.item.name"
+            help = (
+                Meant.word(near, successor) if near else "write the path of a field, such as stops.item.name"
+            )
             message = f"there is no field '{successor}' to take the place of {path}"
         elif successor == path:
             message, help = f"{path} cannot be its own successor", "name the field that takes its place"

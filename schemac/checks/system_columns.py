@@ -14,6 +14,7 @@ from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.logical.system import VARIANTS, SystemColumns
 from schemac.source.catalogue import ODD_SYSTEM_COLUMN
+from schemac.syntax.remedies import Unwrap, WriteType
 
 _OFFSETS, _OPERATIONS = zip(*VARIANTS.values(), strict=True)
 
@@ -37,7 +38,7 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
         if name in present and present[name].is_nullable:
             slot = present[name]
             message = f"the system column {name} may not be null"
-            help = f"write `type: {slot.type.kind}` without Option"
+            help = Unwrap.part(f"write `type: {slot.type.kind}` without Option", is_safe=False)
             findings.at_option(slot, 0, ODD_SYSTEM_COLUMN, message, help=help)
     if dataset.is_whole:
         _check_completeness(found[0], names, present, findings)
@@ -64,7 +65,9 @@ def _check_type(name: str, names: SystemColumns, present: Mapping[str, Slot], fi
         )
     if not is_accepted:
         message = f"the system column {name} is {type_.type_text()}; {rule}"
-        findings.at_type(slot, ODD_SYSTEM_COLUMN, message, help=f"write `type: {right}`")
+        findings.at_type(
+            slot, ODD_SYSTEM_COLUMN, message, help=WriteType.value(right, key="type", is_safe=False)
+        )
 
 
 def _check_completeness(

@@ -14,6 +14,7 @@ from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import VOCABULARY_VIOLATION
 from schemac.source.suggest import closest
+from schemac.syntax.remedies import Meant
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -52,7 +53,7 @@ def _check(vocabulary: Vocabulary, extra: Mapping[str, Any], slot: Slot | None, 
             known = (error.schema.get("properties") or {}) if isinstance(error.schema, dict) else {}
             near = closest(name, known) if name else None
             message = f"the vocabulary of {domain} has no `{name}`" if name else f"`{key}`: {_words(error)}"
-            help = f"did you mean `{near}`?" if near else ""
+            help = Meant.word(near, name) if near else ""
             if slot is None:
                 findings.at_schema(
                     VOCABULARY_VIOLATION, message, "extra", key, *rest, help=help, on_key=bool(name)

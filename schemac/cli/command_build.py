@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from schemac.artifacts.emission import ARTIFACTS, target_names
 from schemac.artifacts.store import Build, Store, Written
+from schemac.cli.denial import add_deny, denied_engines
 from schemac.cli.output import add_compile_arguments, add_engines, exit_code, say, show
 from schemac.cli.project import open_project, out_folder, overlay_of
 from schemac.physical.arrow import numpy_left_out
@@ -27,6 +28,7 @@ from schemac.source.report import Report
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_compile_arguments(parser)
+    add_deny(parser)
     parser.add_argument("--out", metavar="FOLDER", help="output folder (default: build)")
     help = "build for this engine only; may be repeated ({})"
     add_engines(parser, "--target", ARTIFACTS, "has no artifacts", help)
@@ -93,6 +95,8 @@ def _options(options: argparse.Namespace, project: Project) -> Options:
         encodings=configuration.encodings,
         has_metadata=configuration.metadata and not options.no_metadata,
         show_losses=options.losses,
+        denied=denied_engines(options, tuple(wanted)),
+        has_rules=True,
         locked=options.locked,
         system_columns=options.system_columns or configuration.system_columns,
     )

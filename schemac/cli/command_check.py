@@ -5,8 +5,10 @@ Layer: cli.
 
 import argparse
 
+from schemac.cli.denial import add_deny, denied
+from schemac.cli.fixes import add_fix_arguments, fix_hint, is_fixing, run_fixes
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
-from schemac.cli.project import open_project, overlay_of
+from schemac.cli.project import edited_of, open_project, overlay_of
 from schemac.project.compile import compile_files
 from schemac.project.options import Options
 from schemac.source.render.text import count_summary
@@ -16,6 +18,8 @@ from schemac.source.report import Report
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_compile_arguments(parser)
+    add_fix_arguments(parser)
+    add_deny(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -25,15 +29,20 @@ def run(options: argparse.Namespace) -> int:
     configuration = project.configuration
     wanted = Options(
         strict=options.strict or configuration.strict,
-        targets=(),
         system_columns=options.system_columns or configuration.system_columns,
         overlay=overlay_of(options, report),
+        edited=edited_of(files),
+        has_rules=True,
+        **denied(options, project),
     )
+    if is_fixing(options) and not report.has_errors:
+        return run_fixes(options, files, project, wanted, report)
     output = compile_files(files, project, wanted, report, is_whole=not options.paths)
     project.cache.save()
     diagnostics = report.diagnostics
     show(diagnostics, options)
+    hint = fix_hint(diagnostics)
     datasets = len(output.datasets)
     found = count_summary(diagnostics) or "no findings"
-    say(f"checked {datasets} dataset{'s' if datasets != 1 else ''}: {found}", options)
+    say(f"checked {datasets} dataset{'s' if datasets != 1 else ''}: {found}{hint}", options)
     return exit_code(diagnostics, options)

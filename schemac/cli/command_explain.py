@@ -4,6 +4,8 @@ Layer: cli.
 """
 
 import argparse
+from inspect import getdoc
+from typing import TYPE_CHECKING
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import put, put_page, tell
@@ -12,6 +14,9 @@ from schemac.registry.pages import loss_pages, page
 from schemac.source.code import Code
 from schemac.source.pages import rule_pages
 from schemac.source.suggest import closest
+
+if TYPE_CHECKING:
+    from schemac.lint.rule import Rule
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,6 +30,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _rules_of_others() -> "tuple[Rule, ...]":
+    """Return the rules that other distributions bring."""
+    from schemac.lint.registry import (  # for start-up time: pages of our own need none
+        installed_rules,
+        own_rules,
+    )
+
+    own = own_rules()
+    return tuple(rule for rule in installed_rules() if rule not in own)
+
+
 def run(options: argparse.Namespace) -> int:
     """Print the page of a code."""
     if options.code is None:
@@ -36,7 +52,13 @@ def run(options: argparse.Namespace) -> int:
     if wanted in own_codes():
         put_page(page(own_codes()[wanted]).text)
         return ExitCode.CLEAN
-    known_codes = codes()
+    of_others = _rules_of_others()
+    named = next((r for r in of_others if wanted in (r.code.id, r.code.slug.upper())), None)
+    if named is not None:
+        why = getdoc(named.check) or ""
+        put_page(f"# {named.code.id} {named.code.slug}\n\nThis schema has {named.code.title}.\n\n{why}\n")
+        return ExitCode.CLEAN
+    known_codes = {**codes(), **{rule.code.id: rule.code for rule in of_others}}
     losses = {f"losses/{target}": text for target, text in loss_pages().items()}
     # A rule with its reason, such as `zone: say …`, is copied from a row of the quarantine.
     rules = {name: rule.text for name, rule in rule_pages().items()}

@@ -21,6 +21,7 @@ from schemac.version import __version__
 COMMANDS = {
     "init": "create a small project",
     "check": "find mistakes in manifests",
+    "fmt": "lay manifests out in one style",
     "build": "compile manifests into artifacts",
     "import": "create a manifest from an existing file or table",
     "list": "list fields by owner, tag, classification or deprecation",

@@ -5,6 +5,7 @@ Layer: cli.
 
 import argparse
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -18,6 +19,7 @@ from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.source.catalogue import NOTHING_TO_COMPILE
 from schemac.source.report import Report
 from schemac.source.suggest import closest
+from schemac.source.text import MAX_BYTES
 
 if TYPE_CHECKING:
     # For start-up time: most commands find what they need of a dataset in the cache.
@@ -38,10 +40,22 @@ def open_project(
         project = replace(project, cache=_open_cache(options)(project.folder))
     if report.has_errors:
         return project, []
+    if options.paths == ["-"]:
+        return project, [_STANDARD_INPUT]
     if options.paths:
         return project, find_manifests(options.paths, here, out_folder(options, project), report)
     configured = project.configuration.manifests or (".",)
     return project, find_manifests(configured, project.folder, out_folder(options, project), report)
+
+
+_STANDARD_INPUT = ManifestFile(Path("<stdin>"), "<stdin>", is_named=True)
+
+
+def edited_of(files: list[ManifestFile]) -> dict[str, bytes]:
+    """Return what is read in the place of files: the standard input, if it is the manifest."""
+    if files != [_STANDARD_INPUT]:
+        return {}
+    return {os.path.abspath(_STANDARD_INPUT.path): sys.stdin.buffer.read(MAX_BYTES + 1)}
 
 
 def _project(options: argparse.Namespace, report: Report) -> Project:

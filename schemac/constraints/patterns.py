@@ -11,6 +11,8 @@ that has a `(?` but groups.
 import re
 from dataclasses import dataclass, field
 
+from schemac.syntax.remedies import WriteText
+
 _PUNCTUATION = frozenset("\\^$.|?*+()[]{}-/\"'#&~!%,:;<=>@_` ")
 _CONTROLS = frozenset("ntrf")
 _CLASSES = {
@@ -29,7 +31,7 @@ class PatternError(Exception):
     def __init__(self, message: str, help: str = "", instead: str = "") -> None:
         super().__init__(message)
         self.message = message
-        self.help = f"write `{instead}`" if instead else help
+        self.help = WriteText.text_of(instead) if instead else help
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from schemac.constraints.patterns import PortablePattern, read_pattern
 from schemac.constraints.values import UnfitValueError, Value, comparable, read_value, scale_of, shown
 from schemac.logical.model import LogicalType
 from schemac.physical.arrow import pa
+from schemac.syntax.remedies import Remove
 
 _LARGEST = 2**63 - 1
 """What lengths are counted in."""
@@ -35,9 +36,9 @@ class Size(Constraint):
         """Return the limit; what always has the same size has none."""
         fixed = getattr(type_, "fixed_length", None)
         if fixed is not None:
-            raise UnfitValueError(f"every {type_.type_text()} has the length {fixed}", "remove it")
+            raise UnfitValueError(f"every {type_.type_text()} has the length {fixed}", Remove.it())
         if authored > _LARGEST:
-            raise UnfitValueError(f"no {type_.type_text()} is as long as {authored}", "remove it")
+            raise UnfitValueError(f"no {type_.type_text()} is as long as {authored}", Remove.it())
         return cls(type_, int(authored))
 
     def sizes(self, values: Any) -> Any:

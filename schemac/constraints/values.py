@@ -19,6 +19,7 @@ from schemac.constraints.columns import EXACT
 from schemac.kinds.units import PER_SECOND
 from schemac.logical.model import LogicalType
 from schemac.source.suggest import with_article
+from schemac.syntax.remedies import Quote, WriteText
 
 Value = int | Decimal | float | str | bool
 """A value of a type. Of one type, all of them are of one class."""
@@ -170,7 +171,7 @@ def _text(type_: LogicalType, authored: Any) -> Value:
     if not isinstance(authored, str):
         raise UnfitValueError(
             f"{_quoted(authored)} is no text, but {with_article(type_.type_text())} is one",
-            f"write it in quotes: '{authored}'",
+            Quote.it(help=f"write it in quotes: '{authored}'"),
         )
     return authored
 
@@ -220,16 +221,16 @@ def _timestamp(type_: LogicalType, authored: Any) -> Value:
     example = "2020-01-31T13:45:00" + ("Z" if is_instant else "")
     found = _TIMESTAMP.fullmatch(authored) if isinstance(authored, str) else None
     if found is None and isinstance(authored, str) and _DATE.fullmatch(authored):
-        help = f"write '{authored}T00:00:00{'Z' if is_instant else ''}'"
-        raise UnfitValueError(f"'{authored}' is a date, but {type_.type_text()} has a time as well", help)
+        start = WriteText.text_of(f"{authored}T00:00:00{'Z' if is_instant else ''}", mark="'", is_safe=False)
+        raise UnfitValueError(f"'{authored}' is a date, but {type_.type_text()} has a time as well", start)
     if found is None:
         raise UnfitValueError(f"{_quoted(authored)} is no timestamp", f"write a timestamp as '{example}'")
     if is_instant and found["zone"] is None:
         help = f"write '{authored}Z' for UTC, or with another offset, such as '{authored}+02:00'"
         raise UnfitValueError(f"'{authored}' has no offset, but {type_.type_text()} is an instant", help)
     if not is_instant and found["zone"] is not None:
-        help = f"write '{authored.removesuffix(found['zone'])}'"
-        raise UnfitValueError(f"'{authored}' has an offset, but {type_.type_text()} has no zone", help)
+        reading = WriteText.text_of(authored.removesuffix(found["zone"]), mark="'", is_safe=False)
+        raise UnfitValueError(f"'{authored}' has an offset, but {type_.type_text()} has no zone", reading)
     per = PER_SECOND[_of(type_).unit]
     count = _days_of(found["date"]) * _DAY * per + _count_of_clock(type_, found)
     found_count: int = _within(type_, count - _offset(found["zone"] or "Z") * per)

@@ -24,6 +24,7 @@ from schemac.registry.installed import with_trait
 from schemac.source.catalogue import DECIMAL_WIDTH, SCALE_ABOVE_PRECISION
 from schemac.source.listing import listed
 from schemac.syntax.reading import Bounds
+from schemac.syntax.remedies import Write
 
 MOST_DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}
 """Largest precision by width."""
@@ -54,7 +55,7 @@ class Decimal(LogicalType, Checked):
                 f"{self.precision} digits do not fit in {encoding.bit_width} bits, which hold"
                 f" {MOST_DIGITS[encoding.bit_width]}",
                 "bitWidth",
-                help=f"write `bitWidth: {_width(self.precision, at_least=32)}`",
+                help=Write.value(str(_width(self.precision, at_least=32)), key="bitWidth"),
             )
         if self.scale > self.precision:
             findings.at_type(

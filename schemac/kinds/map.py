@@ -20,6 +20,7 @@ from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import OPTIONAL_MAP_KEY
+from schemac.syntax.remedies import Unwrap
 
 
 class Map(WithoutValues, Checked):
@@ -49,7 +50,7 @@ class Map(WithoutValues, Checked):
                 key,
                 OPTIONAL_MAP_KEY,
                 f"the key of {slot.path_text} may not be null",
-                help=f"write `keyType: {key.type.kind}` without Option",
+                help=Unwrap.part(f"write `keyType: {key.type.kind}` without Option", is_safe=True),
             )
 
     def type_text(self) -> str:

@@ -16,6 +16,10 @@ from schemac.logical.model import Lifted
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import BARE_NULL
+from schemac.syntax.remedies import WriteType
+
+OPTIONAL_NULL = '{kind: Option, inner: "Null"}'
+"""The one type that only null is a value of, as an author writes it."""
 
 
 class Null(Invariable, WithoutValues, Checked):
@@ -25,7 +29,7 @@ class Null(Invariable, WithoutValues, Checked):
     family: ClassVar[Family] = Family.NULL
     standard_number: ClassVar[int | None] = 19
     foreign_names: ClassVar[tuple[str, ...]] = ("none", "void", "nil")
-    example: ClassVar[str] = '{kind: Option, inner: "Null"}'
+    example: ClassVar[str] = OPTIONAL_NULL
 
     def check(self, slot: Slot, findings: Findings) -> None:
         """Check that a Null is optional."""
@@ -34,7 +38,7 @@ class Null(Invariable, WithoutValues, Checked):
                 slot,
                 BARE_NULL,
                 f"{slot.path_text} is a Null without an Option around it",
-                help='write `{kind: Option, inner: "Null"}`',
+                help=WriteType.value(OPTIONAL_NULL),
             )
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:

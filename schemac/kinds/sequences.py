@@ -26,6 +26,7 @@ from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
 from schemac.source.listing import listed
 from schemac.source.suggest import with_article
 from schemac.syntax.reading import Bounds
+from schemac.syntax.remedies import Write
 
 FixedLength = Annotated[int, Bounds(ge=1, le=2**31 - 1)]
 ByteLength = Annotated[int, Bounds(ge=1, le=(2**31 - 1) // 8)]
@@ -106,7 +107,7 @@ def _checkbuffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large_
             UNSUPPORTED_HINT,
             f"views of {with_article(slot.type.kind)} are 32 bits wide; Arrow has 64-bit views for lists only",
             "offsetBitWidth",
-            help="write `offsetBitWidth: 32`",
+            help=Write.value("32", key="offsetBitWidth"),
         )
 
 

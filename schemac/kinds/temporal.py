@@ -30,6 +30,7 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import OUT_OF_RANGE, UNKNOWN_TIMEZONE
 from schemac.source.suggest import closest
+from schemac.syntax.remedies import Meant, Write
 
 DAY = 86400
 """Seconds."""
@@ -143,11 +144,11 @@ class Timestamp(LogicalType, Checked):
                 OUT_OF_RANGE,
                 "`timezone` may not be empty",
                 "timezone",
-                help="write `timezone: null` for a timestamp without zone",
+                help=Write.value("null", key="timezone", reason=" for a timestamp without zone"),
             )
             return
         if zone is not None and _OFFSET_LIKE.fullmatch(zone) and not _POSSIBLE_OFFSET.fullmatch(zone):
-            help = f"write `timezone: {_mended_offset(zone)}`"
+            help = Write.value(_mended_offset(zone), key="timezone", is_safe=False)
             message = f"'{zone}' is not a valid offset from UTC; write it like +05:30"
             findings.at_type(slot, OUT_OF_RANGE, message, "timezone", help=help)
             return
@@ -164,7 +165,7 @@ class Timestamp(LogicalType, Checked):
                 UNKNOWN_TIMEZONE,
                 f"there is no time zone '{zone}'",
                 "timezone",
-                help=f"did you mean '{nearest}'?"
+                help=Meant.word(nearest, zone, mark="'")
                 if nearest
                 else "write a name such as UTC, or an offset such as +05:30",
             )

@@ -91,10 +91,9 @@ class Findings:
         self.report.add(
             code,
             message,
-            source=found.source if found is not None else None,
-            span=found.span if found is not None else None,
+            spot=found,
             file=self.origins.file,
             path=slot.path_text if slot is not None else "",
             help=help,
-            labels=(*labels, *(found.labels if found is not None else ())),
+            labels=labels,
         )

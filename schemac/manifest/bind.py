@@ -36,15 +36,16 @@ from schemac.source.text import SourceText
 from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document, TreePath, parse
 from schemac.syntax.reading import InvalidValueError
+from schemac.syntax.remedies import MakeOptional, Remove
 
 
 def _advise_option(key: str, field: Mapping[str, Any]) -> str:
     """Return what to write for a flag of nullability."""
     if field[key] is (fold(key) not in ("nullable", "optional", "null")):
-        return "remove it: a type without Option is never null"
+        return Remove.it(": a type without Option is never null")
     kind = field["type"].get("kind") if isinstance(field.get("type"), dict) else None
     inner = kind if isinstance(kind, str) and len(field["type"]) == 1 else "…"
-    return f"nullability is part of the type: write `type: {{kind: Option, inner: {inner}}}`"
+    return MakeOptional(f"nullability is part of the type: write `type: {{kind: Option, inner: {inner}}}`")
 
 
 def _advise_attribute(attribute: Attribute[Any]) -> Callable[[str, Mapping[str, Any]], str]:
@@ -82,7 +83,7 @@ _WORDS = Vocabulary(
     values=FOREIGN_UNITS,
     advice={
         **dict.fromkeys(("nullable", "optional", "null", "required", "notnull", "mode"), _advise_option),
-        "id": lambda _key, _field: "remove it: ids are kept in the lock beside the manifest",
+        "id": lambda _key, _field: Remove.it(": ids are kept in the lock beside the manifest", is_safe=False),
         **{key: _advise_attribute(a) for a in ATTRIBUTES.values() for key in a.foreign_keys},
     },
     type_help=_type_help,

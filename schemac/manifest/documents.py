@@ -32,6 +32,7 @@ from schemac.source.json_object import Json
 from schemac.source.suggest import closest
 from schemac.syntax.complaints import sort_of
 from schemac.syntax.document import Document, TreePath
+from schemac.syntax.remedies import Meant, Quote, Write
 
 OtherEventKind = Literal[
     "AddData",
@@ -55,6 +56,10 @@ _MOST_KEYS = 20
 """Keys of a mapping among which a misspelled one is looked for."""
 _DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
 _BEGINNINGS = "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`"
+
+
+_MEANT = {"columns": "fields"}
+"""Keys of other systems for ours."""
 
 
 class Body(NamedTuple):
@@ -144,7 +149,7 @@ class Documents:
             UNKNOWN_DOCUMENT,
             ("kind",),
             f"there is no document kind '{kind}'",
-            help=f"did you mean `{near}`?" if near else _BEGINNINGS,
+            help=Meant.word(near, kind) if near else _BEGINNINGS,
         )
         return []
 
@@ -153,7 +158,7 @@ class Documents:
         if not {"kind", "schema", "apiVersion"} & set(value):
             # A mapping of many keys is data, not a manifest with a slip in it.
             for key in islice(value, _MOST_KEYS):
-                near = closest(key, ("fields", "kind", "$schema", "groups"), {"columns": "fields"})
+                near = closest(key, ("fields", "kind", "$schema", "groups"), _MEANT)
                 if near:
                     self._unknown_key((key,), near)
                     return
@@ -214,7 +219,7 @@ class Documents:
                 UNKNOWN_DOCUMENT,
                 ("$schema",),
                 f"the resource '{resource}' contains no schema",
-                help=f"did you mean `{near}`?"
+                help=Meant.word(near, resource)
                 if near
                 else "the resources with a schema are Dataset and Source",
             )
@@ -289,20 +294,20 @@ class Documents:
                 WRONG_TYPE,
                 (*at, "kind"),
                 f"the `kind` of an event has to be a text, not {sort_of(written)}",
-                help="write `kind: SetDataSchema`",
+                help=Write.value("SetDataSchema", key="kind", is_safe=False),
             )
             return None
         kind = _EVENT_SPELLINGS.get(written)
         if kind is None:
             near = closest(written, EVENTS)
-            help = f"did you mean `{near}`?" if near else f"the events are {', '.join(EVENTS)}"
+            help = Meant.word(near, written) if near else f"the events are {', '.join(EVENTS)}"
             self._say(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
         elif kind != written and self._is_strict:
             self._say(
                 LOOSE_SPELLING,
                 (*at, "kind"),
                 f"the standard spells '{written}' as {kind}",
-                help=f"write `{kind}`",
+                help=Write.value(kind),
             )
         return kind
 
@@ -349,7 +354,11 @@ class Documents:
         words = {spelling: word for word in ("Root", "Derivative") for spelling in spellings(word)}
         if not isinstance(kind, str) or kind not in words:
             near = closest(kind, ("Root", "Derivative")) if isinstance(kind, str) else None
-            help = f"did you mean `{near}`?" if near else "write `kind: Root`"
+            help = (
+                Meant.word(near, kind)
+                if near and isinstance(kind, str)
+                else Write.value("Root", key="kind", is_safe=False)
+            )
             message = f"the kind of a dataset is Root or Derivative, not {sort_of(kind)}"
             self._say(UNKNOWN_VALUE, at, message, help=help)
         elif self._is_strict and kind not in words.values():
@@ -357,7 +366,7 @@ class Documents:
                 LOOSE_SPELLING,
                 at,
                 f"the standard spells '{kind}' as {words[kind]}",
-                help=f"write `{words[kind]}`",
+                help=Write.value(words[kind]),
             )
 
     def _version_is_known(self, value: Json) -> bool:
@@ -368,7 +377,7 @@ class Documents:
             UNSUPPORTED_VERSION,
             ("version",),
             f"version {sort_of(version).removeprefix('the number ')} of {value['kind']} is unknown",
-            help="write `version: 1`",
+            help=Write.value("1", key="version", is_safe=False),
         )
         return False
 
@@ -397,7 +406,7 @@ class Documents:
         return is_whole
 
     def _unknown_key(self, at: TreePath, near: str | None, known: tuple[str, ...] = ()) -> None:
-        help = f"did you mean `{near}`?" if near else f"allowed here: {', '.join(known)}"
+        help = Meant.word(near, str(at[-1]), _MEANT) if near else f"allowed here: {', '.join(known)}"
         self._say(UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
 
     def _named(self, holder: Json, at: TreePath) -> Body:
@@ -408,7 +417,7 @@ class Documents:
         if isinstance(written, str):
             return Body(written, (), at)
         message = f"{sort_of(written)} is not a valid dataset name"
-        self._say(INVALID_DATASET_NAME, at, message, help="write it in quotes")
+        self._say(INVALID_DATASET_NAME, at, message, help=Quote.it())
         return Body(self._stem, (), at)
 
     def _check_name(self, body: Body) -> None:

@@ -47,6 +47,11 @@ class ExpandedDocument(Document):
         self._document = document
         self._grafts = grafts
 
+    @property
+    def written(self) -> Any:
+        """The value before groups were put in."""
+        return self._document.written
+
     def origin(self, path: TreePath) -> Graft:
         """Return where a value was written."""
         for depth in range(len(path), 0, -1):

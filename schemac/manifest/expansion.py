@@ -32,6 +32,7 @@ from schemac.syntax.complaints import complaints, sort_of
 from schemac.syntax.compose import MAX_DEPTH
 from schemac.syntax.document import Document, TreePath
 from schemac.syntax.reading import MISSING, InvalidValueError
+from schemac.syntax.remedies import Meant
 
 MAX_VALUES = 1_000_000
 """Values of one schema that groups may make."""
@@ -141,7 +142,8 @@ class Expander:
         if near is None:
             return False
         message = f"the key `{near}` does not belong here"
-        self._say(frame.graft((*here, near)), UNKNOWN_KEY, message, help="did you mean `use`?", on_key=True)
+        help = Meant.word("use", near, WORDS.keys)
+        self._say(frame.graft((*here, near)), UNKNOWN_KEY, message, help=help, on_key=True)
         return True
 
     def _value(self, value: Any, frame: Frame, path: TreePath, at: TreePath, *, is_type: bool = True) -> Any:
@@ -284,7 +286,7 @@ class Expander:
             if names
             else "write `imports:` with the file that has it"
         )
-        help = f"did you mean `{near}`?" if near else f"{others}, or define it under `groups:`"
+        help = Meant.word(near, name) if near else f"{others}, or define it under `groups:`"
         place = frame.graft((*here, "use"))
         self._say(place, UNKNOWN_GROUP, f"there is no group '{name}'", help=help)
 
@@ -297,7 +299,7 @@ class Expander:
         self.is_whole = False
         place = graft.document.place(graft.path, on_key=on_key)
         labels = (*place.labels, *[via.label for via in graft.via])
-        self._report.add(code, message, source=place.source, span=place.span, help=help, labels=labels)
+        self._report.add(code, message, spot=place._replace(labels=labels), help=help)
 
 
 def _has_use(fields: Any) -> bool:

@@ -31,6 +31,7 @@ from schemac.source.report import Report
 from schemac.source.suggest import closest, fold
 from schemac.source.text import SourceText
 from schemac.syntax.document import parse
+from schemac.syntax.remedies import Meant, WriteType
 from schemac.syntax.type_text import ColumnText, TypeText, read_type
 
 _UNITS = {**FOREIGN_UNITS, **{fold(unit): unit for unit in ARROW_UNITS}}
@@ -88,9 +89,15 @@ def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
     except _MeaninglessError as error:
         return str(error) or None
     if found.extra and is_nested:
-        return f"write `{flow({**found.tree, 'extra': dict(found.extra)})}`{found.remark}"
+        whole = {**found.tree, "extra": dict(found.extra)}
+        is_safe = _is_known(written) and not found.remark
+        return WriteType.value(flow(whole), reason=found.remark, is_safe=is_safe)
     if set(found.tree) == {"kind"} and not found.extra and not found.remark:
-        return f"did you mean `{flow(found.tree)}`?"
+        synonyms = {fold(text): flow(found.tree)} if _is_known(written) else {}
+        return Meant.word(flow(found.tree), text, synonyms)
+    if not found.extra:
+        is_safe = _is_known(written) and not found.remark
+        return WriteType.value(flow(found.tree), reason=found.remark, is_safe=is_safe)
     with_extra = f" with `extra: {flow(dict(found.extra))}` beside the field's name" if found.extra else ""
     return f"write `{flow(found.tree)}`{with_extra}{found.remark}"
 
@@ -143,6 +150,18 @@ def flow(value: Any) -> str:
 
 def _option(tree: Json) -> Json:
     return tree if _family(tree) is Family.OPTION else _tree(Option, inner=tree)
+
+
+def _is_known(written: TypeText) -> bool:
+    """Whether nothing in a type is a slip of the pen."""
+    folded = fold(written.head)
+    is_special = written.head == "[]" or written.head.isdecimal() or folded in _SPECIAL or folded in _BUFFERS
+    names = (folded, folded.removesuffix("type"))
+    is_name = written.head in SPELLINGS or any(name in FOREIGN_NAMES or name in _FOLDED for name in names)
+    return (is_special or is_name) and all(map(_is_known, written.types))
+
+
+_FOLDED = frozenset(map(fold, BY_NAME))
 
 
 def _kind_of(head: str) -> str | None:

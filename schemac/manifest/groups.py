@@ -193,7 +193,7 @@ class GroupFile:
         on_key: bool = False,
     ) -> None:
         place = document.place(path, on_key=on_key)
-        self.report.add(code, message, source=place.source, span=place.span, help=help)
+        self.report.add(code, message, spot=place, help=help)
 
 
 def report_clash(
@@ -221,7 +221,7 @@ def check_definition(definition: Definition, report: Report) -> None:
 
     def say(code: Code, path: TreePath, message: str, help: str, *, on_key: bool = False) -> None:
         place = definition.document.place((*definition.path, *path), on_key=on_key)
-        report.add(code, message, source=place.source, span=place.span, help=help)
+        report.add(code, message, spot=place, help=help)
 
     group = definition.group
     named: set[str] = set()

@@ -18,6 +18,7 @@ from schemac.source.files import Contents, Files
 from schemac.source.report import Report
 from schemac.source.text import MAX_BYTES, decode_text, reason_of
 from schemac.syntax.document import Document, parse
+from schemac.syntax.remedies import Remove
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ def own_groups(documents: Sequence[Document], stem: str, reuse: Reuse, report: R
     for wanted in scope.unused_imports(file.used):
         place = wanted.document.place(wanted.at)
         message = f"no group of {wanted.path} is used here"
-        report.add(UNUSED_GROUP, message, source=place.source, span=place.span, help="remove the import")
+        report.add(UNUSED_GROUP, message, spot=place, help=Remove.it(what="the import"))
     for name, definition in file.groups.items():
         said = Report()
         place = definition.document.place(definition.path, on_key=True)

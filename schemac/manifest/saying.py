@@ -34,11 +34,9 @@ class Sayer:
         self._report.add(
             code,
             message,
-            source=place.source,
-            span=place.span,
+            spot=place,
             path=self._path_text(path),
             help=help,
-            labels=place.labels,
             severity=Severity.NOTE if is_foreign else None,
         )
 

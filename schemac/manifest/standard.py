@@ -12,6 +12,7 @@ from typing import Any
 
 from schemac.attributes.attribute import spellings
 from schemac.attributes.odf import DESCRIPTION
+from schemac.kinds.null import OPTIONAL_NULL
 from schemac.kinds.registry import BY_NAME, SPELLINGS
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import LogicalType
@@ -27,6 +28,7 @@ from schemac.source.catalogue import (
 from schemac.source.json_object import Json
 from schemac.syntax.complaints import sort_of
 from schemac.syntax.document import Document, TreePath
+from schemac.syntax.remedies import Quote, Remove, Write, WriteType
 
 Say = Callable[..., None]
 
@@ -91,7 +93,7 @@ class Standardizer:
             UNQUOTED_NAME,
             at,
             f"YAML reads the name {written or 'here'} as {sort_of(self._value(at))}",
-            help=f'write it in quotes: "{written}"',
+            help=Quote.it(written),
         )
         return written or "?"
 
@@ -119,7 +121,7 @@ class Standardizer:
                 WRONG_TYPE,
                 place,
                 f"a description has to be a text, not {sort_of(text)}",
-                help="write it in quotes",
+                help=Quote.it(),
             )
         elif isinstance(extra, dict) and DESCRIPTION.key in extra:
             self._say(
@@ -166,14 +168,14 @@ class Standardizer:
                 FRIENDLY_FORM,
                 (*at, "timezone"),
                 "the standard has no timestamp without a zone",
-                help="write `timezone: UTC`",
+                help=Write.value("UTC", key="timezone", is_safe=False),
             )
         if self._is_strict and value.get("fixedLength", 0) is None:
             self._say(
                 FRIENDLY_FORM,
                 (*at, "fixedLength"),
                 "in the standard `fixedLength` needs a number",
-                help="remove it: a variable length is the default",
+                help=Remove.it(": a variable length is the default"),
             )
         if "extra" in value:
             return self._without_misplaced_extra({**value, **changed}, at, is_nested)
@@ -208,7 +210,7 @@ class Standardizer:
                 PLURAL_UNIT,
                 at,
                 f"units are written in the singular, not '{written}'",
-                help=f"write `{singular}`",
+                help=Write.value(singular),
             )
             return singular
         return self._word(written, ARROW_UNITS, _UNITS, at)
@@ -221,7 +223,7 @@ class Standardizer:
             return written
         if self._is_strict:
             self._say(
-                LOOSE_SPELLING, at, f"the standard spells '{written}' as {word}", help=f"write `{word}`"
+                LOOSE_SPELLING, at, f"the standard spells '{written}' as {word}", help=Write.value(word)
             )
         return word
 
@@ -232,6 +234,6 @@ class Standardizer:
             return {}
         inner = {"kind": "Null"}
         inside_option = is_nested and "inner" in at[-2:]
-        help = 'write "Null" in quotes' if inside_option else 'write `{kind: Option, inner: "Null"}`'
+        help = Write.in_quotes("Null") if inside_option else WriteType.value(OPTIONAL_NULL)
         self._say(UNQUOTED_NULL, at, f'YAML reads {written} as "no value"', help=help)
         return inner if inside_option else {"kind": "Option", "inner": inner}

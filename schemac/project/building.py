@@ -17,13 +17,16 @@ from schemac.cache.findings import findings_of_json, findings_to_json
 from schemac.cache.keys import Keys
 from schemac.project.configuration import Project
 from schemac.project.discovery import has_lock, read_lock_bytes
+from schemac.project.imported import FolderFiles
 from schemac.project.lock_search import LockSearch
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import Options
 from schemac.project.shared_work import LARGE_FROM
 from schemac.registry.installed import engines
 from schemac.source.diagnostic import Diagnostic
+from schemac.source.files import Contents
 from schemac.source.report import Report
+from schemac.source.text import decode_text
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache has no need of them, and many projects have no locks.
@@ -60,6 +63,7 @@ class Builds:
                 options.has_metadata,
                 options.show_losses,
                 options.locked,
+                ",".join(sorted(options.denied)),
                 options.overlay.content if options.overlay is not None else None,
             ),
         )
@@ -124,7 +128,19 @@ class Builds:
             contents |= files
             datasets[dataset.name] = built(self._manifest(file), self._inputs(file), files)
             losses += len(made.losses)
-        return BuiltFile(locks.diagnostics, targets.diagnostics, datasets, losses, contents), is_looked_for
+        said = self._not_ignored(file, targets.diagnostics)
+        return BuiltFile(locks.diagnostics, said, datasets, losses, contents), is_looked_for
+
+    def _not_ignored(self, file: CompiledFile, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
+        """Return what targets say and no comment of the manifest ignores."""
+        source = decode_text(file.content, file.file.name, Report()) if findings else None
+        if source is None:
+            return findings
+        from schemac.project.ignoring import Ignoring  # for start-up time, as above
+
+        files = FolderFiles(file.file.path, file.file.name, self._options.edited)
+        ignoring = Ignoring(source, self._project, files, file.imported, Contents())
+        return tuple(ignoring.kept(findings))
 
     def _inputs(self, file: CompiledFile) -> bytes:
         """Return what the digest of a manifest is made of: its bytes, and those of what it imports and of the overlay."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     # For start-up time: what is found in the cache needs none of them.
     from schemac.attributes.arrow import ArrowDefaults
     from schemac.checks.vocabulary import Vocabulary
+    from schemac.lint.selection import Selection
 
 _MOST_BYTES = 4 * 1024 * 1024
 """Largest configuration that is read."""
@@ -51,6 +52,20 @@ class Project:
         from schemac.project.settings import vocabulary  # for start-up time: few projects have any
 
         return tuple(vocabulary(domain, content) for domain, content in self.vocabulary_contents.items())
+
+    @cached_property
+    def selection(self) -> "Selection":
+        """The rules that it wants."""
+        from schemac.lint.selection import (
+            Selection,  # for start-up time: what is found in the cache needs none
+        )
+
+        return Selection(self.configuration.lint, self.folder)
+
+    @cached_property
+    def rule_contents(self) -> tuple[bytes, ...]:
+        """What the files with rules of its own hold; empty where one cannot be read."""
+        return tuple(_bytes_of(self.folder / file) for file in self.configuration.lint.rules)
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -149,13 +164,19 @@ def _project(path: Path, table: Json, report: Report, cache: Cache) -> Project:
     key = _key(path, table, contents, cache)
     configuration = cache.get(key, Configuration.of_json) if key is not None else None
     if configuration is None:
-        from schemac.project.settings import checked_settings, report_vocabularies  # for start-up time
+        from schemac.project.settings import (  # for start-up time
+            checked_settings,
+            report_rules,
+            report_vocabularies,
+        )
 
         before = report.has_errors
         configuration = checked_settings(path, table, report)
         if configuration is None:
             return Project(path.parent)
         report_vocabularies(path, configuration.vocabularies, contents, report)
+        if "lint" in table:
+            report_rules(path, configuration, report)
         if key is not None and not report.has_errors and not before:
             cache.put(key, asdict(configuration))
     sound = {domain: content for domain, content in contents.items() if isinstance(content, bytes)}
@@ -165,6 +186,11 @@ def _project(path: Path, table: Json, report: Report, cache: Cache) -> Project:
 def _key(path: Path, table: Json, contents: Mapping[str, bytes | OSError], cache: Cache) -> bytes | None:
     """Return the key of a configuration that was checked; None where a part of it cannot be read."""
     vocabularies: list[str | bytes] = []
+    lint = table.get("lint")
+    files = lint.get("rules") if isinstance(lint, dict) else None
+    for file in files if isinstance(files, list) else ():
+        if isinstance(file, str):
+            vocabularies += (file, _bytes_of(path.parent / file))
     for domain, content in contents.items():
         if isinstance(content, OSError):
             return None
@@ -176,6 +202,13 @@ def _key(path: Path, table: Json, contents: Mapping[str, bytes | OSError], cache
         return None
     shared = ("configuration", *(engine.name for engine in engines()))
     return cache.keys(*shared).key(path.name, text, *vocabularies)
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return read_file(path)
+    except OSError:
+        return b""
 
 
 def _vocabulary_contents(path: Path, table: Json) -> dict[str, bytes | OSError]:

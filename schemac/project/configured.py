@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from schemac.lint.settings import LintSettings
 from schemac.logical.system import Variant
 from schemac.registry.installed import default_targets
 from schemac.source.json_object import Json
@@ -35,9 +36,11 @@ class Configuration:
     """JSON Schema files by attribute domain."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of engines, where the project names one."""
+    lint: LintSettings = field(default_factory=LintSettings)
+    """Which rules are wanted."""
 
     @classmethod
     def of_json(cls, value: Json) -> "Configuration":
         """Return what `asdict` gave. Raises KeyError or TypeError for anything else."""
         lists = {name: tuple(value[name]) for name in ("manifests", "targets")}
-        return cls(**(value | lists))
+        return cls(**(value | lists | {"lint": LintSettings.of_json(value["lint"])}))

@@ -5,6 +5,7 @@ Shape: what is found in one manifest depends on its bytes, its name and the sett
 when somebody asks for them.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,7 +23,7 @@ from schemac.registry.installed import engines
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.files import Contents
 from schemac.source.report import Report
-from schemac.source.text import SourceText, decode_text, read_content
+from schemac.source.text import SourceText, decode_text
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache has no need of them.
@@ -86,14 +87,22 @@ class Checks:
         self._contents = Contents()
         self._library: Library | None = None
         vocabularies = (part for item in project.vocabulary_contents.items() for part in item)
+        rules: tuple[str | bytes, ...] = ()
+        if options.has_rules:
+            rules = (repr(project.configuration.lint), *project.rule_contents)
         self._keys = project.cache.keys(
             *("check", options.strict, options.system_columns, ",".join(e.name for e in engines())),
             *vocabularies,
+            *rules,
         )
+
+    def read(self, file: ManifestFile, report: Report) -> bytes | None:
+        """Return the bytes of a manifest; None after saying why it cannot be read."""
+        return self._options.read(file, report)
 
     def file(self, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Return a checked manifest; None after saying why it cannot be read."""
-        content = read_content(file.path, file.name, report)
+        content = self.read(file, report)
         return None if content is None else self.content(content, file, report)
 
     def content(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
@@ -117,10 +126,24 @@ class Checks:
 
     def _key(self, file: ManifestFile, content: bytes) -> bytes:
         """Return the key of a manifest; what it imports is found only in its entry, and is a part of other keys."""
-        return self._keys.key(file.name, file.is_named, content)
+        path = (self._path(file),) if self._options.has_rules else ()
+        return self._keys.key(file.name, file.is_named, content, *path)
+
+    def _path(self, file: ManifestFile) -> str:
+        """Return the path of a manifest from the project's folder, by which it may have rules of its own."""
+        if not self._project.configuration.lint.per_path:
+            return file.name
+        try:
+            return os.path.relpath(file.path, self._project.folder).replace(os.sep, "/")
+        except ValueError:
+            # On another drive of Windows.
+            return file.name
 
     def _is_current(self, imported: Imported, file: ManifestFile) -> bool:
-        return not imported.files or imported.is_current(self._contents, FolderFiles(file.path, file.name))
+        return not imported.files or imported.is_current(self._contents, self._files(file))
+
+    def _files(self, file: ManifestFile) -> FolderFiles:
+        return FolderFiles(file.path, file.name, self._options.edited)
 
     @property
     def _imports(self) -> "Library":
@@ -135,34 +158,55 @@ class Checks:
         found = Report()
         source = decode_text(content, file.name, found)
         datasets, imported = self._check(source, file, found) if source is not None else ([], NOTHING)
-        report.extend(found.diagnostics)
         if source is None:
+            report.extend(found.diagnostics)
             return None
+        findings = self._kept(found.diagnostics, source, file, imported, has_schema=bool(datasets))
+        report.extend(findings)
         named = tuple([Named(dataset.name, dataset.is_source) for dataset in datasets])
-        checked = _Checked(found.diagnostics, named, imported)
+        checked = _Checked(findings, named, imported)
         key = self._key(file, content)
         self._project.cache.put(key, checked.to_json())
         compiled = self._compiled(file, content, named, imported, key)
         compiled.__dict__["datasets"] = datasets
         return compiled
 
+    def _kept(
+        self,
+        findings: tuple[Diagnostic, ...],
+        source: SourceText,
+        file: ManifestFile,
+        imported: Imported,
+        *,
+        has_schema: bool,
+    ) -> tuple[Diagnostic, ...]:
+        """Return the findings that no comment ignores, and what there is to say of the comments."""
+        from schemac.project.ignoring import Ignoring  # for start-up time, as above
+
+        ignoring = Ignoring(source, self._project, self._files(file), imported, self._contents)
+        report = Report()
+        report.extend(ignoring.kept(findings))
+        if self._options.has_rules:
+            report.extend(ignoring.of_comments(self._path(file), findings, has_schema=has_schema))
+        return report.diagnostics
+
     def _compiled(
         self, file: ManifestFile, content: bytes, named: tuple[Named, ...], imported: Imported, own: bytes
     ) -> CompiledFile:
         def make() -> "list[LogicalDataset]":
             source = decode_text(content, file.name, Report())
-            return self._check(source, file, Report())[0] if source is not None else []
+            return self._check(source, file, Report(), has_rules=False)[0] if source is not None else []
 
         key = own if imported == NOTHING else self._keys.key(own, *imported.parts)
         return CompiledFile(file, content.removeprefix(_MARK), named, make, key, imported)
 
     def _check(
-        self, source: SourceText, file: ManifestFile, report: Report
+        self, source: SourceText, file: ManifestFile, report: Report, *, has_rules: bool = True
     ) -> "tuple[list[LogicalDataset], Imported]":
         from schemac.manifest.library import Reuse  # for start-up time, as above
         from schemac.project.stages import check_source
 
-        reuse = Reuse(FolderFiles(file.path, file.name), self._imports)
+        reuse = Reuse(self._files(file), self._imports)
         datasets = check_source(
             source,
             self._project,
@@ -171,6 +215,7 @@ class Checks:
             is_named=file.is_named,
             system_columns=self._options.system_columns,
             reuse=reuse,
+            rules_for=self._path(file) if self._options.has_rules and has_rules else None,
         )
         return datasets, Imported.of(reuse)
 

@@ -3,13 +3,17 @@
 Layer: project.
 """
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from schemac.logical.system import Variant
+from schemac.project.discovery import ManifestFile
 from schemac.registry.installed import default_targets
+from schemac.source.report import Report
+from schemac.source.text import read_content
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache is not lowered again.
@@ -36,8 +40,19 @@ class Options:
     """Refuse a schema that is not as it was locked."""
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
+    has_rules: bool = False
+    """Look also for what rules find, and for comments that ignore nothing."""
+    denied: frozenset[str] = frozenset()
+    """The engines whose losses are errors."""
+    edited: Mapping[str, bytes] = field(default_factory=dict)
+    """What is read in the place of files, by absolute path: edits that are not written."""
     overlay: "RunOverlay | None" = None
     """What is laid over the datasets before they are emitted."""
+
+    def read(self, file: ManifestFile, report: Report) -> bytes | None:
+        """Return the bytes of a manifest, or None after saying why it cannot be read."""
+        found = self.edited.get(os.path.abspath(file.path)) if self.edited else None
+        return read_content(file.path, file.name, report) if found is None else found
 
     def name(self, dataset: str) -> str:
         """Return what a dataset is called in the output."""

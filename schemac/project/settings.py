@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from schemac.attributes.own import TargetName
 from schemac.attributes.registry import DOMAINS
 from schemac.checks.vocabulary import Vocabulary
+from schemac.lint.settings import LintSettings
 from schemac.logical.system import Variant
 from schemac.project.configured import Configuration
+from schemac.registry.engine import EngineError
 from schemac.registry.installed import version_settings
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.json_object import Json
@@ -40,6 +42,42 @@ class _Encodings(Record):
     date: Literal["date32", "date64"] = "date32"
 
 
+class _Lint(Record):
+    """Which rules are wanted; each is named by code, by the beginning of codes, by slug or by category."""
+
+    aliases = {
+        name: name.replace("_", "-")
+        for name in (
+            *("extend_select", "per_path", "max_name_length", "max_fields", "max_depth", "max_precision"),
+            *("max_key_fields", "max_values"),
+        )
+    }
+    select: tuple[str, ...] = _DEFAULT.lint.select
+    """Rules that are wanted; `all`, and `default` for the usual ones."""
+    extend_select: tuple[str, ...] = ()
+    """Rules that are wanted beside these."""
+    ignore: tuple[str, ...] = ()
+    """Rules that are not wanted after all."""
+    severity: dict[str, Literal["error", "warning", "note"]] = {}
+    """How bad the findings of rules are, if not a warning."""
+    per_path: dict[str, tuple[str, ...]] = {}
+    """Rules that are not wanted in some manifests, by patterns of paths from the project's folder."""
+    rules: tuple[str, ...] = ()
+    """Python files with rules of the project's own."""
+    max_name_length: Annotated[int, Bounds(ge=1)] = _DEFAULT.lint.max_name_length
+    """Characters of a name."""
+    max_fields: Annotated[int, Bounds(ge=1)] = _DEFAULT.lint.max_fields
+    """Fields of a dataset, with those of its structs."""
+    max_depth: Annotated[int, Bounds(ge=1)] = _DEFAULT.lint.max_depth
+    """Levels of structs, lists and maps, the columns counted."""
+    max_precision: Annotated[int, Bounds(ge=1)] = _DEFAULT.lint.max_precision
+    """Digits of a decimal."""
+    max_key_fields: Annotated[int, Bounds(ge=1)] = _DEFAULT.lint.max_key_fields
+    """Fields of a primary key."""
+    max_values: Annotated[int, Bounds(ge=1)] = _DEFAULT.lint.max_values
+    """Values of an enumeration."""
+
+
 class _Settings(Record):
     """What a project settles for all its manifests."""
 
@@ -57,6 +95,8 @@ class _Settings(Record):
     """Insert the standard's system columns, in this variant of their types."""
     vocabularies: dict[str, str] = {}
     """JSON Schema files by attribute domain."""
+    lint: _Lint = _Lint.model_construct()
+    """Which rules are wanted."""
 
 
 if TYPE_CHECKING:
@@ -103,7 +143,31 @@ def _values(settings: Settings) -> Configuration:
         settings.system_columns,
         settings.vocabularies,
         {name: version for name, version in named.items() if version is not None},
+        LintSettings(**settings.lint.model_dump()),
     )
+
+
+def report_rules(path: Path, project: Configuration, report: Report) -> None:
+    """Say which names of rules in a configuration are of none, and which files of rules cannot be used."""
+    from schemac.lint.selection import (
+        Selection,  # for start-up time: most projects have no settings for rules
+    )
+
+    places = _Places(path)
+    try:
+        selection = Selection(project.lint, path.parent)
+    except EngineError as error:
+        at = places.of(["lint", "rules"])
+        report.add(INVALID_CONFIGURATION, str(error), file=path.name, at=at)
+        return
+    for keys, word, near in selection.unknown():
+        report.add(
+            INVALID_CONFIGURATION,
+            f"there is no rule '{word}'",
+            file=path.name,
+            at=places.of(["lint", *keys, word]),
+            help=f"did you mean `{near}`?" if near else "`schemac explain` lists the codes of all rules",
+        )
 
 
 def report_vocabularies(

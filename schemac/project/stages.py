@@ -5,6 +5,7 @@ Layer: project.
     parse    text → documents                                  schemac.syntax
     bind     documents → groups put in → logical datasets      schemac.manifest, schemac.kinds
     check    what is wrong with them, whatever the engine      schemac.checks
+    lint     what may be better, by the rules of the project   schemac.lint
     lower    logical fields → Arrow fields                     schemac.arrow
     emit     Arrow fields → the files of each engine           schemac.engines
 
@@ -68,11 +69,12 @@ def check_source(
     system_columns: Variant | None = None,
     stem: str | None = None,
     reuse: Reuse | None = None,
+    rules_for: str | None = None,
 ) -> list[LogicalDataset]:
     """Parse, bind and check one text; its datasets without a name are called after it, or `stem`.
 
     `reuse` has the files that the text may import, and takes what it used of them. Without it the text is alone: groups that
-    it does not use itself are in the report.
+    it does not use itself are in the report. `rules_for` is the text's path from the project's folder, if rules are wanted.
     """
     own = Reuse() if reuse is None else reuse
     parsed = Report()
@@ -89,6 +91,12 @@ def check_source(
     with stage("check", source.name):
         for dataset in datasets:
             check(dataset, report, project.vocabularies)
+    if rules_for is not None:
+        from schemac.lint.run import lint  # for start-up time: only a few commands look at rules
+
+        with stage("lint", source.name):
+            for dataset in datasets:
+                lint(dataset, project.selection, rules_for, report)
     return datasets
 
 

@@ -91,8 +91,9 @@ def _emit(
             target.beside(compilation, emission, _asked_for(compilation.dataset, options))
         artifacts += made
         losses += emission.losses
-        if options.show_losses:
-            emission.report_losses()
+        is_denied = name in options.denied
+        if options.show_losses or is_denied:
+            emission.report_losses(Severity.ERROR if is_denied else None)
         report.extend(said.diagnostics)
     return artifacts, losses, report.diagnostics
 

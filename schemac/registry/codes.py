@@ -44,7 +44,10 @@ class Room(NamedTuple):
     pages: str
 
 
-_ROOMS = (Room("pipeline", "Pipelines", "schemac.pipeline.codes:CODES", "schemac.pipeline.pages"),)
+_ROOMS = (
+    Room("pipeline", "Pipelines", "schemac.pipeline.codes:CODES", "schemac.pipeline.pages"),
+    Room("lint", "Rules", "schemac.lint.codes:CODES", "schemac.lint.pages"),
+)
 _ID = re.compile(r"(?!SC\d)[A-Z][A-Z_]*[0-9]+")
 
 

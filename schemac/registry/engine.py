@@ -127,6 +127,8 @@ class Engine(NamedTuple):
     """Tuple of `ForeignDocument` (`schemac.importers.foreign_json`): JSON around its tables that is neither a schema nor data."""
     spread: str = ""
     """Its `Spread` (`schemac.evolution.tables`): it does the work of other engines on parts of a table."""
+    reserved_words: str = ""
+    """A frozenset of words in small letters that are no names in its SQL unless they are quoted."""
     traits: frozenset[Trait] = frozenset()
     """What people are told of it."""
     checks_constraints: bool = False
@@ -157,6 +159,9 @@ class Capability(NamedTuple, Generic[T]):
     def names(self, engines: Iterable[Engine]) -> tuple[str, ...]:
         """Return the names of those engines that have it, in their order."""
         return tuple(engine.name for engine in engines if self.is_of(engine))
+
+
+RESERVED_WORDS: Capability[frozenset[str]] = Capability("reserved_words", frozenset)
 
 
 def load_as(reference: str, type: type[T], what: str) -> T:

@@ -2,7 +2,7 @@
 
 Layer: source.
 Shape: numbers go by layer: SC1xx text and YAML, SC2xx the manifest's grammar, SC3xx the meaning of one
-schema, SC4xx identity and evolution, SC5xx targets, SC6xx configuration and the pipeline. A number is never
+schema, SC4xx identity and evolution, SC5xx targets, SC6xx configuration and the pipeline, SC8xx rules of `lint`. A number is never
 used twice; a retired code stays here, marked. What each means at length, with a wrong and a right example, is
 in `pages/<code>.md`.
 """

@@ -6,22 +6,10 @@ Shape: a report is handed down through the stages; each adds and goes on. Nothin
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Protocol
 
 from schemac.source.diagnostic import Code, Diagnostic, Fix, Label, SchemaError, Severity
+from schemac.source.remedy import Lines, Remedy, Spot
 from schemac.source.span import WHOLE_FILE, Region, Span
-
-
-class Lines(Protocol):
-    """What a report needs of a text: a `SourceText`."""
-
-    name: str
-
-    def region(self, span: Span) -> Region:
-        """Lines and columns of a span."""
-
-    def line(self, number: int) -> str:
-        """Return the text of a line without its line end."""
 
 
 class Report:
@@ -45,9 +33,17 @@ class Report:
         labels: tuple[Label, ...] = (),
         severity: Severity | None = None,
         fix: Fix | None = None,
+        spot: Spot | None = None,
     ) -> None:
-        """Record a finding, either at a span of a source text or at a place that is given outright."""
+        """Record a finding: at a spot of a text, at a span of it, or at a place that is given outright.
+
+        A help that is a remedy becomes a fix where there is a spot.
+        """
         excerpt: tuple[str, ...] = ()
+        if spot is not None:
+            source, span, labels = spot.source, spot.span, (*labels, *spot.labels)
+            if fix is None and isinstance(help, Remedy):
+                fix = help.fix(spot)
         if source is not None:
             file = source.name
             if span is not None:
@@ -55,7 +51,11 @@ class Report:
                 excerpt = (source.line(at.line),)
         severity = severity or code.severity
         self.extend(
-            [Diagnostic(code.id, code.slug, severity, message, file, *at, path, help, labels, excerpt, fix)]
+            [
+                Diagnostic(
+                    code.id, code.slug, severity, message, file, *at, path, str(help), labels, excerpt, fix
+                )
+            ]
         )
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:

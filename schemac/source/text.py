@@ -49,6 +49,10 @@ class SourceText:
         line = bisect_right(self._line_starts, offset) - 1
         return Position(line + 1, offset - self._line_starts[line] + 1)
 
+    def offset(self, line: int, column: int) -> int:
+        """Return the code point offset of a one-based line and column."""
+        return self._line_starts[line - 1] + column - 1
+
     def region(self, span: Span) -> Region:
         """Lines and columns of a span."""
         return Region(*self.position(span.start), *self.position(max(span.start, span.end)))

@@ -20,6 +20,7 @@ from schemac.source.catalogue import (
 )
 from schemac.source.diagnostic import Code
 from schemac.source.suggest import closest, fold, one_of, with_article
+from schemac.syntax.remedies import Meant, Quote, Write
 
 TreePath = tuple[str | int, ...]
 
@@ -137,9 +138,9 @@ def _complaint(error: Any, model: Any, value: Any, words: Vocabulary) -> Complai
         ]
         synonyms = {k: v for k, v in words.values.items() if v in choices}
         near = closest(given, choices, synonyms) if isinstance(given, str) else None
-        help = f"did you mean `{near}`?" if near else ""
+        help = Meant.word(near, given, synonyms) if near else ""
         if str(given) in choices and not isinstance(given, str):
-            help = f'write "{given}" in quotes'
+            help = Write.in_quotes(str(given))
         return Complaint(
             UNKNOWN_VALUE, path, f"{name} has to be {one_of(choices)}, not {sort_of(given)}", help
         )
@@ -168,9 +169,9 @@ def _name_of(error: Any, path: TreePath, model: Any, words: Vocabulary) -> str:
 
 def _help_with_sort(error: Any, kind: str, given: Any, model: Any, words: Vocabulary) -> str:
     if kind == "string_type" and isinstance(given, int | float):
-        return "write it in quotes"
+        return Quote.it()
     if kind == "int_type" and isinstance(given, str) and given.lstrip("+-").isdigit():
-        return f"write {given} without quotes"
+        return Write.without_quotes(given)
     meant = _model_at(model, error["loc"])
     example = words.examples.get(meant.__name__) if meant is not None else None
     if example is None:
@@ -191,7 +192,7 @@ def _missing(
         near = next((key for key in parent if key not in known and closest(key, keys)), None)
         if near is not None:
             message = f"the key `{near}` does not belong here"
-            return Complaint(UNKNOWN_KEY, (*of, near), message, f"did you mean `{keys[0]}`?", on_key=True)
+            return Complaint(UNKNOWN_KEY, (*of, near), message, Meant.word(keys[0], near), on_key=True)
     kind = parent.get("kind") if isinstance(parent, dict) else None
     if isinstance(kind, str):
         noun, place, example = f"the kind {kind}", (*of, "kind"), words.examples.get(kind)
@@ -219,7 +220,8 @@ def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Voca
     synonyms = {k: v for k, v in words.keys.items() if v in free}
     near = closest(key, free, synonyms)
     if near:
-        return Complaint(UNKNOWN_KEY, path, message, f"did you mean `{near}`?", on_key=True, suggestion=near)
+        meant = Meant.word(near, key, synonyms)
+        return Complaint(UNKNOWN_KEY, path, message, meant, on_key=True, suggestion=near)
     help = f"allowed here: {', '.join(known)}" if known else ""
     if isinstance(parent.get("kind"), str) and parent["kind"] in words.examples:
         properties = [word for word in known if word not in ("kind", "extra")]
@@ -233,7 +235,7 @@ def _bad_kind(kind: str, path: TreePath, given: Any, context: Any, words: Vocabu
         near = next((key for key in given if closest(key, ("kind",), {"type": "kind", "name": "kind"})), None)
         if near is not None:
             message = f"the key `{near}` does not belong here"
-            return Complaint(UNKNOWN_KEY, (*path, near), message, "did you mean `kind`?", on_key=True)
+            return Complaint(UNKNOWN_KEY, (*path, near), message, Meant.word("kind", near), on_key=True)
         return Complaint(
             MISSING_PROPERTY,
             path,
@@ -271,9 +273,11 @@ def _kind_help(given: Mapping[str, Any], candidates: list[str], is_nested: bool,
     near = closest(written, candidates, words.kinds)
     # Only the kind is wrong where properties stand beside it.
     if near is not None and len(given) > 1:
-        return f"did you mean `{near}`?"
+        return Meant.word(near, written, words.kinds)
     found = words.type_help(written, is_nested)
-    return found or (f"did you mean `{near}`?" if near else f"the kinds are {', '.join(candidates)}")
+    return found or (
+        Meant.word(near, written, words.kinds) if near else f"the kinds are {', '.join(candidates)}"
+    )
 
 
 def _without_tags(loc: tuple[int | str, ...], value: Any) -> TreePath:

@@ -7,7 +7,6 @@ far as the parser still can.
 Source: YAML 1.2.2; scalars by its core schema.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from ruamel.yaml.events import (
@@ -35,6 +34,8 @@ from schemac.source.report import Report, label
 from schemac.source.span import Span
 from schemac.source.text import SourceText, is_printable
 from schemac.syntax.events import EventSource, YAMLError, fast_events, pure_events
+from schemac.syntax.place import Place
+from schemac.syntax.remedies import REMOVE_TAG, Remove
 from schemac.syntax.scalars import Scalar, YamlValue, resolve
 from schemac.syntax.syntax_errors import report_syntax_error
 
@@ -94,7 +95,7 @@ def _values(
 ) -> tuple[list[YamlValue], YAMLError | None]:
     values: list[YamlValue] = []
     try:
-        composer = _Composer(source, report, event_source(content))
+        composer = _Composer(source, report, content, event_source)
         while (event := composer.next_event()).__class__ is not StreamEndEvent:
             if event.__class__ is DocumentStartEvent:
                 values.append(composer.document())
@@ -106,10 +107,11 @@ def _values(
 
 
 class _Composer:
-    def __init__(self, source: SourceText, report: Report, next_event: Callable[[], Any]) -> None:
+    def __init__(self, source: SourceText, report: Report, content: str, event_source: EventSource) -> None:
         self.source = source
         self.report = report
-        self.next_event = next_event
+        self.read = content, event_source
+        self.next_event = next_event = event_source(content)
         self.anchors: dict[str, _Anchored | None] = {}
         self.nodes = 0
         self.deepest = 0
@@ -179,7 +181,7 @@ class _Composer:
                 nodes = 0
                 value = self.value(item, depth)
             if key in mapping:
-                self.duplicate(key, event, keys[key])
+                self.duplicate(key, event, keys[key], is_same=value == mapping[key])
                 continue
             mapping[key] = value
             keys[key] = event
@@ -219,7 +221,7 @@ class _Composer:
         if tag in _SCALAR_TAGS:
             message = f"'{event.value}' is not a valid {_readable(tag)}"
             self.refuse(event, UNKNOWN_TAG, message, help="remove the tag, or write a value that fits")
-        self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} is unknown", help="remove the tag")
+        self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} is unknown", help=REMOVE_TAG)
         return str(event.value)
 
     def alias(self, event: Any, depth: int) -> YamlValue:
@@ -263,22 +265,26 @@ class _Composer:
 
     def check_tag(self, event: Any, name: str) -> None:
         if event.tag not in (None, "!", _CORE_TAG + name):
-            self.report_at(
-                event, UNKNOWN_TAG, f"the tag {_readable(event.tag)} is unknown", help="remove the tag"
-            )
+            self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(event.tag)} is unknown", help=REMOVE_TAG)
 
-    def duplicate(self, key: str, second: Any, first: Any) -> None:
+    def duplicate(self, key: str, second: Any, first: Any, *, is_same: bool) -> None:
+        help = "keep one of the two"
         self.report.add(
             DUPLICATE_KEY,
             f"the key '{key}' is given twice",
-            source=self.source,
-            span=_span(second),
-            help="keep one of the two",
+            spot=self.place(second),
+            # Where they differ, it is for the author to say which is meant.
+            help=Remove.it(help=help) if is_same else help,
             labels=(label("first written here", self.source, _span(first)),),
         )
 
     def report_at(self, event: Any, code: Code, message: str, help: str = "") -> None:
-        self.report.add(code, message, source=self.source, span=_span(event), help=help)
+        self.report.add(code, message, spot=self.place(event), help=help)
+
+    def place(self, event: Any) -> Place:
+        content, event_source = self.read
+        at = event.start_mark.index
+        return Place(self.source, _span(event), at=at, content=content, event_source=event_source)
 
     def refuse(self, event: Any, code: Code, message: str, help: str = "") -> NoReturn:
         self.report_at(event, code, message, help)

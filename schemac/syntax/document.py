@@ -10,7 +10,7 @@ gets all of them.
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from ruamel.yaml.events import (
     AliasEvent,
@@ -23,24 +23,15 @@ from ruamel.yaml.events import (
     StreamStartEvent,
 )
 
-from schemac.source.diagnostic import Label
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
 from schemac.syntax.compose import compose
 from schemac.syntax.events import EventSource, events
+from schemac.syntax.place import Place
 from schemac.syntax.scalars import YamlValue
 
 TreePath = tuple[str | int, ...]
-
-
-class Place(NamedTuple):
-    """Where something stands that a finding is about."""
-
-    source: SourceText
-    span: Span
-    labels: tuple[Label, ...] = ()
-    """Further places that explain this one, such as where a group is used."""
 
 
 class Stream:
@@ -73,6 +64,11 @@ class Document:
         self.stream = stream
         self._searches = 0
 
+    @property
+    def written(self) -> YamlValue:
+        """The value as its text has it."""
+        return self.value
+
     def span(self, path: TreePath) -> Span:
         """Where a value stands; for a path that the text does not have, where its nearest parent stands."""
         return self._find(path)[0].span
@@ -88,7 +84,13 @@ class Document:
 
     def place(self, path: TreePath, *, on_key: bool = False) -> Place:
         """Where a value stands, or its key, with its text: parts of a document may stand in another one."""
-        return Place(self.source, self.key_span(path) if on_key else self.span(path))
+        mark, depth = self._find(path)
+        is_exact = depth == len(path)
+        is_item = mark.key is None
+        span = mark.key if on_key and is_exact and mark.key is not None else mark.span
+        at = -1 if not depth else mark.key.start if mark.key is not None else mark.span.start
+        stream = self.stream
+        return Place(self.source, span, (), at, is_exact, is_item, stream.content, stream.event_source)
 
     def _find(self, path: TreePath) -> tuple["_Mark", int]:
         self._searches += 1
@@ -155,6 +157,8 @@ def parse(source: SourceText, report: Report, *, content: str | None = None) -> 
     stream = Stream(content, event_source)
     return [Document(source, value, index, stream) for index, value in enumerate(values)]
 
+
+__all__ = ["Document", "Place", "Stream", "TreePath", "parse"]
 
 _FEW = 8
 """Searches that cost less than marks for everything."""

@@ -43,7 +43,7 @@ def test_show_mistake_and_count_it(folder: Path, capsys: pytest.CaptureFixture[s
         "  = help: did you mean `Float64`?\n"
         "\n"
     )
-    assert err == "checked 1 dataset: 1 error\n"
+    assert err == "checked 1 dataset: 1 error; can be fixed: 1 with --fix --unsafe-fixes\n"
 
 
 def test_fail_on_warnings_when_asked(folder: Path) -> None:

@@ -32,6 +32,7 @@ ATTRIBUTES = (
     "acme.com/tier: high",
     "lance.org/primaryKey: {position: 1}",
     "acme.com/owner: a",
+    "schemac.dev/enum: ['1']",
 )
 """Of which a vocabulary may refuse some."""
 SETTINGS = (
@@ -46,6 +47,11 @@ SETTINGS = (
     'vocabularies = {"acme.com" = "nowhere.json"}\n',
     'out = "elsewhere"\n',
     'target = ["arrow"]\n',
+    '[lint]\nselect = ["all"]\n',
+    '[lint]\nignore = ["SC871"]\n',
+    '[lint]\nseverity = {SC871 = "error"}\n',
+    '[lint]\nextend-select = ["naming"]\nper-path = {"tables/a.yaml" = ["all"]}\n',
+    '[lint]\nrules = ["rules.py"]\nextend-select = ["acme"]\n',
 )
 VOCABULARIES = (
     '{"properties": {"tier": {"type": "integer"}}}',
@@ -73,7 +79,18 @@ COMMANDS = (
     ("diff", "lock:1", "--format", "json"),
     ("plan", "a"),
     ("build", "--overlay", "over.yaml"),
+    ("check", "--deny", "losses"),
+    ("build", "--deny", "losses=spark"),
 )
+RULES = """\
+from schemac.lint.rule import rule
+from schemac.source.diagnostic import Code, Severity
+
+@rule(Code("ACME801", "acme-{word}", Severity.WARNING, "a {word}"), category="acme", is_default=True)
+def acme(subject, say):
+    say.schema("{word}")
+"""
+"""Rules of the project's own."""
 NAMES = ("a", "b", "c")
 SOURCE = """\
 $schema: https://opendatafabric.org/schemas/source/v1alpha1/Source
@@ -106,6 +123,7 @@ class Step(NamedTuple):
 EDITS = (
     *("write",) * 4,
     *("write with a group",) * 3,
+    *("write with a comment", "write with a comment", "write the rules"),
     *("write the group", "write the group", "write the inner group", "write the group before"),
     *("break the group", "remove the inner group", "move the group", "write the overlay"),
     *(
@@ -193,6 +211,12 @@ def edit_project(folder: Path, step: Step) -> None:
             path.write_text(manifest(step.other.upper(), step.kind, step.attribute))
         case "write a source":
             path.write_text(SOURCE % step.other)
+        case "write with a comment":
+            text = manifest(step.file, step.kind, step.attribute or "a.b/c: 1")
+            code = ("SC871", "SC835", "SC502")[step.seed % 3]
+            path.write_text(text.rstrip() + f"  # schemac: ignore[{code}] said\n")
+        case "write the rules":
+            (folder / "rules.py").write_text(RULES.format(word="odd" if step.seed % 2 else "even"))
         case "break":
             path.write_text(manifest(step.file, "Int3", step.attribute))
         case "remove":
@@ -340,6 +364,18 @@ HISTORIES = {
         for n, vocabulary in enumerate((VOCABULARIES[0], *VOCABULARIES))
     ),
     "settings": tuple(step("configure", setting=setting) for setting in SETTINGS),
+    "rules": (
+        step("write", "check", kind="String", attribute="schemac.dev/enum: ['1']"),
+        *(step("configure", "check", setting=setting) for setting in SETTINGS[-5:-1]),
+        step("write with a comment", "check", kind="String", attribute="schemac.dev/enum: ['1']"),
+        step("write with a comment", "build", kind="String", attribute="schemac.dev/enum: ['1']", seed=1),
+        step("configure", "check", setting=SETTINGS[-1]),
+        step("write the rules", "check", seed=1),
+        step("write the rules", "check", seed=2),
+        step("nothing", "check --deny losses"),
+        step("nothing", "build --deny losses=spark"),
+        step("nothing", "lock"),
+    ),
     "another version": (step("upgrade", seed=0), step("upgrade", seed=1), step("carry")),
     "artifacts": (
         step("damage an artifact", "build --check", seed=3),

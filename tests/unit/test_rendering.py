@@ -162,6 +162,7 @@ def test_render_json() -> None:
                 "labels": [
                     {"message": "first", "file": "b.yaml", "line": 1, "column": 1, "end_line": 1, "end_column": 2}
                 ],
+                "fix": None,
             }
         ],
         "summary": {"error": 1, "warning": 0, "note": 0},

@@ -18,6 +18,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.keys import named_key, primary_key
 from schemac.logical.slots import Slot, preorder
 from schemac.source.suggest import closest
+from schemac.syntax.remedies import Meant
 
 
 def identifier_ids(
@@ -48,7 +49,11 @@ def _declared(
         slot = slots.get(name)
         if slot is None:
             near = closest(name, list(slots))
-            help = f"did you mean '{near}'?" if near else "name a field by its path, such as `address.city`"
+            help = (
+                Meant.word(near, name, mark="'")
+                if near
+                else "name a field by its path, such as `address.city`"
+            )
             emission.findings.at_schema(ICEBERG_KEY, f"there is no field '{name}'", *place, help=help)
             continue
         reason = _complaint(slot, fields)

@@ -34,6 +34,7 @@ from schemac.engines.iceberg.types import (
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
+from schemac.syntax.remedies import Remove
 
 _ONLY_FORMAT_3 = f"write `{attributes.FORMAT_VERSION.key}: 3` under the `extra:` of the schema"
 STRING, BINARY = Primitive("string"), Primitive("binary")
@@ -233,7 +234,7 @@ class _Writer(TypeWriter[IcebergType]):
         value, findings = slot.extra[key], self.emission.findings
         if not slot.is_member:
             message = f"{slot.path_text} is a part of a list or map, which has no default value"
-            findings.at_extra(slot, key, ICEBERG_DEFAULT, message, on_key=True, help="remove it")
+            findings.at_extra(slot, key, ICEBERG_DEFAULT, message, on_key=True, help=Remove.it())
         elif self.format_version < FORMAT_3:
             message = f"only format 3 has default values ({slot.path_text})"
             findings.at_extra(slot, key, ICEBERG_DEFAULT, message, on_key=True, help=_ONLY_FORMAT_3)

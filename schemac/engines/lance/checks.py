@@ -14,6 +14,7 @@ from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import UNSUPPORTED_HINT, USELESS_HINT
 from schemac.source.suggest import with_article
+from schemac.syntax.remedies import Remove, Write
 
 _RESERVED = "lance."
 """What the names of Lance's own extension types start with."""
@@ -99,17 +100,17 @@ def _check_encoding(slot: Slot, findings: Findings) -> None:
             f"only a Struct can be packed, not {with_article(slot.type.kind)}",
             "packed",
             on_key=True,
-            help="remove it",
+            help=Remove.it(),
         )
     elif encoding.bss == "on" and not _can_be_split(slot):
         message = (
             f"byte stream split works on numbers of 32 and 64 bits, not on {with_article(slot.type.kind)}"
         )
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "bss", on_key=True, help="remove it")
+        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "bss", on_key=True, help=Remove.it())
     elif encoding.compression == "fsst" and slot.type.family not in (Family.TEXT, Family.BYTES):
         message = f"fsst compresses only texts and bytes, not {with_article(slot.type.kind)}"
         findings.at_extra(
-            slot, key, UNSUPPORTED_HINT, message, "compression", help="write `compression: zstd`"
+            slot, key, UNSUPPORTED_HINT, message, "compression", help=Write.value("zstd", key="compression")
         )
 
 

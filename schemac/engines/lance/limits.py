@@ -29,6 +29,7 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.diagnostic import Code
+from schemac.syntax.remedies import Remove
 
 MAX_DEPTH = 32
 """Levels of nesting that Lance's way in, Arrow's C interface, takes with room to spare."""
@@ -270,7 +271,9 @@ class Limits:
         """Check a map."""
         if type_.keys_sorted:
             message = "Lance has no map with sorted keys"
-            self.refuse(slot, LANCE_TYPE, message, "keysSorted", help="remove `keysSorted`")
+            self.refuse(
+                slot, LANCE_TYPE, message, "keysSorted", help=Remove.it(what="`keysSorted`", is_safe=False)
+            )
         if place.is_in_vector:
             self.inside_vector(slot, place)
         else:

@@ -30,6 +30,7 @@ from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.source.diagnostic import Code
 from schemac.source.suggest import closest
+from schemac.syntax.remedies import Meant, Remove, Unwrap, Write
 
 RESERVED_NAMES = frozenset({"_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID"})
 RESERVED_PREFIX = "_KEY_"
@@ -163,14 +164,14 @@ class Limits:
         for option in table.doubled:
             attribute = next(key for key, name in OPTION_OF.items() if name == option)
             message = f"the option `{option}` duplicates `{attribute}`"
-            self._at_option(option, PAIMON_KEY, message, help="remove it", on_key=True)
+            self._at_option(option, PAIMON_KEY, message, help=Remove.it(is_safe=False), on_key=True)
         for key, noun in ((table.primary, "primary key"), (table.partition, "partition keys")):
             self._key_columns(key, noun)
         for column in table.primary:
             slot = self._slots.get(column.name)
             if slot is not None and slot.is_nullable and not table.is_set("primary-key.nullable"):
                 message = f"a primary key may not be null, but {slot.path_text} may"
-                help = f"write its type ({slot.type.type_text()}) without Option"
+                help = Unwrap.part(f"write its type ({slot.type.type_text()}) without Option", is_safe=False)
                 self._findings.at_option(slot, 0, PAIMON_KEY, message, help=help)
         names = table.primary_names
         if names and set(names) <= set(table.partition_names):
@@ -188,7 +189,9 @@ class Limits:
             if name not in self._types:
                 self._at(place, PAIMON_KEY, f"there is no column '{name}'", help=self._nearest(name))
             elif name in seen:
-                self._at(place, PAIMON_KEY, f"the column '{name}' is listed twice", help="remove one")
+                self._at(
+                    place, PAIMON_KEY, f"the column '{name}' is listed twice", help=Remove.it(what="one")
+                )
             elif self._types[name].root in NO_KEY:
                 message = f"'{name}' is {self._types[name].type_text()}, which is not allowed in the {noun}"
                 self._at(place, PAIMON_KEY, message, help="use a column of a plain type")
@@ -200,7 +203,9 @@ class Limits:
             bucket = int(written)
         except ValueError:
             message = f"the number of buckets has to be a whole number, not '{written}'"
-            self._at_option("bucket", PAIMON_BUCKET, message, help='write `bucket: "4"`')
+            self._at_option(
+                "bucket", PAIMON_BUCKET, message, help=Write.value('"4"', key="bucket", is_safe=False)
+            )
             return
         if bucket == UNAWARE:
             if "bucket-key" in self._table.options:
@@ -301,7 +306,7 @@ class Limits:
             self._at_option(ROW_TRACKING, PAIMON_OPTION, message, help=help, on_key=True)
         if self._table.options.get("bucket", "-1").strip() != "-1":
             message = "a table with row tracking cannot have a number of buckets"
-            self._at_option("bucket", PAIMON_OPTION, message, help="remove it", on_key=True)
+            self._at_option("bucket", PAIMON_OPTION, message, help=Remove.it(is_safe=False), on_key=True)
 
     def _no_column(self, option: str, name: str, text: str, code: Code) -> None:
         help = self._nearest(name)
@@ -311,7 +316,7 @@ class Limits:
 
     def _nearest(self, name: str) -> str:
         near = closest(name, self._types)
-        return f"did you mean '{near}'?" if near else "name a column of the schema"
+        return Meant.word(near, name, mark="'") if near else "name a column of the schema"
 
     def _at_option(self, option: str, code: Code, message: str, *, help: str, on_key: bool = False) -> None:
         self._at(("extra", paimon.OPTIONS.key, option), code, message, help=help, on_key=on_key)

@@ -51,6 +51,7 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.source.json_object import Json
+from schemac.syntax.remedies import Remove
 
 MOST_DIGITS = 38
 JSON_FILE = "spark/schema.json"
@@ -118,7 +119,7 @@ def _check_properties(compilation: Compilation, properties: Mapping[str, str], e
                 SPARK_PROPERTY,
                 f"the table property {key} is '{written[key]}', but the schema makes it '{value}'",
                 *("extra", spark.TABLE_PROPERTIES.key, key),
-                help="remove it: the build writes the property itself",
+                help=Remove.it(": the build writes the property itself", is_safe=False),
             )
 
 

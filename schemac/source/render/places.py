@@ -7,11 +7,11 @@ Source: GitHub resolves the file of a workflow command, and a code scanner the U
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from schemac.source.diagnostic import Diagnostic
+from schemac.source.diagnostic import Diagnostic, Fix
 
 
 def root_of(folder: Path) -> Path:
@@ -37,6 +37,13 @@ def from_root(diagnostics: Iterable[Diagnostic], here: Path) -> list[Diagnostic]
             file=place(found.file),
             labels=tuple([replace(label, file=place(label.file)) for label in found.labels]),
             excerpt=found.excerpt,
+            fix=_placed(found.fix, place),
         )
         for found in diagnostics
     ]
+
+
+def _placed(fix: Fix | None, place: Callable[[str], str]) -> Fix | None:
+    if fix is None:
+        return None
+    return replace(fix, edits=tuple([edit._replace(file=place(edit.file)) for edit in fix.edits]))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from schemac.source.catalogue import CATALOGUE
-from schemac.source.diagnostic import Code, Diagnostic, Label
+from schemac.source.diagnostic import Code, Diagnostic, Fix, Label
 from schemac.source.json_object import Json
 from schemac.version import __version__
 
@@ -63,10 +63,33 @@ def _result(d: Diagnostic, rules: list[str]) -> Json:
         result["relatedLocations"] = [
             {**_location(label), "message": {"text": label.message}} for label in d.labels
         ]
+    if d.fix is not None:
+        result["fixes"] = [_fix(d.fix)]
     if d.path:
         logical = {"fullyQualifiedName": d.path, "kind": "member"}
         result.setdefault("locations", [{}])[0]["logicalLocations"] = [logical]
     return result
+
+
+def _fix(fix: Fix) -> Json:
+    """Return a fix; SARIF knows none that are unsafe, so its description says it."""
+    changes: dict[str, list[Json]] = {}
+    for edit in fix.edits:
+        region = {
+            "startLine": edit.line,
+            "startColumn": edit.column,
+            "endLine": edit.end_line,
+            "endColumn": edit.end_column,
+        }
+        replacement = {"deletedRegion": region, "insertedContent": {"text": edit.text}}
+        changes.setdefault(edit.file, []).append(replacement)
+    return {
+        "description": {"text": fix.title + ("" if fix.is_safe else " (unsafe)")},
+        "artifactChanges": [
+            {"artifactLocation": _artifact(file), "replacements": replacements}
+            for file, replacements in changes.items()
+        ],
+    }
 
 
 def _location(place: Diagnostic | Label) -> Json:

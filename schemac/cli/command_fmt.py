@@ -1,0 +1,84 @@
+"""`schemac fmt`: manifests in one style, with the same meaning and the same comments.
+
+Layer: cli.
+"""
+
+import argparse
+from typing import NamedTuple
+
+from schemac.cli.exit_code import ExitCode
+from schemac.cli.output import add_output_arguments, add_paths, exit_code, say, show
+from schemac.cli.project import edited_of, open_project
+from schemac.cli.terminal import put, put_source
+from schemac.formatting.format import formatted
+from schemac.project.discovery import ManifestFile
+from schemac.project.fixing import rewrite
+from schemac.project.options import Options
+from schemac.source.render.diff import render_diff
+from schemac.source.report import Report
+from schemac.source.text import decode_text
+from schemac.syntax.document import parse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    add_paths(parser)
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 if a manifest would change"
+    )
+    parser.add_argument("--diff", action="store_true", help="show what would change, and write nothing")
+    add_output_arguments(parser)
+
+
+class _Text(NamedTuple):
+    """A file before and after."""
+
+    name: str
+    before: str
+    after: str
+
+
+def run(options: argparse.Namespace) -> int:
+    """Lay out; the exit code tells the result."""
+    report = Report()
+    _, files = open_project(options, report)
+    wanted = Options(targets=(), edited=edited_of(files))
+    texts = [text for file in files if (text := _laid_out(file, wanted, report)) is not None]
+    changed = [text for text in texts if text.after != text.before]
+    if options.diff:
+        put_source("".join(render_diff(*text) for text in changed))
+    elif options.paths == ["-"] and not options.check:
+        put_source("".join(text.after for text in texts))
+        return exit_code(report.diagnostics, options)
+    elif options.check:
+        for text in changed:
+            put(text.name)
+    else:
+        for text in changed:
+            rewrite(*text, report)
+    show(report.diagnostics, options)
+    is_dry = options.diff or options.check
+    left = len(texts) - len(changed)
+    say(
+        f"{'would lay out' if is_dry else 'laid out'} {_files(len(changed))}; {_files(left)} unchanged",
+        options,
+    )
+    return ExitCode.FINDINGS if is_dry and changed else exit_code(report.diagnostics, options)
+
+
+def _laid_out(file: ManifestFile, wanted: Options, report: Report) -> _Text | None:
+    """Return a file before and after; None after saying why it cannot be read."""
+    content = wanted.read(file, report)
+    source = decode_text(content, file.name, report) if content is not None else None
+    if source is None or content is None:
+        return None
+    before = content.decode("utf-8")
+    found = Report()
+    parse(source, found)
+    report.extend(found.diagnostics)
+    # What YAML cannot read stays as it is.
+    return _Text(file.name, before, before if found.has_errors else formatted(before, file.name))
+
+
+def _files(number: int) -> str:
+    return f"{number} file{'s' if number != 1 else ''}"

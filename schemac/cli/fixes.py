@@ -1,0 +1,103 @@
+"""`--fix`, `--unsafe-fixes` and `--diff` of `schemac check`.
+
+Layer: cli.
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+
+from schemac.cli.exit_code import ExitCode
+from schemac.cli.output import exit_code, say, show
+from schemac.cli.terminal import put_source, tell
+from schemac.project.compile import Output, compile_files
+from schemac.project.configuration import Project
+from schemac.project.discovery import ManifestFile
+from schemac.project.fixing import Fixing
+from schemac.project.options import Options
+from schemac.source.diagnostic import Diagnostic
+from schemac.source.render.diff import render_diff
+from schemac.source.render.text import count_summary, render_text
+from schemac.source.report import Report
+
+
+def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
+    """`--fix`, `--unsafe-fixes`, `--diff`."""
+    parser.add_argument(
+        "--fix", action="store_true", help="carry out the fixes that are safe, and write them"
+    )
+    parser.add_argument(
+        "--unsafe-fixes",
+        action="store_true",
+        help="with --fix or --diff: also those that are a guess, or change what a manifest means",
+    )
+    parser.add_argument("--diff", action="store_true", help="show what --fix would change, and write nothing")
+
+
+def fix_hint(diagnostics: Sequence[Diagnostic]) -> str:
+    """Return how many of the findings have fixes, for the end of a summary."""
+    safe = sum(d.fix is not None and d.fix.is_safe for d in diagnostics)
+    unsafe = sum(d.fix is not None and not d.fix.is_safe for d in diagnostics)
+    if not safe and not unsafe:
+        return ""
+    parts = [f"{safe} with --fix"] if safe else []
+    parts += [f"{unsafe} with --fix --unsafe-fixes"] if unsafe else []
+    return f"; can be fixed: {', '.join(parts)}"
+
+
+def is_fixing(options: argparse.Namespace) -> bool:
+    """Whether fixes are to be carried out or shown."""
+    return bool(options.fix or options.diff)
+
+
+def run_fixes(
+    options: argparse.Namespace,
+    files: Sequence[ManifestFile],
+    project: Project,
+    wanted: Options,
+    report: Report,
+) -> int:
+    """Fix what can be fixed, say what is left; the exit code is that of the check after it."""
+    output = Output()
+
+    def check(edited: dict[str, bytes]) -> Sequence[Diagnostic]:
+        nonlocal output
+        found = Report()
+        found.extend(report.diagnostics)
+        now = replace(wanted, edited={**wanted.edited, **edited})
+        output = compile_files(files, project, now, found, is_whole=not options.paths)
+        return found.diagnostics
+
+    fixing = Fixing(options.unsafe_fixes)
+    findings = fixing.run(check, dict(wanted.edited))
+    project.cache.save()
+    if options.diff:
+        put_source("".join(render_diff(n, fixing.before[n], fixing.text(n)) for n in fixing.after))
+        say(_summary(fixing, findings, "would fix"), options)
+        return ExitCode.FINDINGS if fixing.after else exit_code(findings, options)
+    if options.paths == ["-"]:
+        put_source(_standard_output(fixing, files, wanted))
+        tell(render_text(findings).rstrip() or "no findings")
+        return exit_code(findings, options)
+    written = Report()
+    fixing.write(written)
+    findings = (*findings, *written.diagnostics)
+    show(findings, options)
+    datasets = len(output.datasets)
+    found = count_summary(findings) or "no findings"
+    say(f"checked {datasets} dataset{'s' if datasets != 1 else ''}: {found}", options)
+    say(_summary(fixing, findings, "fixed"), options)
+    return exit_code(findings, options)
+
+
+def _standard_output(fixing: Fixing, files: Sequence[ManifestFile], wanted: Options) -> str:
+    """Return the text of the standard input after its fixes; without any it comes out as it was."""
+    name = files[0].name
+    return fixing.text(name) if name in fixing.after else next(iter(wanted.edited.values())).decode()
+
+
+def _summary(fixing: Fixing, findings: Sequence[Diagnostic], done: str) -> str:
+    """Return the last line: `fixed 3, 2 more with --unsafe-fixes`."""
+    left = fixing.left(findings)
+    more = f", {left[False]} more with --unsafe-fixes" if left[False] and not fixing.is_unsafe else ""
+    return f"{done} {len(fixing.done)}{more}"

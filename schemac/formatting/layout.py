@@ -1,0 +1,173 @@
+"""Nodes as text, in one style.
+
+Layer: formatting.
+Shape: two spaces a level, also for lists below a key; a collection that its author wrote on one line stays on one where it fits into
+`WIDTH` columns and has no comments, and else has an entry a line; quotes stand where a reader of YAML needs them.
+"""
+
+import re
+from collections.abc import Sequence
+
+from schemac.formatting.tree import Aside, Entry, Node, Tree, UntakenError
+from schemac.syntax.plain import is_plain
+
+WIDTH = 100
+"""Columns of a line that is laid out here; texts and comments are never broken."""
+_INDENT = "  "
+
+
+def document_text(tree: Tree, *, is_first: bool) -> str:
+    """Return a document with its marker and comments."""
+    _hoist(tree.root)
+    lines = _squeezed(tree.lead, is_start=is_first)
+    if tree.is_marked:
+        lines.append(_beside("---", tree.mark))
+    lines += (
+        _block(tree.root, 0) if not _is_on_line(tree.root, 0) else [_flow(tree.root, is_in_flow=False) or ""]
+    )
+    if not tree.is_marked and not tree.lead:
+        lines = _without_first_blanks(lines)
+    foot = _squeezed(tree.foot)
+    while foot and not foot[-1]:
+        foot.pop()
+    return "\n".join([*lines, *foot]) + "\n"
+
+
+def _hoist(node: Node) -> None:
+    """Put the comments above the first entry of an item above its dash."""
+    for entry in node.entries:
+        _hoist(entry.value)
+        if entry.key is None and entry.value.entries and not entry.value.properties:
+            first = entry.value.entries[0]
+            entry.lead, first.lead = [*entry.lead, *first.lead], []
+
+
+def _block(node: Node, depth: int) -> list[str]:
+    """Return the lines of a collection with an entry a line."""
+    indent = _INDENT * depth
+    lines: list[str] = []
+    for entry in node.entries:
+        lines += [f"{indent}{line}" if line else "" for line in _squeezed(entry.lead)]
+        lines += _entry(entry, depth)
+    lines += [f"{indent}{line}" if line else "" for line in _squeezed(node.foot)]
+    return lines
+
+
+def _entry(entry: Entry, depth: int) -> list[str]:
+    indent = _INDENT * depth
+    start = f"{indent}-" if entry.key is None else f"{indent}{_scalar(entry.key, is_in_flow=False)}:"
+    value, tail = entry.value, entry.tail
+    space = " " if value.raw or value.properties or not value.is_scalar else ""
+    if value.is_scalar:
+        # The comment of the key's line goes to the end of the one line that there is.
+        return _scalar_lines(f"{start}{space}", value, depth, _joined(entry.head, tail))
+    is_bare = not (entry.head and entry.key is not None)
+    if is_bare and _is_on_line(value, len(start) + 1):
+        return [_beside(f"{start} {_flow(value, is_in_flow=False)}", _joined(entry.head, tail))]
+    if not value.entries:
+        empty = "{}" if value.is_mapping else "[]"
+        inside = [f"{_INDENT * (depth + 1)}{line}" for line in value.foot if line]
+        return [*inside, _beside(f"{start} {_properties(value)}{empty}", _joined(entry.head, tail))]
+    properties = f" {value.properties}" if value.properties else ""
+    lines = _block(value, depth + 1)
+    # The comment of a line that is broken stays with what the line begins with.
+    above = [f"{indent}{tail}"] if tail and entry.key is None else []
+    head = _joined(entry.head, tail) if entry.key is not None else entry.head
+    if entry.key is None and not properties and not head:
+        # The first entry of an item stands on the line of its dash.
+        first, *rest = _without_first_blanks(lines)
+        return [*above, f"{start} {first[len(indent) + 2 :]}", *rest]
+    return [*above, _beside(f"{start}{properties}", head), *lines]
+
+
+def _is_on_line(node: Node, column: int) -> bool:
+    """Whether a collection stands on one line."""
+    if not node.is_flow:
+        return False
+    text = _flow(node, is_in_flow=False)
+    return text is not None and (column + len(text) <= WIDTH or not node.entries)
+
+
+def _flow(node: Node, *, is_in_flow: bool) -> str | None:
+    """Return a node on one line; None where that is not possible."""
+    if node.is_scalar:
+        text = _scalar(node, is_in_flow=is_in_flow)
+        is_one = "\n" not in text and node.style not in ("|", ">")
+        is_safe = not is_in_flow or node.style is not None or not any(c in node.raw for c in ",[]{}")
+        return text if is_one and is_safe else None
+    if node.foot or any(e.tail or e.head or any(e.lead) for e in node.entries):
+        return None
+    parts: list[str] = []
+    for entry in node.entries:
+        value = _flow(entry.value, is_in_flow=True)
+        if value is None:
+            return None
+        key = _flow(entry.key, is_in_flow=True) if entry.key is not None else ""
+        if key is None:
+            return None
+        parts.append(value if entry.key is None else f"{key}: {value}" if value else f"{key}:")
+    inside = ", ".join(parts)
+    return _properties(node) + (f"{{{inside}}}" if node.is_mapping else f"[{inside}]")
+
+
+def fits_on_line(node: Node, column: int) -> bool:
+    """Whether a collection could stand on one line from a column on."""
+    text = _flow(node, is_in_flow=False)
+    return text is not None and column + len(text) <= WIDTH
+
+
+def _scalar(node: Node, *, is_in_flow: bool) -> str:
+    """Return a scalar of one line without quotes that it does not need."""
+    is_quoted = node.style in ("'", '"') and not node.properties
+    if is_quoted and "\n" not in node.raw and is_plain(node.value, is_in_flow=is_in_flow):
+        return node.value
+    return _properties(node) + node.raw
+
+
+def _scalar_lines(start: str, node: Node, depth: int, tail: str) -> list[str]:
+    text = _scalar(node, is_in_flow=False)
+    if "\n" not in text:
+        return [_beside(f"{start}{text}".rstrip(), tail)]
+    first, *rest = text.split("\n")
+    if node.style not in ("|", ">"):
+        *middle, last = [_INDENT * (depth + 1) + line.strip() if line.strip() else "" for line in rest]
+        return [f"{start}{first}".rstrip(), *middle, _beside(last, tail)]
+    if re.search(r"[0-9+]", first.partition("#")[0]):
+        raise UntakenError("a block of text with an indentation of its own")
+    while rest and not rest[-1].strip():
+        rest.pop()
+    deep = min((len(line) - len(line.lstrip(" ")) for line in rest if line.strip()), default=0)
+    moved = [_INDENT * (depth + 1) + line[deep:] if line.strip() else "" for line in rest]
+    if tail:
+        raise UntakenError("a comment after a block of text")
+    return [f"{start}{first}".rstrip(), *moved]
+
+
+def _properties(node: Node) -> str:
+    return f"{node.properties} " if node.properties else ""
+
+
+def _joined(head: str, tail: str) -> str:
+    return f"{head} {tail}" if head and tail else head or tail
+
+
+def _beside(line: str, comment: str) -> str:
+    """Return a line with a comment at its end, which stays where it is aligned with others."""
+    if not comment:
+        return line
+    column = comment.column if isinstance(comment, Aside) else 0
+    return f"{line:<{column}}{comment}" if len(line) + 2 <= column else f"{line}  {comment}"
+
+
+def _squeezed(lines: Sequence[str], *, is_start: bool = False) -> list[str]:
+    """Return comments with no two blank lines in a row."""
+    found: list[str] = []
+    for line in lines:
+        if line or (found and found[-1]) or (not found and not is_start):
+            found.append(line)
+    return found
+
+
+def _without_first_blanks(lines: list[str]) -> list[str]:
+    start = next((n for n, line in enumerate(lines) if line), 0)
+    return lines[start:]

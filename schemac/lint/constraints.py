@@ -1,0 +1,211 @@
+"""Rules about constraints of values, and about owners and people.
+
+Layer: lint.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from schemac.attributes import constraints as attributes
+from schemac.attributes.family import Family
+from schemac.attributes.own import CLASSIFICATION, DEPRECATED, OWNER
+from schemac.constraints.bounds import Bound, Maximum, Minimum, MultipleOf
+from schemac.constraints.constraint import Constraint
+from schemac.constraints.items import MinItems, UniqueItems
+from schemac.constraints.registry import are_constrained, constraints_at
+from schemac.constraints.texts import Enum, MinLength, Pattern
+from schemac.constraints.values import limits_of
+from schemac.lint import codes
+from schemac.lint.rule import Say, Subject, has_word, rule
+from schemac.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case, words_of
+from schemac.logical.slots import Slot
+from schemac.syntax.remedies import Remove
+
+_HASHES = frozenset({"hash", "hashed", "digest", "checksum"})
+CONSTRAINTS, OWNERSHIP, PRIVACY = "constraints", "ownership", "privacy"
+
+
+def _constrained(subject: Subject) -> list[Slot]:
+    return [slot for slot in subject.slots if slot.extra and are_constrained(slot.extra)]
+
+
+@rule(codes.SINGLE_VALUE_ENUM, category=CONSTRAINTS, is_default=True)
+def single_value_enum(subject: Subject, say: Say) -> None:
+    """A field with one possible value says nothing; a list that grows later is a wider constraint."""
+    for slot in _constrained(subject):
+        values = slot.extra.get(attributes.ENUM.key)
+        if isinstance(values, list) and len(values) == 1:
+            say.attribute(slot, attributes.ENUM.key, f"{slot.path_text} has only the value {values[0]}")
+
+
+@rule(codes.EQUAL_BOUNDS, category=CONSTRAINTS, is_default=True)
+def equal_bounds(subject: Subject, say: Say) -> None:
+    """Often one of the two was copied."""
+    for slot in _constrained(subject):
+        found = constraints_at(slot)
+        low = next((one for one in found if isinstance(one, Minimum)), None)
+        high = next((one for one in found if isinstance(one, Maximum)), None)
+        if low is not None and high is not None and low.limit == high.limit:
+            say.attribute(
+                slot, attributes.MAXIMUM.key, f"{slot.path_text} has to be {low.text} and {high.text}"
+            )
+
+
+_SAYS_NOTHING: dict[type[Constraint], Callable[[Any], bool]] = {
+    MinLength: lambda one: one.limit == 0,
+    MinItems: lambda one: one.limit == 0,
+    UniqueItems: lambda one: not one.is_set,
+    MultipleOf: lambda one: one.type.family is Family.INTEGER and one.divisor == 1,
+}
+
+
+def _is_redundant(one: Constraint) -> bool:
+    if isinstance(one, Bound) and not one.is_exclusive:
+        limits = limits_of(one.type)
+        return limits is not None and one.limit == limits[0 if one.is_lower else 1]
+    says_nothing = _SAYS_NOTHING.get(type(one))
+    return says_nothing is not None and says_nothing(one)
+
+
+@rule(
+    codes.REDUNDANT_CONSTRAINT,
+    category=CONSTRAINTS,
+    is_default=True,
+)
+def redundant_constraint(subject: Subject, say: Say) -> None:
+    """A UInt8 is at least 0 without saying so."""
+    for slot in _constrained(subject):
+        for one in constraints_at(slot):
+            if _is_redundant(one):
+                message = f"every {slot.type.type_text()} is {one.text}"
+                say.attribute(slot, one.attribute.key, message, on_key=True, help=Remove.it())
+
+
+@rule(codes.UNANCHORED_PATTERN, category=CONSTRAINTS)
+def unanchored_pattern(subject: Subject, say: Say) -> None:
+    """`[0-9]{4}` is found in `x12345`; `^` and `$` are the ends of a text."""
+    for slot in _constrained(subject):
+        for one in constraints_at(slot):
+            text = slot.extra.get(attributes.PATTERN.key)
+            if (
+                isinstance(one, Pattern)
+                and isinstance(text, str)
+                and not (text.startswith("^") and text.endswith("$"))
+            ):
+                say.attribute(
+                    slot,
+                    attributes.PATTERN.key,
+                    f"the pattern of {slot.path_text} is found in longer texts as well",
+                )
+
+
+@rule(codes.OPEN_STATE, category=CONSTRAINTS)
+def open_state(subject: Subject, say: Say) -> None:
+    """Readers of a field `status` need to know all its values."""
+    for field in subject.fields:
+        words = words_of(str(field.segment))
+        is_open = (
+            field.type.family is Family.TEXT
+            and not {attributes.ENUM.key, attributes.PATTERN.key} & field.extra.keys()
+        )
+        if is_open and words and words[-1] in STATES:
+            help = f"list them in `{attributes.ENUM.key}`"
+            say.name(field, f"nothing says which values {field.path_text} has", help=help)
+
+
+@rule(codes.LONG_ENUM, category=CONSTRAINTS)
+def long_enum(subject: Subject, say: Say) -> None:
+    """It is a dataset of its own, which the field can refer to."""
+    for slot in _constrained(subject):
+        for one in constraints_at(slot):
+            if isinstance(one, Enum) and len(one.values) > subject.settings.max_values:
+                most = subject.settings.max_values
+                message = f"{slot.path_text} lists {len(one.values)} values; {most} are allowed"
+                help = f"keep them in a dataset, and name it in `{attributes.REFERENCES.key}`"
+                say.attribute(slot, attributes.ENUM.key, message, on_key=True, help=help)
+
+
+@rule(codes.MISSING_OWNER, category=OWNERSHIP)
+def missing_owner(subject: Subject, say: Say) -> None:
+    """Whoever finds something wrong needs to know whom to tell."""
+    if OWNER.key not in subject.dataset.schema.extra:
+        help = f"write `{OWNER.key}` under the schema's `extra:`"
+        say.schema(f"{subject.dataset.name} has no owner", help=help)
+
+
+@rule(
+    codes.DEPRECATED_WITHOUT_SUCCESSOR,
+    category=OWNERSHIP,
+)
+def deprecated_without_successor(subject: Subject, say: Say) -> None:
+    """Readers need to know what to read instead, or why there is nothing."""
+    for field in subject.fields:
+        value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
+        if value is not None and value.successor is None and value.note is None:
+            message = f"{field.path_text} is deprecated, and nothing says what to read instead"
+            say.attribute(
+                field,
+                DEPRECATED.key,
+                message,
+                on_key=True,
+                help="write `successor:`, or `note:` with the reason",
+            )
+
+
+@rule(codes.DEPRECATED_WITHOUT_DAY, category=OWNERSHIP)
+def deprecated_without_day(subject: Subject, say: Say) -> None:
+    """Without a day nobody hurries, and the field never goes."""
+    for field in subject.fields:
+        value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
+        if value is not None and value.remove_after is None:
+            message = f"nothing says how long {field.path_text} stays"
+            say.attribute(
+                field,
+                DEPRECATED.key,
+                message,
+                on_key=True,
+                help="write `removeAfter:` with a day such as 2027-03-31",
+            )
+
+
+@rule(codes.UNCLASSIFIED_PERSONAL_DATA, category=PRIVACY)
+def unclassified_personal_data(subject: Subject, say: Say) -> None:
+    """What looks like data about people says how sensitive it is."""
+    if CLASSIFICATION.key in subject.dataset.schema.extra:
+        return
+    for field in subject.fields:
+        is_personal = has_word(field, PERSONAL) or snake_case(str(field.segment)) in PERSONAL_NAMES
+        if is_personal and not _is_classified(field) and not field.children:
+            help = f"write `{CLASSIFICATION.key}: personal` under its `extra:`, or what it is otherwise"
+            say.name(field, f"{field.path_text} looks like data about people", help=help)
+
+
+def _is_classified(field: Slot) -> bool:
+    above: Slot | None = field
+    while above is not None:
+        if CLASSIFICATION.key in above.extra:
+            return True
+        above = above.parent
+    return False
+
+
+@rule(codes.STORED_SECRET, category=PRIVACY)
+def stored_secret(subject: Subject, say: Say) -> None:
+    """Passwords and tokens belong into a store for secrets."""
+    for field in subject.fields:
+        if (
+            field.type.family in (Family.TEXT, Family.BYTES)
+            and has_word(field, SECRETS)
+            and not has_word(field, _HASHES)
+        ):
+            say.name(
+                field,
+                f"{field.path_text} looks like a secret",
+                help="keep secrets out of tables, or store a hash",
+            )
+
+
+RULES = (
+    single_value_enum, equal_bounds, redundant_constraint, unanchored_pattern, open_state, long_enum, missing_owner,
+    deprecated_without_successor, deprecated_without_day, unclassified_personal_data, stored_secret,
+)  # fmt: skip

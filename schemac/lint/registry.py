@@ -1,0 +1,95 @@
+"""All rules: the compiler's own, those of other distributions, and those in files of a project.
+
+Layer: lint.
+Source: a distribution names its rules under the entry point group `schemac.lint`, a `Rule` or a tuple of them each:
+`acme = "acme_rules:RULES"`. A code of theirs is a word in capitals and a number, such as `ACME801`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from schemac.lint import constraints, descriptions, ignores, naming, structure, types
+from schemac.lint.rule import Rule
+from schemac.registry.codes import own_codes
+from schemac.registry.distributions import entry_points_of
+from schemac.registry.engine import EngineError, reason_of
+
+GROUP = "schemac.lint"
+_ID = re.compile(r"(?!SC\d)[A-Z][A-Z_]*[0-9]+")
+_OWN: tuple[Rule, ...] = (
+    *ignores.RULES,
+    *naming.RULES,
+    *descriptions.RULES,
+    *types.RULES,
+    *structure.RULES,
+    *constraints.RULES,
+)
+
+
+def own_rules() -> tuple[Rule, ...]:
+    """Return the rules that come with the compiler, by code."""
+    return tuple(sorted(_OWN, key=lambda rule: rule.code.id))
+
+
+@cache
+def installed_rules() -> tuple[Rule, ...]:
+    """Return these and the rules of other distributions. Raises EngineError."""
+    found = list(own_rules())
+    for point in entry_points_of(GROUP):
+        what = f"the rules {point.name} ({point.value})"
+        try:
+            loaded = point.load()
+        except Exception as error:
+            raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
+        found += _checked(_rules_in(loaded), what, found)
+    return tuple(found)
+
+
+@cache
+def all_rules(files: tuple[Path, ...] = ()) -> tuple[Rule, ...]:
+    """Return these and the rules in files of a project. Raises EngineError."""
+    found = list(installed_rules())
+    for file in files:
+        what = f"the rules in {file.name}"
+        try:
+            module = _module(file)
+        except Exception as error:
+            raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
+        found += _checked(_rules_in(vars(module).values()), what, found)
+    return tuple(found)
+
+
+def _module(file: Path) -> ModuleType:
+    spec = spec_from_file_location(f"schemac_rules_{file.stem}", file)
+    assert spec is not None, "a file has a place"
+    assert spec.loader is not None, "a file of Python can be loaded"
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _rules_in(value: Any) -> Iterator[Any]:
+    if isinstance(value, Rule):
+        yield value
+    elif isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        yield from dict.fromkeys(item for item in value if isinstance(item, Rule))
+
+
+def _checked(rules: Iterable[Rule], what: str, before: Sequence[Rule]) -> list[Rule]:
+    """Return rules of others whose codes nobody has yet. Raises EngineError."""
+    found = list(rules)
+    taken = {**own_codes(), **{rule.code.id: rule.code for rule in before}}
+    slugs = {code.slug for code in taken.values()}
+    for rule in found:
+        if not _ID.fullmatch(rule.code.id):
+            raise EngineError(f"{what} have the code '{rule.code.id}'; write a code like ACME801")
+        if rule.code.id in taken or rule.code.slug in slugs:
+            raise EngineError(f"{what} have a code {rule.code.id} {rule.code.slug}, which is taken")
+    if not found:
+        raise EngineError(f"{what}: there is no schemac.lint.rule.Rule")
+    return found

@@ -1,0 +1,113 @@
+"""What a rule is.
+
+Layer: lint.
+Shape: a rule looks at one dataset at a time, after all checks, and says what it finds at the places of slots. It is a function with a
+code; `rule` makes one of it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from schemac.attributes.odf import DESCRIPTION
+from schemac.lint.settings import LintSettings
+from schemac.lint.words import words_of
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.findings import Findings, Other
+from schemac.logical.keys import named_key, primary_key
+from schemac.logical.slots import Slot, preorder
+from schemac.source.diagnostic import Code
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A dataset, as rules see it."""
+
+    dataset: LogicalDataset
+    settings: LintSettings = field(default_factory=LintSettings)
+
+    @cached_property
+    def slots(self) -> list[Slot]:
+        """All places of types."""
+        return preorder(self.dataset.columns)
+
+    @cached_property
+    def fields(self) -> list[Slot]:
+        """All slots with a name: columns, and members of structs."""
+        return [slot for slot in self.slots if slot.is_member]
+
+    @cached_property
+    def key(self) -> tuple[Slot, ...]:
+        """The fields that identify a row, whichever attribute says it."""
+        return primary_key(self.dataset.columns) or named_key(self.dataset)
+
+    def siblings(self) -> Iterator[tuple[Slot, ...]]:
+        """Yield the fields that stand beside each other: the columns, and the members of each struct."""
+        yield self.dataset.columns
+        for slot in self.slots:
+            if slot.children and slot.children[0].is_member:
+                yield slot.children
+
+
+class Say:
+    """Reports what one rule finds."""
+
+    def __init__(self, code: Code, findings: Findings) -> None:
+        self._code = code
+        self._findings = findings
+
+    def name(self, slot: Slot, message: str, *, help: str = "", other: Other | None = None) -> None:
+        """Report a finding about the name of a field."""
+        self._findings.at_name(slot, self._code, message, help=help, other=other)
+
+    def type(self, slot: Slot, message: str, *steps: str | int, help: str = "") -> None:
+        """Report a finding about the type of a field, or about the property of it that `steps` lead to."""
+        self._findings.at_type(slot, self._code, message, *steps, help=help)
+
+    def description(self, slot: Slot, message: str, *, help: str = "") -> None:
+        """Report a finding about the description of a field."""
+        self._findings.at_description(slot, self._code, message, help=help)
+
+    def attribute(
+        self, slot: Slot, key: str, message: str, *steps: str | int, help: str = "", on_key: bool = False
+    ) -> None:
+        """Report a finding about an attribute of a field, or about the part of its value that `steps` lead to."""
+        self._findings.at_extra(slot, key, self._code, message, *steps, help=help, on_key=on_key)
+
+    def schema(self, message: str, *steps: str | int, help: str = "", on_key: bool = False) -> None:
+        """Report a finding about the dataset as a whole, or about the part of its schema that `steps` lead to."""
+        is_there = bool(steps) and self._findings.origins.has(steps)
+        place = steps if is_there else ("fields",)
+        on_key = on_key or not is_there
+        self._findings.at_schema(self._code, message, *place, help=help, on_key=on_key)
+
+
+Check = Callable[[Subject, Say], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A rule, with the code of what it finds."""
+
+    code: Code
+    category: str
+    check: Check
+    is_default: bool = False
+    """Whether it is wanted where a project says nothing about rules."""
+
+
+def rule(code: Code, *, category: str, is_default: bool = False) -> Callable[[Check], Rule]:
+    """Make a rule of a function that looks at a dataset; the title of the code completes "this schema has …"."""
+    return lambda check: Rule(code, category, check, is_default)
+
+
+def description_of(slot: Slot) -> str:
+    """Return the description of a field; empty where it has none."""
+    text: Any = slot.extra.get(DESCRIPTION.key, "")
+    return text if isinstance(text, str) else ""
+
+
+def has_word(slot: Slot, words: frozenset[str]) -> bool:
+    """Whether the name of a field has one of these words."""
+    return slot.is_member and not words.isdisjoint(words_of(str(slot.segment)))

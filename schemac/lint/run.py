@@ -1,0 +1,41 @@
+"""The rules of a project on one dataset.
+
+Layer: lint.
+"""
+
+from dataclasses import replace
+
+from schemac.lint.rule import Rule, Say, Subject
+from schemac.lint.selection import Selection
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.findings import Findings
+from schemac.registry.engine import EngineError, reason_of
+from schemac.source.report import Report
+
+
+def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Report) -> None:
+    """Report what the rules find that are wanted for a manifest; what a source reads has the names of others.
+
+    Raises EngineError for a rule of others that fails.
+    """
+    if dataset.is_source or not dataset.is_whole:
+        return
+    subject = Subject(dataset, selection.settings)
+    for rule in selection.rules_for(path):
+        found = Report()
+        _run(rule, subject, Say(rule.code, Findings(found, dataset.origins)))
+        severity = selection.severity(rule)
+        report.extend(
+            replace(d, severity=severity, excerpt=d.excerpt, fix=d.fix) if severity is not None else d
+            for d in found.diagnostics
+        )
+
+
+def _run(rule: Rule, subject: Subject, say: Say) -> None:
+    if rule.code.id.startswith("SC8"):
+        rule.check(subject, say)
+        return
+    try:
+        rule.check(subject, say)
+    except Exception as error:
+        raise EngineError(f"the rule {rule.code.id} failed: {reason_of(error)}") from error

@@ -1,0 +1,51 @@
+"""Which rules a project wants, and where.
+
+Layer: lint.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from schemac.source.json_object import Json
+
+DEFAULT = "default"
+"""The rules that are wanted where nobody says anything."""
+ALL = "all"
+_LISTS = ("select", "extend_select", "ignore", "rules")
+
+
+@dataclass(frozen=True)
+class LintSettings:
+    """The table `[lint]` of a project. Rules are named by code, by the beginning of codes, by slug or by category."""
+
+    select: tuple[str, ...] = (DEFAULT,)
+    """Rules that are wanted; `all`, and `default` for the usual ones."""
+    extend_select: tuple[str, ...] = ()
+    """Rules that are wanted beside these."""
+    ignore: tuple[str, ...] = ()
+    """Rules that are not wanted after all."""
+    severity: Mapping[str, str] = field(default_factory=dict)
+    """How bad the findings of rules are, if not a warning."""
+    per_path: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Rules that are not wanted in some manifests, by patterns of paths from the project's folder."""
+    rules: tuple[str, ...] = ()
+    """Python files with rules of the project's own."""
+    max_name_length: int = 63
+    """Characters of a name; the most that PostgreSQL keeps."""
+    max_fields: int = 200
+    """Fields of a dataset, with those of its structs."""
+    max_depth: int = 4
+    """Levels of structs, lists and maps, the columns counted."""
+    max_precision: int = 38
+    """Digits of a decimal; the most that Spark, Paimon and Iceberg have."""
+    max_key_fields: int = 4
+    """Fields of a primary key."""
+    max_values: int = 50
+    """Values of an enumeration."""
+
+    @classmethod
+    def of_json(cls, value: Json) -> "LintSettings":
+        """Return what `asdict` gave. Raises KeyError or TypeError for anything else."""
+        lists: Json = {name: tuple(value[name]) for name in _LISTS}
+        per_path = {pattern: tuple(words) for pattern, words in value["per_path"].items()}
+        return cls(**{**value, **lists, "per_path": per_path})

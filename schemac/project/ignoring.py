@@ -1,0 +1,80 @@
+"""Findings that comments in manifests ignore, and comments that ignore nothing.
+
+Layer: project.
+Shape: a comment counts in the text in which the finding is, which may be that of a group. Whether a comment in a text with groups
+alone is of use, only the manifests that use them could tell, so nothing is said of it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from schemac.project.configuration import Project
+from schemac.project.imported import FolderFiles, Imported
+from schemac.source.catalogue import CATALOGUE
+from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.files import Contents
+from schemac.source.report import Report
+from schemac.source.text import SourceText, decode_text
+
+if TYPE_CHECKING:
+    # For start-up time: hardly any manifest has such comments.
+    from schemac.lint.ignores import Ignores
+
+_MARK = "schemac:"
+
+
+class Ignoring:
+    """The comments of one manifest and of what it imports."""
+
+    def __init__(
+        self, source: SourceText, project: Project, files: FolderFiles, imported: Imported, contents: Contents
+    ) -> None:
+        self._project = project
+        texts = [source]
+        for path, _ in imported.files:
+            content = contents.of(files, path)
+            text = None if isinstance(content, OSError) else decode_text(content, files.name(path), Report())
+            texts += [text] if text is not None else []
+        self._ignores = [self._of(text) for text in texts if _MARK in text.content]
+        self._own = self._ignores[0] if self._ignores and _MARK in source.content else None
+
+    def _of(self, source: SourceText) -> "Ignores":
+        from schemac.lint.ignores import Ignores  # for start-up time, as above
+        from schemac.registry.codes import codes
+
+        of_rules = {rule.code.id: rule.code for rule in self._project.selection.rules}
+        return Ignores(source, {**codes(), **of_rules})
+
+    def kept(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+        """Return the findings that no comment ignores."""
+        found = list(findings)
+        for ignores in self._ignores:
+            found = ignores.kept(found)
+        return found
+
+    def of_comments(self, path: str, findings: Iterable[Diagnostic], *, has_schema: bool) -> list[Diagnostic]:
+        """Return what there is to say of the manifest's own comments, after all findings went through `kept`."""
+        if self._own is None:
+            return []
+        selection = self._project.selection
+        wanted = selection.rules_for(path)
+        wrong = list(self._own.report.diagnostics)
+        # A mistake may hide what a comment is for.
+        if has_schema and not any(d.severity is Severity.ERROR for d in findings):
+            looked_for = {rule.code.id for rule in wanted}
+            wrong += self._own.unused(looked_for | _OF_CHECKS)
+        severities = {rule.code.id: selection.severity(rule) for rule in wanted}
+        return [
+            replace(d, severity=severities[d.code] or d.severity, excerpt=d.excerpt, fix=d.fix)
+            for d in wrong
+            if d.code in severities
+        ]
+
+
+_OF_CHECKS = frozenset(
+    code.id
+    for code in CATALOGUE.values()
+    if code.id.startswith(("SC2", "SC3")) and code.severity is not Severity.ERROR
+)
+"""Codes that every check looks for."""

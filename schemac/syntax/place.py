@@ -1,0 +1,39 @@
+"""Where something stands in a text.
+
+Layer: syntax.
+"""
+
+from typing import NamedTuple
+
+from schemac.source.diagnostic import Label
+from schemac.source.span import Span
+from schemac.source.text import SourceText
+from schemac.syntax.entries import Entries, Entry, entries_of
+from schemac.syntax.events import EventSource, fast_events
+
+
+class Place(NamedTuple):
+    """Where something stands that a finding is about."""
+
+    source: SourceText
+    span: Span
+    labels: tuple[Label, ...] = ()
+    """Further places that explain this one, such as where a group is used."""
+    at: int = -1
+    """Where its key begins, or the item that it is; negative at the top of a document."""
+    is_exact: bool = True
+    """Whether what was asked for stands here; otherwise it is what stands nearest around it."""
+    is_item: bool = False
+    content: str = ""
+    """What was read in the place of the text, with every node where the text has it; empty if it was the text itself."""
+    event_source: EventSource = fast_events
+
+    @property
+    def entry(self) -> Entry | None:
+        """The key with its value, or the item, that stands here."""
+        return None if self.at < 0 else self.entries.find(self.at, is_item=self.is_item)
+
+    @property
+    def entries(self) -> Entries:
+        """All entries of the text."""
+        return entries_of(self.content or self.source.content, self.event_source)

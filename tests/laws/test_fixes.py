@@ -1,0 +1,173 @@
+"""Fixes do what they say: what was fixed is gone, nothing else is wrong, and nothing else has changed."""
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from schemac.source.diagnostic import Diagnostic
+from schemac.source.edits import span_of
+from schemac.source.text import SourceText
+from tests.fixing import Text, corpus, errors, findings_of, fixed, pages
+
+TEXTS = {text.name: text for text in (*corpus(), *pages())}
+FOUND = {name: findings_of(text) for name, text in TEXTS.items()}
+SOUND = [text for name, text in TEXTS.items() if not errors(FOUND[name])]
+
+NOT_EXACT = {
+    r".*(, or | or (?=[0-9`])|; otherwise)|keep (one|this)|Spark and Paimon": "a choice for the author",
+    r"(add|give|name|use|choose|rename|put|mark|move|make|compare|calculate|change|leave|start|flatten|close|indent|save|compile) ": "there are many ways to do it, or it is to be done elsewhere",
+    r"the (kinds|events|form|greatest|least|system)|allowed here|its parameters|it (is for|applies)|an? \w+ takes|there is|texts stand|a field inside|a name of|binaries and": "what is allowed, to choose from",
+    r"\w+: ": "what an attribute is for",
+    r"write (?![`'\"]|it in quotes)": "in words",
+    r"`schemac|see `schemac": "a command",
+    r".*…": "with a gap in it",
+}
+"""Helps that do not say what to write, and why."""
+EXACT = {
+    "SC105": "an example",
+    "SC113": "where the value is that is meant, nobody knows",
+    "SC203": "an example, or a key that goes to another place",
+    "SC204": "an example",
+    "SC207": "a key that goes to another place",
+    "SC201": "attributes that go to another place",
+    "SC233": "what uses the group may be what is wrong",
+    "SC236": "a part of a longer text",
+    "SC311": "the type of the field, which may have properties",
+    "SC312": "an attribute with other keys, or a text in a list",
+    "SC314": "the type of the field, which may have properties",
+    "SC322": "an escape in a text",
+    "SC324": "a number in a list, which YAML does not keep",
+    "SC326": "a part of a longer text",
+    "SC327": "a part of a longer text",
+    "SC501": "it stands at another place",
+    "SC504": "an attribute of the schema",
+    "SC523": "the type of the field, which may have properties",
+    "SC524": "the sole property of an attribute",
+    "SC554": "the type of the items, which may have properties",
+    "SC561": "the type of the field, which may have properties",
+    "SC563": "names in the text of an option",
+    "SC564": "names in the text of an option",
+    "SC565": "names in the text of an option",
+    "SC567": "an option of the table",
+    "SC581": "the type of the field, which may have properties",
+    "SC583": "the list has the field already",
+    "SC584": "an attribute of the schema",
+}
+"""Codes with helps that say what to write and that are no fix, and why."""
+
+
+@pytest.mark.parametrize("name", [name for name in TEXTS if any(d.fix for d in FOUND[name])])
+def test_fix_what_is_said_to_be_fixed(name: str) -> None:
+    for is_unsafe in {not d.fix.is_safe for d in FOUND[name] if d.fix is not None}:
+        keep_laws(TEXTS[name], is_unsafe=is_unsafe)
+
+
+def keep_laws(text: Text, *, is_unsafe: bool) -> None:
+    before, after, content, fixing = fixed(text, is_unsafe=is_unsafe)
+    wanted = [d for d in before if d.fix is not None and (d.fix.is_safe or is_unsafe)]
+    assert not [d for d in after if d.fix is not None and (d.fix.is_safe or is_unsafe)], (
+        "nothing is left to fix"
+    )
+    gone = Counter(_what(d) for d in wanted) & Counter(_what(d) for d in after)
+    assert not gone, "what was fixed is not found again"
+    # What was hidden behind a mistake comes to light; it is of the same stage, or of a later one.
+    revealed = Counter(errors(after)) - Counter(errors(before))
+    stages = {d.code[:3] for d in wanted}
+    assert all(code[:3] >= min(stages) for code in revealed), revealed
+    assert not revealed or stages
+    if not wanted:
+        assert content == text.content
+    else:
+        again = fixed(text._replace(content=content), is_unsafe=is_unsafe)
+        assert again.content == content
+        assert not again.fixing.done
+    assert fixing.done or not wanted
+
+
+def _what(found: Diagnostic) -> tuple[str, str, str, int]:
+    return found.code, found.message, found.path, found.line
+
+
+def test_change_nothing_outside_of_edits() -> None:
+    count = 0
+    for name, text in TEXTS.items():
+        for found in FOUND[name]:
+            if found.fix is None:
+                continue
+            source = SourceText(text.content.decode(), "manifest.yaml")
+            for edit in found.fix.edits:
+                span = span_of(source, edit)
+                region = source.region(span)
+                assert tuple(region) == edit[1:5]
+                assert edit.text != source.excerpt(span)
+                count += 1
+    assert count > 150
+
+
+def test_say_why_a_help_has_no_fix() -> None:
+    """Helps that say exactly what to write are fixes, but for those of a few codes."""
+    codes: set[str] = set()
+    sorts: set[str] = set()
+    with_fix = 0
+    for findings in FOUND.values():
+        for found in findings:
+            sort = next((p for p in NOT_EXACT if re.match(p, found.help)), None)
+            with_fix += found.fix is not None
+            if found.help and found.fix is None:
+                sorts |= {sort} if sort is not None else set()
+                codes |= {found.code} if sort is None else set()
+    assert sorts == set(NOT_EXACT)
+    assert codes == set(EXACT)
+    assert with_fix >= 190
+
+
+SLIPS = {
+    "Int64": "bigint",
+    "String": "string2",
+    "type": "tpye",
+    "Millisecond": "milliseconds",
+    "fields:": "columns:",
+    "kind": "knd",
+    "itemType": "items",
+    "extra": "extras",
+    "Option": "Optional",
+}
+"""Words of the language, and what somebody writes for them."""
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> Text:
+    """A sound manifest with a few slips of the pen."""
+    text = draw(st.sampled_from(SOUND))
+    content = text.content.decode()
+    for _ in range(draw(st.integers(1, 3))):
+        word = draw(st.sampled_from(sorted(SLIPS)))
+        places = [m.start() for m in re.finditer(rf"(?<!\w){word}", content)]
+        if places:
+            at = draw(st.sampled_from(places))
+            content = content[:at] + SLIPS[word] + content[at + len(word) :]
+        elif draw(st.booleans()):
+            lines = content.splitlines(keepends=True)
+            n = draw(st.integers(0, len(lines) - 1))
+            content = "".join([*lines[: n + 1], lines[n], *lines[n + 1 :]])
+    return text._replace(content=content.encode())
+
+
+def _keep_laws_of_mutated(text: Text, is_unsafe: bool) -> None:
+    keep_laws(text, is_unsafe=is_unsafe)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(mutated(), st.booleans())
+def test_fix_slips(text: Text, is_unsafe: bool) -> None:
+    keep_laws(text, is_unsafe=is_unsafe)
+
+
+@pytest.mark.long
+@settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(mutated(), st.booleans())
+def test_fix_many_slips(text: Text, is_unsafe: bool) -> None:
+    keep_laws(text, is_unsafe=is_unsafe)

@@ -1,0 +1,68 @@
+"""What rules go by: words that databases reserve, words of names, and fixes of what rules find."""
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from schemac.cli.main import main
+from schemac.engines.duckdb.words import RESERVED_WORDS
+from schemac.lint.registry import own_rules
+from schemac.lint.rule import Rule
+from schemac.lint.words import is_plural, plural_of, snake_case, words_of
+from schemac.registry.pages import page
+
+
+def test_know_the_words_that_duckdb_reserves() -> None:
+    rows = duckdb.execute(
+        "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
+    ).fetchall()
+    assert {name for (name,) in rows} == RESERVED_WORDS
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("trip_fare", ("trip", "fare")),
+        ("tripFare", ("trip", "fare")),
+        ("TripFare2", ("trip", "fare", "2")),
+        ("HTTPStatus", ("http", "status")),
+        ("größe_cm", ("größe", "cm")),
+        ("fare (USD)", ("fare", "usd")),
+        ("", ()),
+    ],
+)
+def test_tell_words_of_names_apart(name: str, words: tuple[str, ...]) -> None:
+    assert words_of(name) == words
+    assert snake_case(name) == "_".join(words)
+
+
+@pytest.mark.parametrize("word", ["tag", "city", "box", "stop", "day", "branch", "wish"])
+def test_make_plurals_that_are_known_as_such(word: str) -> None:
+    assert is_plural(plural_of(word))
+    assert not is_plural(word)
+
+
+@pytest.mark.parametrize("word", ["status", "address", "analysis", "physics", "bus", "gas"])
+def test_take_no_singular_for_a_plural(word: str) -> None:
+    assert not is_plural(word)
+
+
+@pytest.mark.parametrize("rule", own_rules(), ids=lambda rule: rule.code.id)
+def test_fix_what_rules_find(
+    rule: Rule, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With all rules at once on the wrong example of each page: fixed or found again, and never an error."""
+    code = rule.code
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schemac.toml").write_text('[lint]\nselect = ["all"]\nmax-fields = 2\nmax-values = 2\n')
+    path = tmp_path / "rides.yaml"
+    (example, *_) = (one for one in page(code).examples if not one.is_right)
+    path.write_text(example.text)
+    assert main(["check", "--fix", "--unsafe-fixes", "--no-cache"]) == 0
+    fixed = path.read_text()
+    capsys.readouterr()
+    assert main(["check", "--no-cache"]) == 0
+    out, err = capsys.readouterr()
+    assert "can be fixed" not in err
+    assert f"[{code.id}]" in out or fixed != example.text
