@@ -106,7 +106,7 @@ def _may_open(text: str, at: int) -> bool:
     before = text[text.rfind("\n", 0, at) + 1 : at].rstrip(" \t")
     if re.search(r"[&!]\S*$", before):
         before = re.sub(r"\s*[&!]\S*$", "", before).rstrip(" \t")
-    return not before or before.endswith(":") or before.endswith("-")
+    return not before or before.endswith((":", "-"))
 
 
 def _take(frames: list[Frame], token: "re.Match[str]") -> None:

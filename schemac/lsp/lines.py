@@ -46,7 +46,7 @@ def entries_of(line: str) -> list[Entry]:
     """Return what starts in a line in block style, from left to right."""
     entries: list[Entry] = []
     at = indent_of(line)
-    while (dash := _DASH.match(line, at)) is not None:
+    while _DASH.match(line, at):
         entries.append(Entry(Sort.DASH, at, end=at + 1))
         at = at + 1
         at += len(line) - at - len(line[at:].lstrip(" \t"))

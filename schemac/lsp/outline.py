@@ -110,7 +110,7 @@ class _Climb:
             self.starts.append(Place(line, entry.column))
 
     def close(self) -> None:
-        """Number the item of a list that is left."""
+        """Leave a list: the item in it has a number."""
         if self.sort is Sort.DASH:
             self.steps.append(self.index)
             self.starts.append(self.dash)

@@ -8,6 +8,7 @@ are one-based, in code points. This is the only module that knows both.
 import re
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 from lsprotocol import types
 from pygls.workspace import PositionCodec, TextDocument
@@ -37,7 +38,7 @@ def split_with_ends(text: str) -> Sequence[str]:
     if not _OTHER_ENDS.search(text):
         return text.splitlines(keepends=True)
     ends = [0, *(found.end() for found in _LINE_END.finditer(text)), len(text)]
-    return [text[a:b] for a, b in zip(ends, ends[1:], strict=False) if b > a]
+    return [text[a:b] for a, b in pairwise(ends) if b > a]
 
 
 _OTHER_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")

@@ -85,6 +85,15 @@ def find_project(
     return Project(start, cache=open_cache(root) if root is not None else NO_CACHE)
 
 
+def find_root(start: Path) -> Path | None:
+    """Return the folder of the project that a folder belongs to; None where nothing says that there is one."""
+    for path in _candidates(start):
+        report = Report()
+        if _read(path, report) is not None or report.has_errors:
+            return path.parent
+    return _root(start)
+
+
 FILES = ("schemac.toml", "pyproject.toml")
 """Where settings stand; the first that has some counts."""
 

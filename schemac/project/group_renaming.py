@@ -87,7 +87,7 @@ def rename_in_groups(
     if after is None:
         return None
     locks = _locks(members, after, report)
-    if report.has_errors:
+    if locks is None:
         return None
     found = {
         member.dataset.name: Renamed(
@@ -253,8 +253,8 @@ def _renamed(fields: Fields, slots: Sequence[Slot], renamed: frozenset[Slot], ne
 
 def _locks(
     members: Sequence[_Member], after: Mapping[str, LogicalDataset], report: Report
-) -> dict[Path, Relocked]:
-    """Return the locks with the new names, by manifest; of datasets that have none, nothing."""
+) -> dict[Path, Relocked] | None:
+    """Return the locks with the new names, by manifest, where datasets have one; None after saying what is in the way."""
     held: dict[Path, Relocked] = {}
     for member in members:
         path = member.file.file.path
@@ -272,4 +272,4 @@ def _locks(
         found = identify(after[member.dataset.name], locked, renamed=member.renamed)
         lock = lock.with_dataset(freeze(after[member.dataset.name], locked, found))
         held[path] = Relocked(held[path].file, lock)
-    return held
+    return None if report.has_errors else held
