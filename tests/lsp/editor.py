@@ -4,7 +4,7 @@ import asyncio
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ CAPABILITIES = types.ClientCapabilities(
     ),
     window=types.WindowClientCapabilities(show_document=types.ShowDocumentClientCapabilities(True)),
 )
-_PATIENCE = 60
+_PATIENCE = 20
 """Seconds after which the server counts as hung."""
 
 
@@ -183,10 +183,21 @@ async def editor(
             )
         )
         client.initialized(types.InitializedParams())
-        yield found
+        try:
+            yield found
+        except BaseException:
+            if client._server is not None:
+                client._server.kill()
+            raise
         await asyncio.wait_for(client.shutdown_async(None), _PATIENCE)
         client.exit(None)
     finally:
+        process = client._server
+        if process is not None and process.returncode is None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), 5)
+            if process.returncode is None:
+                process.kill()
         await client.stop()  # type: ignore[no-untyped-call]  # of pygls
 
 
