@@ -35,6 +35,7 @@ COMMANDS = {
     "run": "run a pipeline: read, conform, write a table, verify",
     "runs": "list the runs that wrote a table or a quarantine",
     "lsp": "serve an editor: findings, completion, hover and renaming while you type",
+    "schema": "print a JSON Schema of manifests, pipelines or the configuration, for editors",
     "clean": "remove what earlier runs kept to save time",
     "explain": "explain a diagnostic code, with examples",
 }

@@ -192,7 +192,7 @@ class Offers:
         is_kind = property_ is not None and property_.name == "kind" and shape.holder is not None
         if is_kind and shape.holder is not None and issubclass(shape.holder, LogicalType):
             for name, kind in BY_NAME.items():
-                yield Offer(name, name, types.CompletionItemKind.Class, documentation=class_text(kind))
+                yield Offer(name, _yaml(name), types.CompletionItemKind.Class, documentation=class_text(kind))
             return
         for word in shape.words:
             text = _yaml(word)
@@ -206,7 +206,7 @@ class Offers:
                 continue
             text = class_text(kind)
             if kind.bare is not None:
-                yield Offer(name, name, types.CompletionItemKind.Class, documentation=text, rank=2)
+                yield Offer(name, _yaml(name), types.CompletionItemKind.Class, documentation=text, rank=2)
             else:
                 snippet = _snippet(kind.example) if self._snippets else kind.example
                 yield Offer(

@@ -208,6 +208,8 @@ def _in_block(lines: Sequence[str], place: Place) -> Cursor:
     if left:
         climb, document = _value_after(lines, place.line, text[: left[-1].end])
         role = Role.VALUE if left[-1].sort is Sort.KEY else Role.START
+        start = max(word.start, left[-1].end)
+        word = Word(start, max(start, word.end), text[start : place.column])
         return _cursor(climb, role, word, place, document)
     column = min(indent_of(text), place.column) if text.strip() else place.column
     climb = _Climb(None, column)

@@ -25,6 +25,7 @@ class Written:
         self._lines = lines
         self._cursor = cursor
         self._read: dict[int, Any] = {}
+        self._values: dict[tuple[int, int], Any] = {}
 
     def value(self, depth: int) -> Any:
         """Return the value at the first steps of the cursor's path; None where it cannot be read."""
@@ -64,6 +65,12 @@ class Written:
         return None if found is _MISSING else _walk(found, cursor.path[:depth])
 
     def _parsed(self, first: int, column: int) -> Any:
+        """Return what begins at a place; many steps may begin there, and it is read once."""
+        if (first, column) not in self._values:
+            self._values[first, column] = self._attempted(first, column)
+        return self._values[first, column]
+
+    def _attempted(self, first: int, column: int) -> Any:
         end = min(block_end(self._lines, first, column), first + _MOST_LINES)
         lines = list(self._lines[first:end])
         if lines:

@@ -1,17 +1,14 @@
 """The manifest language as JSON Schema, for editors and for others' tools.
 
 Layer: manifest.
-Shape: JSON Schema 2020-12. The records are the master; the files in `schemas/` are written from here
-(`python -m schemac.manifest.json_schema FOLDER`), and a test fails when they differ.
+Shape: JSON Schema 2020-12. The records are the master; `make schemas` writes the files in `schemas/`, and a test fails when they
+differ.
 The friendly schema knows the three spellings, short forms and the additions of the default mode; the strict one
 the standard alone. Neither can tell everything that `schemac check` tells.
 What may stand somewhere is chosen by `if` and `then`, not by `anyOf`: editors then offer and explain what is meant, and point to
 what is wrong with it. `enumDescriptions` and `defaultSnippets` are words of editors, which validators pass over.
 """
 
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
 from schemac.attributes.attribute import spellings
@@ -171,7 +168,8 @@ def _field_or_use(field: str) -> Json:
 def _types(*, strict: bool) -> Json:
     """Return a type wherever it may stand, inside of an Option, and as the key of a map."""
     option = [name for name, kind in BY_NAME.items() if kind.family is Family.OPTION]
-    null = [name for name, kind in BY_NAME.items() if kind.family is Family.NULL]
+    # The standard has a Null alone.
+    null = [name for name, kind in BY_NAME.items() if kind.family is Family.NULL and not strict]
     is_alone = "only an Option may be null: write `{kind: Option, inner: Null}`"
     return {
         "Type": _type(null, is_alone, strict=strict),
@@ -238,6 +236,10 @@ def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:
     # Whoever gets here has chosen the kind already.
     properties["kind"] = {"type": "string", "description": class_text(BY_NAME[name])}
     definition["required"] = ["kind", *(key for key in definition.get("required", []) if key != "kind")]
+    for key in ("inner", "keyType"):
+        if key in properties:
+            text = properties[key].get("description", "")
+            properties[key] = {**_of("InnerType" if key == "inner" else "KeyType"), "description": text}
     if strict:
         properties.pop("extra")
         if "timezone" in properties:
@@ -248,10 +250,6 @@ def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:
             properties["fixedLength"] |= length
         return
     family = BY_NAME[name].family
-    for key in ("inner", "keyType"):
-        if key in properties:
-            text = properties[key].get("description", "")
-            properties[key] = {**_of("InnerType" if key == "inner" else "KeyType"), "description": text}
     if "timezone" in properties:
         properties["timezone"]["anyOf"][0] |= {
             "pattern": _ZONE,
@@ -313,20 +311,3 @@ def _spelled_kind(schema: Json) -> Json:
     words = schema.get("enum", [schema.get("const")])
     text = {"description": schema["description"]} if "description" in schema else {}
     return {**word_choice(words), **text}
-
-
-def write_schemas(folder: Path) -> None:
-    """Write the files of `schemas/`."""
-    for name, strict in (("manifest", False), ("manifest.strict", True)):
-        (folder / f"{name}.schema.json").write_text(
-            schema_text(manifest_schema(strict=strict)), encoding="utf-8"
-        )
-
-
-def schema_text(schema: Json) -> str:
-    """Return a JSON Schema as its file has it."""
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-
-
-if __name__ == "__main__":
-    write_schemas(Path(sys.argv[1]))

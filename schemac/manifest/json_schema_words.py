@@ -49,7 +49,10 @@ def described(schema: Json, annotation: Any) -> Json:
         return {**schema, "anyOf": [described(one, annotation) for one in schema["anyOf"]]}
     if "properties" not in schema:
         return schema
-    record = next((one for one in records if _has(one, schema["properties"])), None)
+    own = bare(annotation)
+    record = (
+        own if own in records else next((one for one in records if _has(one, schema["properties"])), None)
+    )
     properties = {key: _property(record, key, value) for key, value in schema["properties"].items()}
     return {**schema, "properties": properties}
 
@@ -62,10 +65,20 @@ def _property(record: type[Record] | None, key: str, schema: Json) -> Json:
     plain = {name: value for name, value in schema.items() if name != "title"}
     if record is None:
         return plain
-    found = next(one for one in record.model_fields.values() if one.alias == key)
+    found = next((one for one in record.model_fields.values() if one.alias == key), None)
+    if found is None:
+        return plain
     text = property_texts(record).get(found.name, "")
     plain = described(plain, found.annotation)
     return {**plain, "description": text} if text else plain
+
+
+def records_of(annotation: Any) -> Iterator[type[Record]]:
+    """Yield the records that a value of an annotation may have in it, outermost first."""
+    for record in _records_of(annotation):
+        yield record
+        for found in record.model_fields.values():
+            yield from records_of(found.annotation)
 
 
 def _records_of(annotation: Any) -> Iterator[type[Record]]:
