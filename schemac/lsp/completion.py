@@ -16,6 +16,7 @@ from lsprotocol import types
 
 from schemac.attributes.attribute import Attribute
 from schemac.attributes.constraints import REFERENCES
+from schemac.attributes.family import Family
 from schemac.attributes.own import CLOCK_ZONE, DEPRECATED
 from schemac.kinds.foreign import FOREIGN_NAMES
 from schemac.kinds.registry import BY_NAME
@@ -202,7 +203,7 @@ class Offers:
     def _types(self, shape: Shape) -> Iterator[Offer]:
         is_nested = self._cursor.path[-1:] == ("inner",)
         for name, kind in BY_NAME.items():
-            if is_nested and name == "Option":
+            if is_nested and kind.family is Family.OPTION:
                 continue
             text = class_text(kind)
             if kind.bare is not None:

@@ -58,8 +58,12 @@ def flow_at(lines: Sequence[str], line: int, column: int) -> Flow | None:
     """Return the brackets around a place; None where it is in none."""
     found: Flow | None = None
     least = 1 << 30
+    inside = "\n"
+    # What lines begin with that stand no further out than one that was looked at; none does at first.
     for number in range(line, -1, -1):
         text = lines[number]
+        if number < line and text.startswith(inside):
+            continue
         if number < line and is_document_start(text):
             break
         if not is_content(text) and number < line:
@@ -68,6 +72,7 @@ def flow_at(lines: Sequence[str], line: int, column: int) -> Flow | None:
         if indent >= least and number < line:
             continue
         least = min(least, indent)
+        inside = " " * least
         if "{" in text or "[" in text:
             found = _flow_from(lines, number, line, column) or found
         if least == 0:

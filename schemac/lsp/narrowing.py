@@ -83,9 +83,9 @@ def _lists_above(lines: Sequence[str], line: int) -> list[int]:
     found = []
     for number in range(line - 1, -1, -1):
         text = lines[number]
-        if is_document_start(text):
+        if text.startswith(("---", "...")) and is_document_start(text):
             break
-        if text.lstrip(" -").startswith("fields:"):
+        if "fields:" in text and text.lstrip(" -").startswith("fields:"):
             entries = entries_of(text)
             is_block = not text.split("fields:", 1)[1].split("#")[0].strip()
             if entries and entries[-1].name == "fields" and is_block:
@@ -98,11 +98,13 @@ def _within(lines: Sequence[str], start: int, edited: Edited) -> Narrowed | None
     (*_, key) = entries_of(lines[start])
     if column < key.column:
         return None
-    dash = " " * column + "- "
+    dash, inside = " " * column + "- ", " " * (column + 1)
     items: list[int] = []
     end = len(lines)
     for number in range(start + 1, len(lines)):
         line = lines[number]
+        if line.startswith(inside):
+            continue
         if line.startswith(dash) or line == dash[:-1]:
             items.append(number)
         elif is_content(line) and (indent_of(line) <= column or is_document_start(line)):
@@ -114,8 +116,11 @@ def _within(lines: Sequence[str], start: int, edited: Edited) -> Narrowed | None
     first = max(number for number in items if number <= edited.first)
     after = next((number for number in items if number > last), end)
     kept = [
-        line if number <= start or first <= number < after or number >= end else ""
-        for number, line in enumerate(lines)
+        *lines[: start + 1],
+        *[""] * (first - start - 1),
+        *lines[first:after],
+        *[""] * (end - after),
+        *lines[end:],
     ]
     return Narrowed("\n".join(kept), first, after)
 

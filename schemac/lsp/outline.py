@@ -117,9 +117,11 @@ class _Climb:
 
     def up(self, lines: Sequence[str], line: int) -> int:
         """Go through the lines before this one; returns the first line of the document."""
+        # Most lines of a long text are further inside; this is asked of each of them, at every letter.
+        inside = " " * (self.column + 1)
         for number in range(line - 1, -1, -1):
             text = lines[number]
-            if indent_of(text) > self.column:
+            if text.startswith(inside):
                 continue
             if is_document_start(text):
                 self.close()
@@ -127,6 +129,7 @@ class _Climb:
             if is_content(text):
                 for entry in reversed(entries_of(text)):
                     self.take(entry, number)
+                inside = " " * (self.column + 1)
         self.close()
         return 0
 

@@ -21,7 +21,7 @@ _LINE_END = re.compile("\r\n|\n|\r")
 
 def split_lines(text: str) -> list[str]:
     """Return the lines of a text without their ends, as the protocol counts them; there is always one."""
-    return _LINE_END.split(text)
+    return _LINE_END.split(text) if "\r" in text else text.split("\n")
 
 
 class EditedText(TextDocument):
@@ -32,16 +32,24 @@ class EditedText(TextDocument):
         """The lines with their ends."""
         return split_with_ends(self.source)
 
+    def _apply_incremental_change(self, change: types.TextDocumentContentChangePartial) -> None:
+        lines = self.lines
+        found = self._position_codec.range_from_client_units(lines, change.range)
+        start, end = found.start, found.end
+        before = "".join(lines[: start.line]) + "".join(lines[start.line : start.line + 1])[: start.character]
+        after = "".join(lines[end.line : end.line + 1])[end.character :] + "".join(lines[end.line + 1 :])
+        self._source = before + change.text + after
+
 
 def split_with_ends(text: str) -> Sequence[str]:
     """Return the lines of a text with their ends."""
-    if not _OTHER_ENDS.search(text):
+    if text.isascii() and not any(end in text for end in _OTHER_ASCII_ENDS):
         return text.splitlines(keepends=True)
     ends = [0, *(found.end() for found in _LINE_END.finditer(text)), len(text)]
     return [text[a:b] for a, b in pairwise(ends) if b > a]
 
 
-_OTHER_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_OTHER_ASCII_ENDS = "\x0b\x0c\x1c\x1d\x1e"
 """What Python takes for the end of a line, and the protocol does not."""
 
 

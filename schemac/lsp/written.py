@@ -40,9 +40,11 @@ class Written:
         first = self._cursor.document
         for number in range(first, len(self._lines)):
             line = self._lines[number]
+            if line.startswith(" "):
+                continue
             if number > first and is_document_start(line):
                 break
-            if line[:1] in (" ", "#", "-") or not is_content(line):
+            if line[:1] in ("#", "-") or not is_content(line):
                 continue
             for entry in entries_of(line)[:1]:
                 found.setdefault(entry.name, line[entry.end :].split(" #")[0].strip().strip("\"'"))

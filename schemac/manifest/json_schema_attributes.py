@@ -81,7 +81,8 @@ def _of_family(family: Family) -> Json:
     names = [name for name, kind in BY_NAME.items() if kind.family is family]
     words = {"enum": spelled_words(names)}
     inside = {"$ref": f"#/$defs/{_type_name(family)}"}
-    option = {"kind": {"enum": spelled_words(["Option"])}, "inner": inside}
+    options = [name for name, kind in BY_NAME.items() if kind.family is Family.OPTION]
+    option = {"kind": {"enum": spelled_words(options)}, "inner": inside}
     return {
         "anyOf": [
             words,
