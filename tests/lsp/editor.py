@@ -147,9 +147,7 @@ class Editor:
 
 
 def uri_of(path: Path) -> str:
-    found = from_fs_path(str(path))
-    assert found is not None
-    return found
+    return str(from_fs_path(str(path)))
 
 
 def path_of(uri: str) -> Path:
