@@ -165,11 +165,13 @@ def position(text: str, offset: int) -> types.Position:
 
 @asynccontextmanager
 async def editor(
-    folder: Path, capabilities: types.ClientCapabilities = CAPABILITIES
+    folder: Path,
+    capabilities: types.ClientCapabilities = CAPABILITIES,
+    program: tuple[str, ...] = ("-m", "schemac", "lsp"),
 ) -> AsyncIterator[Editor]:
     """Start a server for a folder, and end it; a server that ends otherwise is an error."""
     client = LanguageClient("tests", "1")
-    await client.start_io(sys.executable, "-m", "schemac", "lsp", cwd=str(folder))
+    await client.start_io(sys.executable, *program, cwd=str(folder))
     try:
         found = Editor(client)
         uri = uri_of(folder)

@@ -263,3 +263,30 @@ def test_answer_clients_that_can_do_little(tmp_path: Path) -> None:
 
     assert CAPABILITIES.workspace is not None
     session(tmp_path, act, capabilities=types.ClientCapabilities())
+
+
+def test_go_on_after_a_mistake_of_its_own(tmp_path: Path) -> None:
+    """A request, and a check, that end with an exception are told in the log; the next ones are answered."""
+    (tmp_path / "a.yaml").write_text("fields: [{name: a, type: Int8}]\n")
+    broken = (
+        "from schemac.lsp import answers, projects, server\n"
+        "def boom(*_, **__): raise ZeroDivisionError('boom')\n"
+        "answers.word_text = boom\n"
+        "check = projects.apart\n"
+        "projects.apart = lambda files, report: boom() if b'Boom' in files[0].content else check(files, report)\n"
+        "server.start()\n"
+    )
+
+    async def run() -> None:
+        async with editor(tmp_path, program=("-c", broken)) as e:
+            uri = e.open(tmp_path / "a.yaml")
+            assert await e.found(uri) == []
+            assert await e.hover(uri, "Int8") == ""
+            e.replace(uri, "Int8", "Boom")
+            assert "Int8" in await e.labels(uri, "Boom", 2)
+            e.replace(uri, "Boom", "Int")
+            await e.until(uri, ["SC201"])
+            assert all("ZeroDivisionError: boom" in text for text in e.logged)
+            assert e.logged
+
+    asyncio.run(run())
