@@ -66,8 +66,8 @@ def pages() -> dict[str, str]:
             "`schemac lsp` is a language server: it talks to an editor over standard input and output. It comes with the extra"
             " `lsp` (`pip install 'schemac[lsp]'`).",
             table(("request", "what the server tells"), _REQUESTS),
-            "A folder is a project if it has a configuration or a repository, or if it is the folder that the editor has opened. Files"
-            " elsewhere, and texts that are no files yet, are checked alone. YAML that is no manifest has no errors.",
+            "The project of a file is the folder of its configuration, or else the folder that the editor has opened, or its repository."
+            " Files elsewhere, and texts that are no files yet, are checked alone. YAML that is no manifest has no errors.",
             "In a list of more than 40 fields, the edited fields are checked at once, and the whole manifest as soon as nobody types;"
             " a name that is used twice shows then.",
             section(
@@ -89,7 +89,7 @@ def pages() -> dict[str, str]:
                 "`schemac init` writes JSON Schemas to `schemas/`, and names them in the first line of each file: for yaml-language-server"
                 " in manifests and pipelines, for Taplo in `schemac.toml`. Commit them: editors then need neither schemac nor a network."
                 " `schemac schema manifest --out schemas/manifest.schema.json` writes one again, after an update or for an engine that"
-                " was installed since.",
+                " was installed since. The wheel has them too, below `share/schemac/schemas` of the environment that it is installed in.",
                 code("# yaml-language-server: $schema=../schemas/manifest.schema.json", "yaml"),
                 "A JSON Schema knows the grammar: kinds, properties, attributes where they fit, and their values. It does not know"
                 " what is said of several values: names that are used twice, keys, references, conditions, groups.",

@@ -204,11 +204,9 @@ class Projects:
         self._folders: dict[Path, ProjectFolder] = {}
 
     def of(self, path: str) -> ProjectFolder:
-        """Return the project of a file: by its configuration or repository, else the folder that the editor has opened."""
+        """Return the project of a file: that of its configuration, or the folder that the editor has opened, or its repository."""
         parent = Path(path).parent
-        root = find_root(parent)
-        if root is None:
-            root = next((f for f in self.workspace if parent == f or f in parent.parents), None)
+        root = find_root(parent, self.workspace)
         folder = root or parent
         found = self._folders.get(folder)
         if found is None or found.is_project != (root is not None):
