@@ -226,7 +226,7 @@ class Answers:
             return []
         lines = self._session.lines(opened)
         after = await self._session.work(formatted, lines.text, opened.folder.name(opened.path))
-        return line_edits(lines, after) if after is not None else []
+        return line_edits(lines, after)
 
     def _opened(self, document: types.TextDocumentIdentifier) -> Opened | None:
         return self._session.opened.get(document.uri)

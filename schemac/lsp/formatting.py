@@ -4,17 +4,22 @@ Layer: lsp.
 """
 
 from importlib import import_module
-from importlib.util import find_spec
+from typing import Any
 
-_FORMATTER = "schemac.formatting"
+_FORMATTER = "schemac.formatting.format"
+"""The module with `formatted(text, name)`, which returns a text that it leaves alone as it is."""
 
 
 def can_format() -> bool:
     """Whether there is a formatter."""
-    return find_spec(_FORMATTER) is not None
+    try:
+        import_module(_FORMATTER)
+    except ImportError:
+        return False
+    return True
 
 
-def formatted(text: str, name: str) -> str | None:
-    """Return a manifest as the formatter writes it; None for a text that it leaves alone, such as one that is not YAML."""
-    found: str | None = import_module(_FORMATTER).formatted(text, name)
-    return found
+def formatted(text: str, name: str) -> str:
+    """Return a manifest as the formatter writes it."""
+    formatter: Any = import_module(_FORMATTER)
+    return str(formatter.formatted(text, name))
