@@ -13,19 +13,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemac.cache.store import NO_CACHE, Cache
-from schemac.manifest.library import Reuse
 from schemac.project.configuration import Project, find_project, find_root
 from schemac.project.discovery import ManifestFile, find_manifests
 from schemac.project.imported import FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import Options
 from schemac.project.shared_work import collector_paused
-from schemac.project.stages import check_source
 from schemac.source.catalogue import NOTHING_TO_COMPILE
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.files import Contents
 from schemac.source.report import Report
-from schemac.source.text import SourceText, read_content
+from schemac.source.text import read_content
 
 Buffers = Mapping[str, bytes]
 """The texts that an editor holds, by absolute path."""
@@ -101,17 +99,9 @@ class ProjectFolder:
         """Return the findings of a text that stands in the place of a manifest; nothing of it is kept."""
         report = Report()
         project = self._project or self._opened(Report())
-        name = self._name(path)
-        configuration = project.configuration
-        check_source(
-            SourceText(text, name),
-            project,
-            report,
-            strict=configuration.strict,
-            is_named=False,
-            system_columns=configuration.system_columns,
-            reuse=Reuse(FolderFiles(Path(path), name, buffers)),
-        )
+        checks = Checks(replace(project, cache=NO_CACHE), _options(project, buffers))
+        content = text.encode("utf-8", "surrogatepass")
+        checks.content(content, ManifestFile(Path(path), self._name(path), is_named=False), report)
         return report.diagnostics
 
     def name(self, path: str) -> str:
@@ -159,11 +149,10 @@ class ProjectFolder:
     def _compiled(
         self, files: Sequence[ManifestFile], project: Project, buffers: Buffers, report: Report
     ) -> list[CompiledFile]:
-        columns = project.configuration.system_columns
-        options = Options(strict=project.configuration.strict, targets=(), system_columns=columns)
-        checks = Checks(project, options, buffers)
+        options = _options(project, buffers)
+        checks = Checks(project, options)
         # What is typed is not worth a place on disk.
-        passing = Checks(replace(project, cache=NO_CACHE), options, buffers)
+        passing = Checks(replace(project, cache=NO_CACHE), options)
         contents = Contents()
         compiled: list[CompiledFile] = []
         is_saved = False
@@ -184,6 +173,17 @@ class ProjectFolder:
         if is_saved:
             project.cache.save()
         return compiled
+
+
+def _options(project: Project, buffers: Buffers) -> Options:
+    """Return what `schemac check` would have, with the texts of the editor in the place of files."""
+    configuration = project.configuration
+    return Options(
+        strict=configuration.strict,
+        targets=(),
+        system_columns=configuration.system_columns,
+        edited=buffers,
+    )
 
 
 def _is_current(

@@ -5,11 +5,10 @@ Shape: what is found in one manifest depends on its bytes, its name and the sett
 when somebody asks for them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schemac.cache.findings import findings_of_json, findings_to_json
@@ -81,13 +80,9 @@ class _Checked(NamedTuple):
 class Checks:
     """Checks manifests one by one, each as if it were alone."""
 
-    def __init__(
-        self, project: Project, options: Options, edited: Mapping[str, bytes] = MappingProxyType({})
-    ) -> None:
+    def __init__(self, project: Project, options: Options) -> None:
         self._project = project
         self._options = options
-        self._edited = edited
-        """What counts in the place of imported files on disk, by absolute path."""
         self._contents = Contents()
         self._library: Library | None = None
         vocabularies = (part for item in project.vocabulary_contents.items() for part in item)
@@ -124,10 +119,10 @@ class Checks:
         return self._keys.key(file.name, file.is_named, content, *imported.parts)
 
     def _is_current(self, imported: Imported, file: ManifestFile) -> bool:
-        return not imported.files or imported.is_current(self._contents, self._around(file))
+        return not imported.files or imported.is_current(self._contents, self._files(file))
 
-    def _around(self, file: ManifestFile) -> FolderFiles:
-        return FolderFiles(file.path, file.name, self._edited)
+    def _files(self, file: ManifestFile) -> FolderFiles:
+        return FolderFiles(file.path, file.name, self._options.edited)
 
     @property
     def _imports(self) -> "Library":
@@ -168,7 +163,7 @@ class Checks:
         from schemac.manifest.library import Reuse  # for start-up time, as above
         from schemac.project.stages import check_source
 
-        reuse = Reuse(self._around(file), self._imports)
+        reuse = Reuse(self._files(file), self._imports)
         datasets = check_source(
             source,
             self._project,

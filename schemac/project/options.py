@@ -36,6 +36,8 @@ class Options:
     """Refuse a schema that is not as it was locked."""
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
+    edited: Mapping[str, bytes] = field(default_factory=dict)
+    """What is read in the place of files, by absolute path: edits that are not written."""
     overlay: "RunOverlay | None" = None
     """What is laid over the datasets before they are emitted."""
 
