@@ -122,7 +122,7 @@ protos: $(READY)  ## generate the message classes from protos/
 		--pyi_out=schemac/engines/lance/_generated protos/lance/file.proto
 
 schemas: $(READY)  ## generate schemas/ from the models
-	$(BIN)/python -m schemac.manifest.json_schema schemas
+	$(BIN)/python -c 'from pathlib import Path; from schemac.cli.json_schemas import write_schemas; write_schemas(Path("schemas"))'
 
 clean:  ## remove everything that the targets created
 	rm -rf $(VENV) $(PAIMON) $(LOWEST) $(DOCS) $(WHERE) $(CONNECTORS) site build demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from docs import commands, diagnostics, engines, language, lint, python_api
+from docs import commands, diagnostics, editors, engines, language, lint, python_api
 from docs.markdown import heading, toctree
 
 ROOT = Path(__file__).parents[1]
@@ -16,7 +16,7 @@ _CODE_PAGE = re.compile(r"\]\((SC\d+\.md)\)")
 
 def pages() -> dict[str, str]:
     """All pages of the site by their path; the text is Markdown as MyST reads it."""
-    parts = ("guide", "kinds/index", "attributes/index", "engines/index", "commands/index")
+    parts = ("guide", "kinds/index", "attributes/index", "engines/index", "commands/index", "editors")
     more = ("diagnostics/index", "lint", "rules/index", "losses/index", "python", "pipeline", "changelog")
     return {
         "index.md": heading(
@@ -30,6 +30,7 @@ def pages() -> dict[str, str]:
         **language.pages(),
         **engines.pages(),
         **commands.pages(),
+        **editors.pages(),
         **diagnostics.pages(),
         **lint.pages(),
         **python_api.pages(),

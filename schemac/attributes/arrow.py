@@ -21,8 +21,11 @@ class BufferEncoding(AttributeValue):
     """Offsets into one buffer, views of prefix and position, or runs of equal values."""
 
     kind: Annotated[Literal["Contiguous", "View", "RunEnd"], spelled("Contiguous", "View", "RunEnd")]
+    """How the values lie in memory."""
     offset_bit_width: Literal[32, 64] | None = None
+    """Bits of an offset into the values."""
     run_ends_bit_width: Literal[16, 32, 64] | None = None
+    """Bits of the end of a run."""
 
     def check_together(self) -> None:
         """Refuse a width of the other kind."""
@@ -36,34 +39,43 @@ class DateEncoding(AttributeValue):
     """Days in 32 bits, or milliseconds in 64."""
 
     unit: Annotated[Literal["Day", "Millisecond"], spelled("Day", "Millisecond")]
+    """Days in 32 bits, or milliseconds in 64."""
 
 
 class DecimalEncoding(AttributeValue):
     """Width of the stored integer."""
 
     bit_width: Literal[32, 64, 128, 256]
+    """Bits of a value."""
 
 
 class DictionaryEncoding(AttributeValue):
     """Distinct values once, and indices to them."""
 
     index_type: Annotated[Literal[INTEGERS], spelled(*INTEGERS)] = "Int32"  # type: ignore[valid-type]
+    """The type of the indices."""
     ordered: bool = False
+    """Whether the order of the distinct values means something."""
 
 
 class ChildNames(AttributeValue):
     """What the nameless parts of a list or map are called in Arrow."""
 
     item: str | None = None
+    """What the items of a list are called."""
     key: str | None = None
+    """What the keys of a map are called."""
     value: str | None = None
+    """What the values of a map are called."""
 
 
 class ExtensionType(AttributeValue):
     """An Arrow extension type; the field's own type is its storage."""
 
     name: Annotated[str, Bounds(min_length=1)]
+    """The name of the extension type, such as `arrow.uuid`."""
     metadata: str | None = None
+    """What the extension type needs to know, as text."""
 
 
 class TensorShape(NamedTuple):

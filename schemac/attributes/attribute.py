@@ -34,7 +34,7 @@ def spelled(*words: str) -> Before:
     def canonical(value: Any) -> Any:
         return by_folded.get(value, value) if isinstance(value, str) else value
 
-    return Before(canonical)
+    return Before(canonical, words)
 
 
 def spellings(word: str) -> tuple[str, str, str]:

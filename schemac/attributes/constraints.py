@@ -42,7 +42,9 @@ class Reference(AttributeValue):
     """Fields whose values stand in a row of another dataset."""
 
     fields: Paths
+    """Paths of the fields here."""
     dataset: Annotated[str, Bounds(min_length=1)]
+    """The name of the other dataset."""
     to: list[str] | None = None
     """Their names in the other dataset, if they are others there."""
 

@@ -22,14 +22,18 @@ class LogicalTypeWord(OpenRecord):
     """
 
     kind: Annotated[str, spelled("Did", "Multihash", "ObjectLink")]
+    """The richer type."""
     link_type: Json | None = None
+    """What an ObjectLink leads to."""
 
 
 class LinkedObjects(AttributeValue):
     """Size of what a block of data links to."""
 
     num_objects_naive: Annotated[int, Bounds(ge=0)]
+    """How many objects there are, counted with repetitions."""
     size_naive: Annotated[int, Bounds(ge=0)]
+    """Their bytes, counted with repetitions."""
 
 
 DESCRIPTION = Attribute[str](

@@ -104,6 +104,7 @@ class Deprecation(AttributeValue):
     successor: Annotated[str, Bounds(min_length=1)] | None = None
     """Path of the field that takes its place."""
     note: str | None = None
+    """What else readers should know."""
 
 
 OWNER = Attribute[str](

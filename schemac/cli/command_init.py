@@ -12,6 +12,7 @@ from pathlib import Path
 
 from schemac.artifacts.folder import make_folder
 from schemac.cli.exit_code import ExitCode
+from schemac.cli.json_schemas import files_of_project
 from schemac.cli.terminal import put, tell
 
 
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the files; none at all if one of them is there already."""
     folder = Path(options.folder)
-    template = dict(_files(files("schemac.cli").joinpath("template"), ""))
+    template = files_of_project(dict(_files(files("schemac.cli").joinpath("template"), "")))
     taken = [name for name in template if os.path.lexists(folder / name)]
     if taken:
         tell(f"schemac: {', '.join(taken)} would be overwritten; use an empty folder")

@@ -36,6 +36,8 @@ COMMANDS = {
     "verify": "compare a table with its schema",
     "run": "run a pipeline: read, conform, write a table, verify",
     "runs": "list the runs that wrote a table or a quarantine",
+    "lsp": "serve an editor: findings, completion, hover and renaming while you type",
+    "schema": "print a JSON Schema of manifests, pipelines or the configuration, for editors",
     "clean": "remove what earlier runs kept to save time",
     "explain": "explain a diagnostic code, with examples",
 }

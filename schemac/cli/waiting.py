@@ -19,8 +19,8 @@ from schemac.project.under_way import WORK
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_WITH_OWN_BAR = ("run",)
-"""Commands with an option for what they show meanwhile."""
+_WITH_OWN_BAR = ("run", "lsp")
+"""Commands that show by themselves what is under way, or talk to a program."""
 FIRST_SECONDS = 1.0
 NEXT_SECONDS = 0.1
 

@@ -35,7 +35,9 @@ class Decimal(LogicalType, Checked):
 
     kind: Literal["Decimal"] = "Decimal"
     precision: Annotated[int, Bounds(ge=1, le=76)]
+    """Digits in all, up to 76."""
     scale: Annotated[int, Bounds(ge=-76, le=76)]
+    """Digits after the point."""
     family: ClassVar[Family] = Family.DECIMAL
     standard_number: ClassVar[int | None] = 4
     foreign_names: ClassVar[tuple[str, ...]] = (

@@ -28,8 +28,11 @@ class Map(WithoutValues, Checked):
 
     kind: Literal["Map"] = "Map"
     key_type: LogicalType
+    """The type of the keys; keys are never null."""
     value_type: LogicalType
+    """The type of the values."""
     keys_sorted: bool = False
+    """Whether the keys of every map are in order."""
     family: ClassVar[Family] = Family.MAP
     standard_number: ClassVar[int | None] = 18
     foreign_names: ClassVar[tuple[str, ...]] = ("dict", "hashmap", "multiset")

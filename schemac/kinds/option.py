@@ -19,6 +19,7 @@ class Option(Invariable, WithoutValues):
 
     kind: Literal["Option"] = "Option"
     inner: LogicalType
+    """The type of the values that are not null."""
     family: ClassVar[Family] = Family.OPTION
     standard_number: ClassVar[int | None] = 20
     foreign_names: ClassVar[tuple[str, ...]] = ("nullable", "optional", "maybe")

@@ -154,6 +154,7 @@ class Binary(LogicalType, Checked):
 
     kind: Literal["Binary"] = "Binary"
     fixed_length: ByteLength | None = None
+    """Bytes of every value; without it, values are of any length."""
     family: ClassVar[Family] = Family.BYTES
     standard_number: ClassVar[int | None] = 1
     foreign_names: ClassVar[tuple[str, ...]] = (
@@ -211,7 +212,9 @@ class List(WithoutValues, Checked):
 
     kind: Literal["List"] = "List"
     item_type: LogicalType
+    """The type of the items."""
     fixed_length: FixedLength | None = None
+    """Items of every list, as of a vector; without it, lists are of any length."""
     family: ClassVar[Family] = Family.LIST
     standard_number: ClassVar[int | None] = 17
     foreign_names: ClassVar[tuple[str, ...]] = (

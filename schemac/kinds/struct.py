@@ -18,6 +18,7 @@ class Struct(Invariable, WithoutValues):
 
     kind: Literal["Struct"] = "Struct"
     fields: Fields
+    """The members, in their order."""
     family: ClassVar[Family] = Family.STRUCT
     standard_number: ClassVar[int | None] = 21
     foreign_names: ClassVar[tuple[str, ...]] = ("row", "record", "tuple", "nested")

@@ -80,6 +80,7 @@ class Time(LogicalType):
 
     kind: Literal["Time"] = "Time"
     unit: TimeUnit = "Millisecond"
+    """The unit that values are counted in."""
     family: ClassVar[Family] = Family.TIME
     standard_number: ClassVar[int | None] = 22
     foreign_names: ClassVar[tuple[str, ...]] = ("time32", "time64", "timewithouttimezone")
@@ -125,7 +126,9 @@ class Timestamp(LogicalType, Checked):
 
     kind: Literal["Timestamp"] = "Timestamp"
     unit: TimeUnit = "Millisecond"
+    """The unit that values are counted in."""
     timezone: str | None = "UTC"
+    """The zone of the clock that shows the values, which are instants; `null` for readings of a clock without a zone."""
     family: ClassVar[Family] = Family.TIMESTAMP
     standard_number: ClassVar[int | None] = 23
     foreign_names: ClassVar[tuple[str, ...]] = (
@@ -231,6 +234,7 @@ class Duration(LogicalType):
 
     kind: Literal["Duration"] = "Duration"
     unit: TimeUnit = "Millisecond"
+    """The unit that values are counted in."""
     family: ClassVar[Family] = Family.DURATION
     standard_number: ClassVar[int | None] = 5
     foreign_names: ClassVar[tuple[str, ...]] = ("interval", "timedelta", "timedelta64", "intervaldaytosecond")

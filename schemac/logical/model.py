@@ -149,8 +149,11 @@ class Field(Record):
     """A column, or a member of a struct."""
 
     name: str
+    """What the column or member is called."""
     type: LogicalType
+    """What its values are."""
     extra: ExtraAttributes = {}
+    """Attributes, as `<domain>/<name>`: encodings, keys, constraints, owners and others."""
 
 
 Fields = tuple[Field, ...]
@@ -160,7 +163,9 @@ class Schema(Record):
     """The columns of a dataset, in their order, and attributes of the dataset as a whole."""
 
     fields: Fields
+    """The columns, in their order."""
     extra: ExtraAttributes = {}
+    """Attributes of the dataset as a whole, as `<domain>/<name>`."""
 
 
 class Member(NamedTuple):

@@ -18,7 +18,9 @@ class SetDataSchema(Record):
 
     aliases = {"schema_": "schema"}
     kind: Literal["SetDataSchema"]
+    """The event of the standard that gives a dataset its schema."""
     schema_: Schema
+    """The columns and attributes."""
     raw_arrow_schema: str = ""
     """The schema in the form of old, which the other one replaces."""
 
@@ -27,41 +29,52 @@ class OtherEvent(OpenRecord):
     """An event of the standard that is left as it is."""
 
     kind: OtherEventKind
+    """Which event of the standard it is."""
 
 
 class DatasetSpec(Record):
     """Nature and events of a dataset."""
 
     kind: Literal["Root", "Derivative"]
+    """Whether the dataset has data of its own, or derives them from others."""
     metadata: list[SetDataSchema | OtherEvent]
+    """The events of the dataset, in their order."""
 
 
 class DatasetSnapshotContent(DatasetSpec):
     """Name, nature and events of a dataset."""
 
     name: str
+    """The name of the dataset."""
 
 
 class DatasetSnapshot(Record):
     """A dataset with all its events, in the standard's first envelope."""
 
     kind: Literal["DatasetSnapshot"]
+    """The envelope."""
     version: Literal[1]
+    """The version of the envelope."""
     content: DatasetSnapshotContent
+    """The dataset."""
 
 
 class MetadataEvent(Record):
     """One event in an envelope of its own."""
 
     kind: Literal["MetadataEvent"]
+    """The envelope."""
     version: Literal[1]
+    """The version of the envelope."""
     content: SetDataSchema | OtherEvent
+    """The event."""
 
 
 class Headers(OpenRecord):
     """What a resource is called, and what else is known of it."""
 
     name: str
+    """The name of the dataset."""
 
 
 class DatasetResource(Record):
@@ -69,8 +82,11 @@ class DatasetResource(Record):
 
     aliases = {"schema_": "$schema"}
     schema_: Annotated[str, Bounds(pattern="/Dataset/?$")]
+    """The URL of the schema of a Dataset."""
     headers: Headers
+    """The name, and what else is known of the resource."""
     spec: DatasetSpec
+    """The nature and the events of the dataset."""
 
 
 class SourceResource(Record):
@@ -78,11 +94,15 @@ class SourceResource(Record):
 
     aliases = {"schema_": "$schema"}
     schema_: Annotated[str, Bounds(pattern="/Source/?$")]
+    """The URL of the schema of a Source."""
     headers: Headers
+    """The name, and what else is known of the resource."""
     spec: Json
+    """How the source is read."""
 
 
 class BareSchema(Schema):
     """The short form: a schema with the dataset's name beside it."""
 
     name: str | None = None
+    """The dataset's name; by default that of the file."""

@@ -40,6 +40,7 @@ class Parameter(Record):
     """What the users of a group say themselves."""
 
     description: str = ""
+    """What its value means, for those who use the group."""
     default: Any = None
     """What counts where nothing is said; without one, something has to be."""
 
@@ -48,10 +49,13 @@ class Group(Record):
     """Fields that several schemas have."""
 
     description: str = ""
+    """What the fields are for."""
     parameters: dict[str, Parameter] = {}
+    """What each use of the group says itself, by name; `$(name)` stands for it in the fields."""
     extra: ExtraAttributes = {}
     """Attributes that each of the fields has, unless it says otherwise itself."""
     fields: Annotated[list[Any], Bounds(min_length=1)]
+    """The fields that a use stands for."""
 
 
 class Use(Record):
@@ -59,6 +63,7 @@ class Use(Record):
 
     aliases = {"arguments": "with"}
     use: Annotated[str, Bounds(min_length=1)]
+    """The group whose fields stand here."""
     arguments: Json = {}
     """A value for each of the group's parameters."""
 
@@ -67,17 +72,24 @@ class GroupField(Record):
     """A field of a group; a parameter may stand in each of its texts, or in the place of a value."""
 
     name: str
+    """What the field is called."""
     type: Any
+    """What its values are."""
     description: str = ""
+    """A description for readers."""
     extra: ExtraAttributes = {}
+    """Attributes, as `<domain>/<name>`."""
 
 
 class GroupLibrary(Record):
     """A document with groups alone, for other files to import."""
 
     description: str = ""
+    """What the groups are for."""
     imports: list[str] = []
+    """Files whose groups are used here, by their paths from the folder of this file."""
     groups: dict[str, Group]
+    """Fields that several schemas have, by the name of each group."""
 
 
 WORDS = Vocabulary(

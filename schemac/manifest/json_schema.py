@@ -1,41 +1,62 @@
 """The manifest language as JSON Schema, for editors and for others' tools.
 
 Layer: manifest.
-Shape: JSON Schema 2020-12. The records are the master; the files in `schemas/` are written from here
-(`python -m schemac.manifest.json_schema FOLDER`), and a test fails when they differ.
+Shape: JSON Schema 2020-12. The records are the master; `make schemas` writes the files in `schemas/`, and a test fails when they
+differ.
 The friendly schema knows the three spellings, short forms and the additions of the default mode; the strict one
 the standard alone. Neither can tell everything that `schemac check` tells.
+What may stand somewhere is chosen by `if` and `then`, not by `anyOf`: editors then offer and explain what is meant, and point to
+what is wrong with it. `enumDescriptions` and `defaultSnippets` are words of editors, which validators pass over.
 """
 
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
-from schemac.attributes.attribute import KEY_PATTERN, Attribute, spellings
-from schemac.attributes.registry import ATTRIBUTES, OPEN
+from schemac.attributes.attribute import spellings
+from schemac.attributes.family import Family
+from schemac.attributes.odf import DESCRIPTION
 from schemac.kinds.registry import BY_NAME
 from schemac.kinds.units import ARROW_UNITS
-from schemac.logical.model import Schema
+from schemac.logical.model import Field, Schema
+from schemac.manifest.documents import EVENTS
 from schemac.manifest.envelopes import (
     BareSchema,
     DatasetResource,
     DatasetSnapshot,
+    DatasetSnapshotContent,
+    DatasetSpec,
+    Headers,
     MetadataEvent,
     OtherEvent,
     SetDataSchema,
     SourceResource,
 )
-from schemac.manifest.groups import KEYS, GroupField, GroupLibrary, Use
+from schemac.manifest.groups import KEYS, Group, GroupField, GroupLibrary, Parameter, Use
+from schemac.manifest.json_schema_attributes import (
+    attribute_definitions,
+    attributes_by_type,
+    family_attributes,
+    type_definitions,
+)
+from schemac.manifest.json_schema_words import described, spelled_words, word_choice
 from schemac.manifest.pydantic_models import json_schema
 from schemac.source.json_object import Json
+from schemac.source.report import Report
+from schemac.source.text import SourceText
+from schemac.syntax.compose import compose
+from schemac.syntax.docstrings import class_text
+from schemac.syntax.record import Record
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_FIELD_ATTRIBUTES: Json = {"$ref": "#/$defs/FieldAttributes"}
-_SCHEMA_ATTRIBUTES: Json = {"$ref": "#/$defs/SchemaAttributes"}
+_RECORDS: tuple[type[Record], ...] = (
+    BareSchema, DatasetResource, DatasetSnapshot, DatasetSnapshotContent, DatasetSpec, Field, Group, GroupField,
+    GroupLibrary, Headers, MetadataEvent, OtherEvent, Parameter, Schema, SetDataSchema, SourceResource, Use,
+    *BY_NAME.values(),
+)  # fmt: skip
 _WITH_WORDS = ("SetDataSchema", "OtherEvent", "DatasetSpec", "DatasetSnapshotContent")
 """Definitions whose `kind` may be spelled in three ways."""
 _HOLDERS = ("Field", "Schema", "BareSchema")
+_PLACEHOLDER = {"type": "string", "pattern": r"\$\("}
+"""A text of a group with a parameter in it."""
 
 
 def manifest_schema(*, strict: bool) -> Json:
@@ -43,151 +64,250 @@ def manifest_schema(*, strict: bool) -> Json:
     event = SetDataSchema | OtherEvent
     envelopes = DatasetSnapshot | MetadataEvent | DatasetResource | SourceResource
     shapes: Any = (Schema if strict else BareSchema) | envelopes | event | list[event]
-    document = json_schema(shapes if strict else shapes | GroupLibrary)
-    definitions: Json = document.pop("$defs")
+    definitions: Json = json_schema(shapes if strict else shapes | GroupLibrary)["$defs"]
     if not strict:
         definitions |= _of_groups(definitions)
-    definitions = {name: _with_type_references(body) for name, body in definitions.items()}
+    definitions = {name: _with_references(body) for name, body in definitions.items()}
+    for record in _RECORDS:
+        if record.__name__ in definitions:
+            definitions[record.__name__] = described(definitions[record.__name__], record)
     for name in BY_NAME:
         _spell_kind(definitions[name], name, strict=strict)
     for name in _HOLDERS:
         if name in definitions:
             _describe_extra(definitions[name], on_schema=name != "Field", strict=strict)
-    definitions["Type"] = _type(strict=strict)
-    definitions["FieldAttributes"] = _extra(on_schema=False, strict=strict)
-    definitions["SchemaAttributes"] = _extra(on_schema=True, strict=strict)
+    definitions |= _types(strict=strict)
+    definitions |= {"Event": _event(), **type_definitions()}
+    definitions |= attribute_definitions(strict=strict)
+    for name in ("DatasetSnapshotContent", "Headers"):
+        definitions[name]["properties"]["name"] |= _DATASET_NAME
     if not strict:
+        definitions["BareSchema"]["properties"]["name"]["anyOf"][0] |= _DATASET_NAME
         for name in _WITH_WORDS:
             properties = definitions[name]["properties"]
-            properties["kind"] = _spelled(properties["kind"])
-    title = "ODF manifest" if strict else "schemac manifest"
+            properties["kind"] = _spelled_kind(properties["kind"])
     return {
         "$schema": _DIALECT,
-        "title": title,
-        **_with_type_references(document),
+        "title": "ODF manifest" if strict else "schemac manifest",
+        **_document(strict=strict),
         "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def _of(name: str) -> Json:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _document(*, strict: bool) -> Json:
+    """Return what a document is, by its outermost keys."""
+    kinds = {"DatasetSnapshot": _of("DatasetSnapshot"), "MetadataEvent": _of("MetadataEvent")}
+    with_kind: Json = {
+        "properties": {"kind": word_choice([*kinds, *EVENTS]) if not strict else {"enum": [*kinds, *EVENTS]}},
+        "allOf": [
+            *({"if": _has("kind", {"const": kind}), "then": body} for kind, body in kinds.items()),
+            {"if": _has("kind", {"enum": spelled_words(EVENTS)}), "then": _of("Event")},
+        ],
+    }
+    resources = _either(
+        _has("$schema", {"pattern": "/Source/?$"}), _of("SourceResource"), _of("DatasetResource")
+    )
+    plain = _of("Schema" if strict else "BareSchema")
+    if not strict:
+        is_library = {"required": ["groups"], "not": {"required": ["fields"]}}
+        plain = _either(is_library, _of("GroupLibrary"), plain)
+    of_kind = _either({"required": ["kind"]}, with_kind, plain)
+    mapping = _either({"required": ["$schema"]}, resources, of_kind)
+    return {"type": ["object", "array"], **_either({"type": "array"}, {"items": _of("Event")}, mapping)}
+
+
+def _either(condition: Json, then: Json, otherwise: Json) -> Json:
+    return {"if": condition, "then": then, "else": otherwise}
+
+
+def _has(key: str, value: Json) -> Json:
+    """Return the condition that a mapping has a value under a key."""
+    return {"properties": {key: value}, "required": [key]}
+
+
+def _event() -> Json:
+    """Return one event of the standard."""
+    is_schema = _has("kind", {"enum": spelled_words(["SetDataSchema"])})
+    return {
+        "type": "object",
+        "properties": {"kind": {"description": "which event of the standard this is"}},
+        **_either(is_schema, _of("SetDataSchema"), _of("OtherEvent")),
     }
 
 
 def _of_groups(definitions: Json) -> Json:
     """Return definitions in which groups may stand among fields, and beside them."""
     own: Json = json_schema(Use | GroupField | GroupLibrary)["$defs"]
-    use = {"$ref": "#/$defs/Use"}
-    own["Group"]["properties"]["fields"]["items"] = {"anyOf": [{"$ref": "#/$defs/GroupField"}, use]}
+    own["Group"]["properties"]["fields"]["items"] = _field_or_use("GroupField")
+    own["Group"]["properties"]["extra"] = _of("GroupAttributes")
+    own["GroupField"]["properties"]["type"] = _either(
+        {"anyOf": [_PLACEHOLDER, {"type": "object"}]}, {}, _of("Type")
+    )
     found: Json = {}
     for name, definition in definitions.items():
         properties: Json = dict(definition.get("properties", {}))
-        if "fields" not in properties:
+        if "fields" not in properties or name in own:
             continue
-        items = properties["fields"]["items"]
-        properties["fields"] = {**properties["fields"], "items": {"anyOf": [items, use]}}
+        properties["fields"] = {**properties["fields"], "items": _field_or_use("Field")}
         if name in _HOLDERS:
-            properties |= {key: own["GroupLibrary"]["properties"][key] for key in KEYS}
+            library = described(own["GroupLibrary"], GroupLibrary)["properties"]
+            properties |= {key: library[key] for key in KEYS}
         found[name] = {**definition, "properties": properties}
     return {**own, **found}
 
 
-def _type(*, strict: bool) -> Json:
+def _field_or_use(field: str) -> Json:
+    use = {"label": "use", "description": "the fields of a group", "body": {"use": "$1"}}
+    return {**_either({"required": ["use"]}, _of("Use"), _of(field)), "defaultSnippets": [use]}
+
+
+def _types(*, strict: bool) -> Json:
+    """Return a type wherever it may stand, inside of an Option, and as the key of a map."""
+    option = [name for name, kind in BY_NAME.items() if kind.family is Family.OPTION]
+    # The standard has a Null alone.
+    null = [name for name, kind in BY_NAME.items() if kind.family is Family.NULL and not strict]
+    is_alone = "only an Option may be null: write `{kind: Option, inner: Null}`"
+    return {
+        "Type": _type(null, is_alone, strict=strict),
+        "InnerType": _type(option, "this is inside of an Option already", strict=strict),
+        "KeyType": _type([*option, *null], "the key of a map may not be null", strict=strict),
+    }
+
+
+def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
     """Return a type: a kind's name alone where the kind needs no property, or the kind with its properties."""
-    bare = [
-        name for name, kind in BY_NAME.items() if not any(f.is_required() for f in kind.model_fields.values())
+    bare = [name for name, kind in BY_NAME.items() if kind.bare is not None and name not in refused]
+    texts = {name: class_text(kind) for name, kind in BY_NAME.items()}
+    kinds = word_choice(BY_NAME, (), texts.values()) if not strict else {"enum": list(BY_NAME)}
+    names = word_choice(bare, (), [texts[name] for name in bare]) if not strict else {"enum": bare}
+    of_kinds = [
+        {"if": _has("kind", {"enum": [name] if strict else spelled_words([name])}), "then": _of(name)}
+        for name in BY_NAME
+        if name not in refused
     ]
-    names = list(dict.fromkeys(word for name in bare for word in ((name,) if strict else spellings(name))))
-    return {"anyOf": [{"enum": names}, *({"$ref": f"#/$defs/{name}"} for name in BY_NAME)]}
+    of_kinds.append(
+        {
+            "if": _has("kind", {"enum": spelled_words(refused)}),
+            "then": {"not": {}, "errorMessage": reason},
+        }
+    )
+    long = {
+        "type": "object",
+        "properties": {"kind": {**kinds, "description": "what the values are"}},
+        "required": ["kind"],
+        "allOf": of_kinds,
+    }
+    snippets = [
+        {"label": name, "description": texts[name], "body": _value_of(kind.example)}
+        for name, kind in BY_NAME.items()
+        if kind.bare is None and name not in refused
+    ]
+    return {
+        "description": "what the values are: the name of a kind, or a mapping with its `kind` and properties",
+        "anyOf": [names, long],
+        "defaultSnippets": snippets,
+    }
 
 
-def _with_type_references(value: Any) -> Any:
-    """Return the union of all kinds, wherever pydantic wrote it out, as a reference to one definition."""
+def _value_of(example: str) -> Any:
+    """Return an example as a value."""
+    return compose(SourceText(example), Report()).values[0]
+
+
+def _with_references(value: Any) -> Any:
+    """Return the union of all kinds, wherever pydantic wrote it out, as a reference to one definition; so with events."""
     if isinstance(value, list):
-        return [_with_type_references(item) for item in value]
+        return [_with_references(item) for item in value]
     if not isinstance(value, dict):
         return value
     if "oneOf" in value and len(value.get("discriminator", {}).get("mapping", {})) == len(BY_NAME):
-        return {"$ref": "#/$defs/Type"}
-    return {key: _with_type_references(item) for key, item in value.items()}
+        return _of("Type")
+    if value.get("anyOf") == [_of("SetDataSchema"), _of("OtherEvent")]:
+        return _of("Event")
+    return {key: _with_references(item) for key, item in value.items()}
 
 
 def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:
     properties: Json = definition["properties"]
-    words = [name] if strict else list(dict.fromkeys(spellings(name)))
-    properties["kind"] = {"enum": words}
+    # Whoever gets here has chosen the kind already.
+    properties["kind"] = {"type": "string", "description": class_text(BY_NAME[name])}
     definition["required"] = ["kind", *(key for key in definition.get("required", []) if key != "kind")]
+    for key in ("inner", "keyType"):
+        if key in properties:
+            text = properties[key].get("description", "")
+            properties[key] = {**_of("InnerType" if key == "inner" else "KeyType"), "description": text}
     if strict:
         properties.pop("extra")
         if "timezone" in properties:
-            properties["timezone"] = {"default": "UTC", "minLength": 1, "title": "Timezone", "type": "string"}
+            properties["timezone"] = {**properties["timezone"], "minLength": 1, "type": "string"}
+            properties["timezone"].pop("anyOf")
         if "fixedLength" in properties:
-            (properties["fixedLength"], _null) = properties["fixedLength"]["anyOf"]
+            (length, _null) = properties["fixedLength"].pop("anyOf")
+            properties["fixedLength"] |= length
         return
-    properties["extra"] = _FIELD_ATTRIBUTES
+    family = BY_NAME[name].family
+    if "timezone" in properties:
+        properties["timezone"]["anyOf"][0] |= {
+            "pattern": _ZONE,
+            "patternErrorMessage": "write an offset like +05:30",
+        }
+    if family is Family.OPTION:
+        properties["extra"] = {"description": _EXTRA}
+        definition["allOf"] = attributes_by_type("inner")
+    else:
+        properties["extra"] = {**family_attributes(family), "description": _EXTRA}
     if "unit" in properties:
-        units = [
-            word
-            for unit in ARROW_UNITS
-            for spelling in spellings(unit)
-            for word in (spelling, spelling + "s")
-        ]
-        properties["unit"] = {"default": "Millisecond", "enum": list(dict.fromkeys(units)), "title": "Unit"}
-
-
-def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
-    definition["properties"]["extra"] = _SCHEMA_ATTRIBUTES if on_schema else _FIELD_ATTRIBUTES
-    if not strict:
-        definition["properties"]["description"] = {
-            "description": "A description for readers.",
-            "type": "string",
+        plurals = [f"{spelling}s" for unit in ARROW_UNITS for spelling in spellings(unit)]
+        properties["unit"] = {
+            "default": "Millisecond",
+            **word_choice(ARROW_UNITS, plurals),
+            "description": properties["unit"].get("description", ""),
         }
 
 
-def _extra(*, on_schema: bool, strict: bool) -> Json:
-    """Attributes: the known ones with their values, others by the form of their key."""
-    known = {
-        key: {**_value(attribute, strict=strict), "description": attribute.summary}
-        for key, attribute in sorted({**ATTRIBUTES, **OPEN}.items())
-        if (attribute.on_schema if on_schema else attribute.on_field)
-    }
-    return {"type": "object", "properties": known, "propertyNames": {"pattern": f"^{KEY_PATTERN}$"}}
+_START = r"[^\x00-/:-@\[-^`{-\x7f]"
+_END = r"[^\x00-,./:-@\[-^`{-\x7f]"
+_PART = rf"{_START}(?:[^\x00-\x1f!-,/:-@\[-^`{{-\x7f]*{_END})?"
+_DATASET_NAME = {
+    "pattern": f"^(?:{_PART}/)?{_PART}$",
+    "patternErrorMessage": "use letters, digits, dots, dashes and underscores",
+}
+"""The name of a dataset, as far as ASCII goes."""
+_FIELD_NAME = {
+    "pattern": r"^(?![\s\S]*[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])[\s\S]*\S",
+    "patternErrorMessage": "a field needs a name without control characters",
+}
+_ZONE = r"^(?:(?![+-][0-9])[\s\S]+|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])$"
+"""A name, or an offset of less than 15 hours."""
+_EXTRA = "attributes, as `<domain>/<name>`: encodings, keys, constraints, owners and others"
 
 
-def _value(attribute: Attribute[Any], *, strict: bool) -> Json:
-    document = json_schema(attribute.value_type)
-    schema: Json = _with_definitions(document, document.pop("$defs", {}))
-    return schema if strict else _spelled(schema)
+def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
+    properties = definition["properties"]
+    if on_schema:
+        properties["extra"] = {**_of("SchemaAttributes"), "description": _EXTRA}
+    else:
+        properties["extra"] = {"type": "object", "description": _EXTRA}
+        properties["name"] |= _FIELD_NAME
+        # The attributes of a field stand beside its name, not inside of its type.
+        beside = {"if": {"type": "object"}, "then": {"properties": {"extra": False}}}
+        properties["type"] = {
+            "allOf": [_of("Type"), beside],
+            "description": properties["type"].get("description", ""),
+        }
+        definition["allOf"] = attributes_by_type("type")
+    if not strict:
+        properties["description"] = {"description": DESCRIPTION.summary, "type": "string"}
+        doubled = {"properties": {"extra": {"required": [DESCRIPTION.key]}}}
+        definition["not"] = {**doubled, "required": ["description", "extra"]}
+        definition["errorMessage"] = "there are two descriptions; keep one of them"
 
 
-def _with_definitions(value: Any, definitions: Json) -> Any:
-    """Return a schema with each definition where it is referred to; values of attributes do not contain themselves."""
-    if isinstance(value, list):
-        return [_with_definitions(item, definitions) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if "$ref" in value:
-        return _with_definitions(definitions[value["$ref"].removeprefix("#/$defs/")], definitions)
-    return {key: _with_definitions(item, definitions) for key, item in value.items()}
-
-
-def _spelled(value: Any) -> Any:
-    """Return a schema that takes words in PascalCase in their other spellings too."""
-    if not isinstance(value, dict):
-        return value
-    if isinstance(value.get("const"), str):
-        value = {**value, "enum": [value["const"]]}
-        del value["const"]
-    rest = {key: _spelled(item) for key, item in value.items() if key != "enum"}
-    words = [
-        spelling
-        for word in value.get("enum", [])
-        for spelling in (spellings(word) if isinstance(word, str) and word[:1].isupper() else (word,))
-    ]
-    return {**rest, "enum": list(dict.fromkeys(words))} if words else rest
-
-
-def write_schemas(folder: Path) -> None:
-    """Write the files of `schemas/`."""
-    for name, strict in (("manifest", False), ("manifest.strict", True)):
-        content = json.dumps(manifest_schema(strict=strict), indent=2, ensure_ascii=False) + "\n"
-        (folder / f"{name}.schema.json").write_text(content, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write_schemas(Path(sys.argv[1]))
+def _spelled_kind(schema: Json) -> Json:
+    words = schema.get("enum", [schema.get("const")])
+    text = {"description": schema["description"]} if "description" in schema else {}
+    return {**word_choice(words), **text}

@@ -9,7 +9,7 @@ Errors: SC601 invalid-configuration.
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -98,6 +98,19 @@ def find_project(
             break
     root = _root(start) if not report.has_errors else None
     return Project(start, cache=open_cache(root) if root is not None else NO_CACHE)
+
+
+def find_root(start: Path, opened: Sequence[Path] = ()) -> Path | None:
+    """Return the folder of the project that a folder belongs to; None where nothing says that there is one.
+
+    It has a configuration, or is the innermost of those that somebody has `opened`, or has a repository or a cache.
+    """
+    for path in _candidates(start):
+        report = Report()
+        if _read(path, report) is not None or report.has_errors:
+            return path.parent
+    around = [folder for folder in opened if folder == start or folder in start.parents]
+    return max(around, key=lambda folder: len(folder.parts)) if around else _root(start)
 
 
 FILES = ("schemac.toml", "pyproject.toml")

@@ -4,7 +4,7 @@ Layer: project.
 Shape: the name is edited where it is written, which may be a group or an argument of a use. All manifests of the project that
 import the file are read again with the edited text; each has to say what was asked for and nothing more. Locks and
 manifests change together: whatever cannot be written leaves all of them as they were.
-Errors: SC401 where other changes wait to be locked, SC409 refused-edit, SC542 write-failed.
+Errors: SC401 where other changes wait to be locked, SC409 refused-edit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from schemac.identity.freeze import freeze, identify
-from schemac.identity.lock import Lock
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.logical.slots import Slot, preorder
@@ -21,7 +20,7 @@ from schemac.manifest.library import Reuse
 from schemac.project.configuration import Project
 from schemac.project.discovery import find_manifests
 from schemac.project.imported import FolderFiles
-from schemac.project.locking import LockFile, identified, open_lock, report_unlocked, save_lock
+from schemac.project.locking import identified, open_lock, report_unlocked
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.name_edits import (
     Edit,
@@ -35,14 +34,11 @@ from schemac.project.name_edits import (
     place_of_name,
     refuse_edit,
 )
+from schemac.project.rewriting import Relocked, Rewriting, Rewritten, Surroundings
 from schemac.project.stages import check_source
-from schemac.project.writing import replace_file
-from schemac.source.catalogue import WRITE_FAILED
 from schemac.source.report import Report
-from schemac.source.text import SourceText, read_file, reason_of
+from schemac.source.text import SourceText
 from schemac.syntax.document import Place
-
-_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -66,34 +62,32 @@ class _Member:
         return _renamed(fields_of(self.dataset, new), self.dataset.columns, frozenset(self.slots), self.new)
 
 
-@dataclass(frozen=True)
-class _Held:
-    """A lock, and what it is to be."""
-
-    file: LockFile
-    lock: Lock
-
-
 def rename_in_groups(
-    file: CompiledFile, dataset: LogicalDataset, slot: Slot, new: str, project: Project, report: Report
-) -> Renamed | None:
-    """Rename a field that comes from a group, in all datasets that have it; None after saying why not."""
+    file: CompiledFile,
+    dataset: LogicalDataset,
+    slot: Slot,
+    new: str,
+    project: Project,
+    report: Report,
+    around: Surroundings,
+) -> Rewriting | None:
+    """Return what changes where a field of a group is renamed, in all datasets that have it; None after saying why it cannot be."""
     place = place_of_name(dataset, slot)
     path = _file_of(file, place)
     if path is None or not _is_plain(dataset, slot):
         names = f"the name {slot.segment} is put together from the parameters of a group"
         refuse_edit(dataset, slot, names, report)
         return None
-    around = _around(file, path, project, report)
-    members = list(_members(around, place, new))
+    files = _files_around(file, path, project, report, around)
+    members = list(_members(files, place, new))
     if report.has_errors:
         return None
     contents = _contents(members, path, edit_of(place, new), place.source)
-    after = _checked(around, members, contents, project, report)
+    after = _checked(files, members, contents, project, report, around)
     if after is None:
         return None
     locks = _locks(members, after, report)
-    if report.has_errors or not _write(contents, locks, report):
+    if locks is None:
         return None
     found = {
         member.dataset.name: Renamed(
@@ -104,14 +98,16 @@ def rename_in_groups(
     }
     (own,) = (path_text for path_text, old in _own(members, dataset).items() if old == slot.path_text)
     others = tuple(one for name, one in found.items() if name != dataset.name)
-    return Renamed(file.file.name, own, found[dataset.name].version, place.source.name, others)
+    renamed = Renamed(file.file.name, own, found[dataset.name].version, place.source.name, others)
+    existing = tuple(relocked for relocked in locks.values() if relocked.file.exists)
+    return Rewriting(renamed, tuple(contents.values()), existing)
 
 
 def _own(members: Sequence[_Member], dataset: LogicalDataset) -> Mapping[str, str]:
     return next(member.renamed for member in members if member.dataset.name == dataset.name)
 
 
-def _version(held: _Held | None, name: str) -> int | None:
+def _version(held: Relocked | None, name: str) -> int | None:
     newest = held.lock.dataset(name).newest if held is not None else None
     return newest.number if newest is not None else None
 
@@ -139,12 +135,18 @@ def _is_plain(dataset: LogicalDataset, slot: Slot) -> bool:
     return value == slot.segment
 
 
-def _around(file: CompiledFile, path: Path, project: Project, report: Report) -> list[CompiledFile]:
+def _files_around(
+    file: CompiledFile, path: Path, project: Project, report: Report, around: Surroundings
+) -> list[CompiledFile]:
     """Return the manifest, and all others of the project that import the file, or are it."""
+    own, target = file.file.path.resolve(), path.resolve()
+    if around.manifests is not None:
+        known = around.manifests(report)
+        compiled = [file, *(one for one in known if one.file.path.resolve() != own)]
+        return [one for one in compiled if one is file or target in _files_of(one)]
     configured = project.configuration.manifests or (".",)
     out = project.folder / project.configuration.out
     found = find_manifests(configured, project.folder, out, Report())
-    own, target = file.file.path.resolve(), path.resolve()
     others = [other._replace(is_named=False) for other in found if other.path.resolve() != own]
     compiled = [file, *read_manifests(others, project, report)]
     return [one for one in compiled if one is file or target in _files_of(one)]
@@ -173,16 +175,9 @@ def _where(place: Place) -> tuple[str, object]:
     return place.source.name, place.span
 
 
-@dataclass(frozen=True)
-class _Text:
-    """A text before and after the edit."""
-
-    name: str
-    before: str
-    after: str
-
-
-def _contents(members: Sequence[_Member], path: Path, edit: Edit, source: SourceText) -> dict[Path, _Text]:
+def _contents(
+    members: Sequence[_Member], path: Path, edit: Edit, source: SourceText
+) -> dict[Path, Rewritten]:
     """Return the edited texts: of the file that has the name, and of the manifests whose attributes name the column."""
     texts: dict[Path, SourceText] = {path: source}
     edits: dict[Path, set[Edit]] = {path: {edit}}
@@ -203,7 +198,9 @@ def _contents(members: Sequence[_Member], path: Path, edit: Edit, source: Source
             texts.setdefault(found_in, place.source)
             edits.setdefault(found_in, set()).add(successor)
     return {
-        place: _Text(texts[place].name, texts[place].content, edited(texts[place].content, [*found]))
+        place: Rewritten(
+            place, texts[place].name, texts[place].content, edited(texts[place].content, [*found])
+        )
         for place, found in edits.items()
     }
 
@@ -211,14 +208,16 @@ def _contents(members: Sequence[_Member], path: Path, edit: Edit, source: Source
 def _checked(
     around: Sequence[CompiledFile],
     members: Sequence[_Member],
-    contents: Mapping[Path, _Text],
+    contents: Mapping[Path, Rewritten],
     project: Project,
     report: Report,
+    surroundings: Surroundings,
 ) -> dict[str, LogicalDataset] | None:
     """Return all datasets after the edit, if they pass the checks and say what they should."""
     after: dict[str, LogicalDataset] = {}
     wanted = {member.dataset.name: member for member in members}
     given = {str(path.resolve()): text.after.encode() for path, text in contents.items()}
+    given = {**surroundings.edited, **given}
     found = Report()
     for file in around:
         files = FolderFiles(file.file.path.resolve(), file.file.name, given)
@@ -254,16 +253,16 @@ def _renamed(fields: Fields, slots: Sequence[Slot], renamed: frozenset[Slot], ne
 
 def _locks(
     members: Sequence[_Member], after: Mapping[str, LogicalDataset], report: Report
-) -> dict[Path, _Held]:
-    """Return the locks with the new names, by manifest; of datasets that have none, nothing."""
-    held: dict[Path, _Held] = {}
+) -> dict[Path, Relocked] | None:
+    """Return the locks with the new names, by manifest, where datasets have one; None after saying what is in the way."""
+    held: dict[Path, Relocked] = {}
     for member in members:
         path = member.file.file.path
         if path not in held:
             file = open_lock(path, member.file.file.name, report)
             if file is None:
                 continue
-            held[path] = _Held(file, file.lock)
+            held[path] = Relocked(file, file.lock)
         lock = held[path].lock
         locked = lock.dataset(member.dataset.name)
         if locked.newest is None:
@@ -272,37 +271,5 @@ def _locks(
         report_unlocked(member.dataset, locked, before, report, is_error=True)
         found = identify(after[member.dataset.name], locked, renamed=member.renamed)
         lock = lock.with_dataset(freeze(after[member.dataset.name], locked, found))
-        held[path] = _Held(held[path].file, lock)
-    return held
-
-
-def _write(contents: Mapping[Path, "_Text"], locks: Mapping[Path, _Held], report: Report) -> bool:
-    """Write locks and manifests; where one of them cannot be written, all are as they were."""
-    written: dict[Path, bytes] = {}
-    try:
-        for path, text in contents.items():
-            if read_file(path).removeprefix(_MARK) != text.before.encode():
-                message = f"{text.name} was changed by another program in the meantime; nothing was written"
-                report.add(WRITE_FAILED, message, file=text.name)
-                return False
-        for held in locks.values():
-            former = read_file(held.file.path) if held.file.exists else b""
-            if held.file.exists and save_lock(held.file, held.lock, report):
-                written[held.file.path] = former
-            if report.has_errors:
-                return _undone(written)
-        for path, text in contents.items():
-            former = read_file(path)
-            replace_file(path, (_MARK if former.startswith(_MARK) else b"") + text.after.encode())
-            written[path] = former
-    except OSError as error:
-        report.add(WRITE_FAILED, f"cannot write {error.filename or 'a manifest'}: {reason_of(error)}")
-        return _undone(written)
-    return True
-
-
-def _undone(written: Mapping[Path, bytes]) -> bool:
-    """Bring files back to what they were."""
-    for path, content in written.items():
-        replace_file(path, content)
-    return False
+        held[path] = Relocked(held[path].file, lock)
+    return None if report.has_errors else held

@@ -15,7 +15,6 @@ from typing import Any
 
 from schemac.attributes.family import Family
 from schemac.identity.freeze import freeze, identify
-from schemac.identity.lock import Lock
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.logical.slots import Slot, TreePath, preorder
@@ -24,7 +23,7 @@ from schemac.manifest.write import scalar
 from schemac.project.configuration import Project
 from schemac.project.group_renaming import rename_in_groups
 from schemac.project.imported import FolderFiles
-from schemac.project.locking import LockFile, identified, open_lock, report_unlocked, save_lock
+from schemac.project.locking import identified, open_lock, report_unlocked
 from schemac.project.manifest_edit import Block, NoBlockError, block_of, moved
 from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import (
@@ -39,9 +38,9 @@ from schemac.project.name_edits import (
     place_of_name,
     refuse_edit,
 )
+from schemac.project.rewriting import ON_DISK, Relocked, Rewriting, Rewritten, Surroundings, write
 from schemac.project.stages import check_source
-from schemac.project.writing import replace_file
-from schemac.source.catalogue import UNKNOWN_COLUMN, WRITE_FAILED
+from schemac.source.catalogue import UNKNOWN_COLUMN
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.span import Span
@@ -49,8 +48,6 @@ from schemac.source.suggest import closest
 from schemac.source.text import SourceText, read_file
 from schemac.syntax.document import parse
 
-_MARK = b"\xef\xbb\xbf"
-"""Of UTF-8, which some editors put before a text."""
 _STEP = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
 
@@ -70,7 +67,21 @@ class _Goal:
 def rename(
     file: CompiledFile, dataset: LogicalDataset, old: str, new: str, project: Project, report: Report
 ) -> Renamed | None:
-    """Rename or move a field; None after saying why not.
+    """Rename or move a field; None after saying why not."""
+    planned = planned_rename(file, dataset, old, new, project, report)
+    return planned.renamed if planned is not None and write(planned, report) else None
+
+
+def planned_rename(
+    file: CompiledFile,
+    dataset: LogicalDataset,
+    old: str,
+    new: str,
+    project: Project,
+    report: Report,
+    around: Surroundings = ON_DISK,
+) -> Rewriting | None:
+    """Return what changes where a field is renamed or moved; None after saying why it cannot be.
 
     A name alone is another name at the same place, a path another place; and the name that the field has already,
     alone, takes it out to the columns.
@@ -80,7 +91,7 @@ def rename(
     if slot is None or goal is None:
         return None
     if goal.parent is slot.parent and place_of_name(dataset, slot).labels:
-        return rename_in_groups(file, dataset, slot, goal.name, project, report)
+        return rename_in_groups(file, dataset, slot, goal.name, project, report, around)
     held = open_lock(file.file.path, file.file.name, report)
     if held is None:
         return None
@@ -95,17 +106,18 @@ def rename(
     except NoBlockError as error:
         refuse_edit(dataset, slot, f"{slot.path_text} cannot be moved: {error}", report)
         return None
-    after = _checked(text, file, dataset, (slot, goal), project, report)
+    after = _checked(text, file, dataset, (slot, goal), project, report, around)
     if after is None:
         return None
     lock = held.lock
     if locked.newest is not None:
         found = identify(after, locked, renamed={goal.path_text: slot.path_text})
         lock = lock.with_dataset(freeze(after, locked, found))
-    if not _write(file, text, held, lock, report):
-        return None
     newest = lock.dataset(dataset.name).newest
-    return Renamed(file.file.name, goal.path_text, newest.number if newest else None)
+    renamed = Renamed(file.file.name, goal.path_text, newest.number if newest else None)
+    assert dataset.origins.source is not None, "a manifest on disk has a text"
+    rewritten = Rewritten(file.file.path, file.file.name, dataset.origins.source.content, text)
+    return Rewriting(renamed, (rewritten,), (Relocked(held, lock),) if held.exists else ())
 
 
 def pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: str) -> Iterator[str]:
@@ -266,11 +278,12 @@ def _checked(
     change: tuple[Slot, _Goal],
     project: Project,
     report: Report,
+    around: Surroundings,
 ) -> LogicalDataset | None:
     """Return the dataset of the edited manifest, if it passes the checks and says what it should."""
     slot, goal = change
     found = Report()
-    reuse = Reuse(FolderFiles(file.file.path, file.file.name))
+    reuse = Reuse(FolderFiles(file.file.path, file.file.name, around.edited))
     datasets = check_source(SourceText(text, file.file.name), project, found, reuse=reuse)
     by_name = {one.name: one for one in datasets}
     after = by_name.pop(dataset.name, None)
@@ -314,33 +327,3 @@ def _fields_after(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Fields:
     if source is not target:
         target.append(source.pop(index))
     return fields
-
-
-def _write(file: CompiledFile, text: str, held: LockFile, lock: Lock, report: Report) -> bool:
-    """Write the lock first, for it may be refused; if the manifest then cannot be written, the lock is as it was."""
-    path, name = file.file.path, file.file.name
-    try:
-        now = read_file(path)
-        mark = _MARK if now.startswith(_MARK) else b""
-        if now.removeprefix(_MARK) != file.content:
-            report.add(
-                WRITE_FAILED,
-                f"{name} was changed by another program in the meantime; nothing was written",
-                file=name,
-            )
-            return False
-        lock_now = read_file(held.path) if held.exists else b""
-        if held.exists:
-            save_lock(held, lock, report)
-        if report.has_errors:
-            return False
-        try:
-            replace_file(path, mark + text.encode())
-        except OSError:
-            if held.exists:
-                replace_file(held.path, lock_now)
-            raise
-    except OSError as error:
-        report.add(WRITE_FAILED, f"cannot write {name}: {error.strerror}", file=name)
-        return False
-    return True

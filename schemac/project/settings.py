@@ -37,9 +37,13 @@ class _Encodings(Record):
     """Encodings of slots without a hint."""
 
     string: Literal["string", "large_string", "string_view"] = "string"
+    """The Arrow type of a String."""
     binary: Literal["binary", "large_binary", "binary_view"] = "binary"
+    """The Arrow type of a Binary."""
     list: Literal["list", "large_list", "list_view", "large_list_view"] = "list"
+    """The Arrow type of a List."""
     date: Literal["date32", "date64"] = "date32"
+    """The Arrow type of a Date."""
 
 
 class _Lint(Record):
@@ -86,11 +90,13 @@ class _Settings(Record):
     out: Annotated[str, Bounds(pattern=r"^[^\x00]+$")] = _DEFAULT.out
     """Folder of the artifacts."""
     targets: Annotated[tuple[TargetName, ...], Bounds(min_length=1)] = _DEFAULT.targets
+    """The engines to build for."""
     strict: bool = _DEFAULT.strict
     """Accept the standard and nothing else."""
     metadata: bool = _DEFAULT.metadata
     """Let attributes travel as Arrow metadata."""
     encodings: _Encodings = _Encodings.model_construct()
+    """Encodings of fields without a hint, at every depth."""
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
     vocabularies: dict[str, str] = {}

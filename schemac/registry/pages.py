@@ -3,6 +3,8 @@
 Layer: registry.
 """
 
+from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import get_data
 
 from schemac.registry.codes import Bringer, codes_of, own_bringers, own_codes
@@ -10,7 +12,7 @@ from schemac.registry.engine import EngineError, reason_of
 from schemac.registry.installed import engines
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.code import Code
-from schemac.source.pages import Page, read_page
+from schemac.source.pages import FOLDER, Page, read_page
 
 
 def page(code: Code) -> Page:
@@ -21,6 +23,17 @@ def page(code: Code) -> Page:
     bringer = next(bringer for bringer in bringing if code in codes_of(bringer))
     text = _text(bringer, f"{code.id}.md")
     return Page(text or f"# {code.id} {code.slug}\n\n{bringer.title}: {code.title}.\n")
+
+
+def page_file(code: Code) -> Path | None:
+    """Return the file of a page, for programs that open files; None where it is none."""
+    if CATALOGUE.get(code.id) is code:
+        return Path(FOLDER) / f"{code.id}.md"
+    bringer = next(one for one in (*own_bringers(), *engines()) if code in codes_of(one))
+    spec = find_spec(bringer.pages) if bringer.pages else None
+    folders = spec.submodule_search_locations if spec is not None else None
+    found = [path for folder in folders or () if (path := Path(folder) / f"{code.id}.md").is_file()]
+    return found[0] if found else None
 
 
 def loss_pages() -> dict[str, str]:

@@ -128,10 +128,10 @@ class Bounds:
 
 
 class Before:
-    """Rewrites a value before it is read."""
+    """Rewrites a value before it is read; `words` are those that it is for, if they can be listed."""
 
-    def __init__(self, rewrite: Callable[[Any], Any]) -> None:
-        self.rewrite = rewrite
+    def __init__(self, rewrite: Callable[[Any], Any], words: tuple[str, ...] = ()) -> None:
+        self.rewrite, self.words = rewrite, words
 
     def around(self, read: Read) -> Read:
         """Return a reader that rewrites first."""

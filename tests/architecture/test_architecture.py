@@ -13,12 +13,12 @@ import pytest
 import schemac
 from schemac.artifacts.emission import ARTIFACTS, load_target, target_names
 from schemac.attributes.own import TargetName
+from schemac.cli.json_schemas import write_schemas
 from schemac.evolution.judge import JUDGE
 from schemac.identity.numbering import NUMBERING
 from schemac.importers.importer import Importer
 from schemac.kinds.registry import KINDS
 from schemac.logical.model import LogicalType
-from schemac.manifest.json_schema import write_schemas
 from schemac.registry.codes import own_codes
 from schemac.registry.engine import Engine, load
 from schemac.registry.installed import engines, own_engines

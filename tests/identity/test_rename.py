@@ -284,7 +284,7 @@ def test_put_the_lock_back_where_the_manifest_cannot_be_written(
             raise OSError(28, "No space left on device")
         replace_file(path, content)
 
-    monkeypatch.setattr("schemac.project.renaming.replace_file", fail)
+    monkeypatch.setattr("schemac.project.rewriting.replace_file", fail)
     before = (rides / "rides.lock").read_bytes()
     assert main(["rename", "rides", "tip", "x"]) == 1
     assert "SC542" in capsys.readouterr().out

@@ -30,28 +30,41 @@ class KeyPosition(AttributeValue):
     """Place in a composite key, counted from 1; without one the key is ordered by field id."""
 
     position: Annotated[int, Bounds(ge=1, le=2**32 - 1)] | None = None
+    """The place in the key, counted from 1."""
 
 
 class ClusteringPosition(AttributeValue):
     """Place in the clustering key, counted from 1."""
 
     position: Annotated[int, Bounds(ge=1, le=2**32 - 1)]
+    """The place in the key, counted from 1."""
 
 
 class Encoding(AttributeValue):
     """How pages of a column are written. What is not given is Lance's choice."""
 
     compression: Literal["none", "lz4", "zstd", "fsst"] | None = None
+    """How pages are compressed."""
     compression_level: Level | None = None
+    """The level of `zstd`."""
     structural_encoding: Literal["miniblock", "fullzip", "sparse"] | None = None
+    """How values are laid out in pages."""
     rle_threshold: Ratio | None = None
+    """The share of runs among the values below which runs are stored."""
     bss: Literal["off", "on", "auto"] | None = None
+    """Whether the bytes of floats are split into streams before they are compressed."""
     dict_divisor: Annotated[int, Bounds(ge=2)] | None = None
+    """A dictionary is tried from this many values for each distinct one on."""
     dict_size_ratio: PositiveRatio | None = None
+    """The largest size of a dictionary, as a share of that of the values."""
     dict_values_compression: Literal["none", "lz4", "zstd"] | None = None
+    """How the values of dictionaries are compressed."""
     dict_values_compression_level: Level | None = None
+    """The level of `zstd` for the values of dictionaries."""
     minichunk_size: PositiveBytes | None = None
+    """The size of a small chunk of a page, in bytes."""
     packed: bool | None = None
+    """Whether the members of a struct are stored together."""
 
     def check_together(self) -> None:
         """Refuse a level without a scheme that has levels."""
@@ -67,14 +80,18 @@ class Blob(AttributeValue):
     """Values kept outside the column pages; the thresholds say from which size on."""
 
     inline_size_threshold: Bytes | None = None
+    """Bytes up to which a value lies in its page."""
     dedicated_size_threshold: PositiveBytes | None = None
+    """Bytes from which on a value has a file of its own."""
     pack_file_size_threshold: PositiveBytes | None = None
+    """Bytes of a file for several values."""
 
 
 class FloatEncoding(AttributeValue):
     """Brain floats: 16 bits with the exponent range of 32."""
 
     format: Literal["bfloat16"]
+    """The format of the floats."""
 
 
 def _keeping_brain_floats(type_: str, length: int | None) -> dict[str, str] | None:

@@ -166,10 +166,11 @@ def _with_schema(
     (dataset,) = wanted
     locked = None
     if overlay is not None:
-        locked = _locked(manifest, dataset, report)
-        overlay.check_names([one.name for one in datasets], report, is_whole=False)
-        dataset, locked = overlay.over(dataset, locked, project, report)
-        if report.has_errors:
+        found = Report()
+        overlay.check_names([one.name for one in datasets], found, is_whole=False)
+        dataset, locked = overlay.over(dataset, _locked(manifest, dataset, found), project, found)
+        report.extend(found.diagnostics)
+        if found.has_errors:
             return None
     loaded = _lowered(job, dataset, project, document, report)
     if loaded is None or not has_lock(manifest):

@@ -204,7 +204,7 @@ class Target(JobModel):
     allow_empty: bool = Field(
         default=False, description="Whether `overwrite` may leave a table that has rows without any."
     )
-    max_rows_per_file: int = Field(default=1 << 20, gt=0)
+    max_rows_per_file: int = Field(default=1 << 20, gt=0, description="Rows of one file of the table.")
 
     @property
     def is_of_spark(self) -> bool:
@@ -250,7 +250,7 @@ class ObjectStore(JobModel):
     """How one address of an object store is reached; `${NAME}` is an environment variable."""
 
     endpoint: str | None = Field(default=None, description="Address of the S3 API, where it is not Amazon's.")
-    region: str | None = None
+    region: str | None = Field(default=None, description="Region of the store.")
     access_key_id: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
     secret_access_key: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
     session_token: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
@@ -333,7 +333,9 @@ class Job(JobModel):
     run: Annotated[str | None, AfterValidator(_run_id)] = Field(
         default=None, description="Id of the run, such as that of a batch; a run is committed once."
     )
-    quarantine: Quarantine | None = None
+    quarantine: Quarantine | None = Field(
+        default=None, description="Where records go that do not fit; by default beside the target."
+    )
     unexpected: Unexpected = Unexpected.IGNORE
     coerce: Coerce = Coerce.NONE
     keys: Keys = Keys.TRUST
@@ -355,7 +357,7 @@ class Job(JobModel):
     storage: Stores = Field(
         default_factory=dict, description="How object stores are reached, by address such as `s3://rides`."
     )
-    version: Literal[1] = 1
+    version: Literal[1] = Field(default=1, description="Version of the grammar of this file.")
 
     @model_validator(mode="after")
     def _one_or_several(self) -> "Job":

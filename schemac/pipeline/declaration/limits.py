@@ -41,7 +41,7 @@ class Limits(AuthoredModel):
 
     model_config = ConfigDict(strict=False)
 
-    total: Limit = None
+    total: Limit = Field(default=None, description="A count or a share of all records.")
     rules: dict[str, Limit] = Field(default_factory=dict, description="By rule, such as `cast`.")
     fields: dict[str, Limit] = Field(
         default_factory=dict, description="By field or path, such as `trip.fare`."

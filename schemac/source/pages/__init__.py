@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from schemac.source.code import Code
 
-_FOLDER = os.path.dirname(__file__)
+FOLDER = os.path.dirname(__file__)
 _FENCE = r"(?ms)^```(\w+) (wrong|right)\n(.*?)^```$"
 _FILE = r"(?ms)^```(\w+) ([\w./=-]*\.[\w./=-]+)\n(.*?)^```$"
 
@@ -59,10 +59,10 @@ def read_page(code: Code) -> Page:
 
 def rule_pages() -> dict[str, Page]:
     """Give the page of each rule that the quarantine of a pipeline names."""
-    names = sorted(name for name in os.listdir(f"{_FOLDER}/rules") if name.endswith(".md"))
+    names = sorted(name for name in os.listdir(f"{FOLDER}/rules") if name.endswith(".md"))
     return {name.removesuffix(".md"): _page(f"rules/{name}") for name in names}
 
 
 def _page(name: str) -> Page:
-    with open(f"{_FOLDER}/{name}", encoding="utf-8") as stream:
+    with open(f"{FOLDER}/{name}", encoding="utf-8") as stream:
         return Page(stream.read())

@@ -1,0 +1,28 @@
+"""`schemac lsp`: the language server, on standard input and output.
+
+Layer: cli.
+"""
+
+import argparse
+from importlib.util import find_spec
+
+from schemac.cli.exit_code import ExitCode
+from schemac.cli.terminal import tell
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument(
+        "--stdio", action="store_true", help="accepted for editors that pass it; there is no other way"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until the editor says to exit."""
+    if find_spec("pygls") is None:
+        tell("schemac: the language server needs pygls; install it with: pip install 'schemac[lsp]'")
+        return ExitCode.USAGE
+    from schemac.lsp.server import start  # for start-up time, and pygls is not always there
+
+    start()
+    return ExitCode.CLEAN

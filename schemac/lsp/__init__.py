@@ -1,0 +1,4 @@
+"""The language server: what editors ask while a manifest is written.
+
+Layer: lsp, directly below the command line.
+"""

@@ -1,0 +1,242 @@
+"""The answers to an editor's requests.
+
+Layer: lsp.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidRequest
+
+from schemac.lsp.completion import complete
+from schemac.lsp.context import Context
+from schemac.lsp.findings import actions, uri_of
+from schemac.lsp.formatting import formatted
+from schemac.lsp.hints import inlay_hints
+from schemac.lsp.hover import field_text, word_text
+from schemac.lsp.navigation import FieldTarget, Navigator, Site, documents_of
+from schemac.lsp.projects import Checked
+from schemac.lsp.renaming import RefusedRenameError, RenameEdits, rename_edits, renamed_word
+from schemac.lsp.scope import Scope
+from schemac.lsp.session import Opened, Session
+from schemac.lsp.symbols import document_symbols, workspace_symbols
+from schemac.lsp.texts import Lines, line_edits
+
+
+class Answers:
+    """Answers by what the session knows. A text that is not open has no answers."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @staticmethod
+    def is_told(error: Exception) -> bool:
+        """Whether an error is an answer to the person at the editor, and no mistake of the server."""
+        return isinstance(error, JsonRpcInvalidRequest)
+
+    async def completion(self, params: types.CompletionParams) -> types.CompletionList | None:
+        """Return what can be written; the last check tells the names of the project."""
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return None
+        session = self._session
+        lines = session.lines(opened)
+        place = lines.place(params.position)
+        checked = session.state(opened.folder).checked
+        scope = Scope(checked, opened.path, lines.lines, place[0])
+        return types.CompletionList(False, complete(lines, place, scope, snippets=self._has_snippets))
+
+    @property
+    def _has_snippets(self) -> bool:
+        document = self._session.server.client_capabilities.text_document
+        completion = document.completion if document is not None else None
+        item = completion.completion_item if completion is not None else None
+        return bool(item is not None and item.snippet_support)
+
+    async def hover(self, params: types.HoverParams) -> types.Hover | None:
+        """Return what is known of the thing at the cursor."""
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return None
+        checked = await self._session.current(opened)
+        text = await self._session.work(self._hover_text, opened, checked, params.position)
+        if not text:
+            return None
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
+
+    def _hover_text(self, opened: Opened, checked: Checked, position: types.Position) -> str:
+        context, navigator = self._at(opened, checked, position)
+        parts = [word_text(context)]
+        if not context.is_in_comment:
+            target = navigator.target(opened.path, context)
+            found = [target.found] if isinstance(target, FieldTarget) else []
+            found = found or navigator.fields_at(opened.path, context)
+            if found and (not parts[0] or _is_about_field(context)):
+                others = len(target.all) - 1 if isinstance(target, FieldTarget) else len(found) - 1
+                parts.append(field_text(found[0], checked, others))
+        return "\n\n---\n\n".join(filter(None, parts))
+
+    async def definition(self, params: types.DefinitionParams) -> list[types.Location]:
+        """Return where a name is defined; on a field's own name, its lines in the lock, or where its group has it."""
+        return await self._navigate(params, self._definitions)
+
+    def _definitions(self, opened: Opened, checked: Checked, params: types.DefinitionParams) -> list[Site]:
+        context, navigator = self._at(opened, checked, params.position)
+        target = navigator.target(opened.path, context)
+        if target is None:
+            return []
+        found = navigator.definitions(target)
+        line, column = self._session.lines(opened).place(params.position)
+        is_here = any(
+            site.path == opened.path
+            and (site.region.line, site.region.column) <= (line + 1, column + 1)
+            and (line + 1, column + 1) <= (site.region.end_line, site.region.end_column)
+            for site in found
+        )
+        if is_here and isinstance(target, FieldTarget):
+            return [*found, *navigator.lock_lines(target.found)]
+        return found
+
+    async def references(self, params: types.ReferenceParams) -> list[types.Location]:
+        """Return all places that name something."""
+        return await self._navigate(params, self._references)
+
+    def _references(self, opened: Opened, checked: Checked, params: types.ReferenceParams) -> list[Site]:
+        context, navigator = self._at(opened, checked, params.position)
+        target = navigator.target(opened.path, context)
+        if target is None:
+            return []
+        defined = navigator.definitions(target)
+        found = [site for site in navigator.references(target) if site not in defined]
+        return [*defined, *found] if params.context.include_declaration else found
+
+    async def _navigate(self, params: Any, find: Callable[..., list[Site]]) -> list[types.Location]:
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return []
+        checked = await self._session.current(opened)
+        sites = await self._session.work(find, opened, checked, params)
+        return [
+            types.Location(uri_of(site.path), self._session.lines_at(site.path).range(site.region))
+            for site in sites
+        ]
+
+    async def prepare_rename(
+        self, params: types.PrepareRenameParams
+    ) -> types.PrepareRenamePlaceholder | None:
+        """Return the name of the field at the cursor; None where nothing can be renamed."""
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return None
+        checked = await self._session.current(opened)
+        context, navigator = self._at(opened, checked, params.position)
+        word = renamed_word(context)
+        target = await self._session.work(navigator.target, opened.path, context)
+        if word is None or not isinstance(target, FieldTarget):
+            return None
+        lines = self._session.lines(opened)
+        range_ = lines.columns(context.cursor.place.line, word.start, word.end)
+        return types.PrepareRenamePlaceholder(range_, str(target.found.slot.segment))
+
+    async def rename(self, params: types.RenameParams) -> types.WorkspaceEdit | None:
+        """Return the edits of manifests and locks, as `schemac rename` would write them."""
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return None
+        checked = await self._session.current(opened)
+        context, navigator = self._at(opened, checked, params.position)
+        target = await self._session.work(navigator.target, opened.path, context)
+        if not isinstance(target, FieldTarget):
+            return None
+        try:
+            edits: RenameEdits = await self._session.work(
+                rename_edits, target, params.new_name, checked, self._session.lines_at
+            )
+        except RefusedRenameError as error:
+            raise JsonRpcInvalidRequest(str(error)) from error
+        workspace = self._session.server.client_capabilities.workspace
+        edit = workspace.workspace_edit if workspace is not None else None
+        versions = {one.path: one.version for one in self._session.opened.values()}
+        return edits.workspace_edit(
+            versions,
+            is_versioned=bool(edit is not None and edit.document_changes),
+            has_annotations=bool(edit is not None and edit.change_annotation_support is not None),
+        )
+
+    async def code_actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        """Return what can be done about the findings in a range."""
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return []
+        await self._session.current(opened)
+        inside = [
+            (found, one)
+            for found, one in opened.shown
+            if one.range.start <= params.range.end and params.range.start <= one.range.end
+        ]
+        state = self._session.state(opened.folder)
+
+        def lines_of(name: str) -> Lines:
+            return self._session.lines_at(state.path_of(name))
+
+        return actions(inside, lines_of, state.path_of)
+
+    async def inlay_hints(self, params: types.InlayHintParams) -> list[types.InlayHint]:
+        """Return ids and Arrow types of the fields in a range."""
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return []
+        checked = await self._session.current(opened)
+        file = checked.file(opened.path)
+        if file is None:
+            return []
+        lines = self._session.lines(opened)
+        first, last = params.range.start.line, params.range.end.line
+        return await self._session.work(inlay_hints, file, checked, lines, first, last)
+
+    async def document_symbols(self, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        """Return datasets, fields and groups of a text."""
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return []
+        checked = await self._session.current(opened)
+        file = checked.file(opened.path)
+        lines = self._session.lines(opened)
+
+        def found() -> list[types.DocumentSymbol]:
+            return document_symbols(file, documents_of(file), lines) if file is not None else []
+
+        return await self._session.work(found)
+
+    async def workspace_symbols(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+        """Return datasets and fields of all projects by their names."""
+        found: list[types.WorkspaceSymbol] = []
+        for state in self._session.states:
+            if state.checked is not None:
+                checked = state.checked
+                symbols = workspace_symbols(checked, params.query, self._session.lines_at)
+                found += await self._session.work(list, symbols)
+        return found
+
+    async def formatting(self, params: types.DocumentFormattingParams) -> list[types.TextEdit]:
+        """Return the edits of the formatter."""
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return []
+        lines = self._session.lines(opened)
+        after = await self._session.work(formatted, lines.text, opened.folder.name(opened.path))
+        return line_edits(lines, after)
+
+    def _opened(self, document: types.TextDocumentIdentifier) -> Opened | None:
+        return self._session.opened.get(document.uri)
+
+    def _at(self, opened: Opened, checked: Checked, position: types.Position) -> tuple[Context, Navigator]:
+        lines = self._session.lines(opened)
+        return Context(lines.lines, lines.place(position)), Navigator(checked, self._session.index)
+
+
+def _is_about_field(context: Context) -> bool:
+    """Whether a key or a kind at the cursor is so near to its field that the field is told of too."""
+    cursor = context.cursor
+    return cursor.key in ("name", "type") or not cursor.key

@@ -1,0 +1,323 @@
+"""What can be written at a cursor.
+
+Layer: lsp.
+Shape: keys, kinds, values and attributes are those of the grammar where they fit; names of groups, columns and datasets are
+those of the last check.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from typing import Any
+
+from lsprotocol import types
+
+from schemac.attributes.attribute import Attribute
+from schemac.attributes.constraints import REFERENCES
+from schemac.attributes.family import Family
+from schemac.attributes.own import CLOCK_ZONE, DEPRECATED
+from schemac.kinds.foreign import FOREIGN_NAMES
+from schemac.kinds.registry import BY_NAME
+from schemac.logical.model import LogicalType
+from schemac.lsp.context import Context
+from schemac.lsp.grammar import (
+    Extra,
+    Shape,
+    alternatives,
+    chosen,
+    fitting_attributes,
+    friendly_description,
+    properties_of,
+)
+from schemac.lsp.outline import Role
+from schemac.lsp.scope import Scope
+from schemac.lsp.texts import Lines
+from schemac.manifest.groups import Use
+from schemac.source.suggest import fold
+from schemac.syntax.docstrings import class_text
+from schemac.syntax.record import Property, Record
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Something that can be written."""
+
+    label: str
+    text: str
+    kind: types.CompletionItemKind
+    detail: str = ""
+    documentation: str = ""
+    is_snippet: bool = False
+    rank: int = 5
+    """Sorts offers; small ones come first."""
+    filter: str = ""
+    """What is typed to find it, where it is not the label."""
+
+
+def complete(
+    lines: Lines, place: tuple[int, int], scope: Scope, *, snippets: bool
+) -> list[types.CompletionItem]:
+    """Return what can be written at a place."""
+    context = Context(lines.lines, place)
+    cursor = context.cursor
+    if cursor.role is Role.TEXT or context.is_in_comment:
+        return []
+    offers = Offers(context, scope, snippets=snippets).all()
+    text = lines.lines[place[0]] if place[0] < len(lines.lines) else ""
+    end = cursor.word.end if cursor.role is Role.KEY and cursor.key else place[1]
+    start, end = _with_quotes(text, cursor.word.start, end)
+    range_ = lines.columns(place[0], start, end)
+    has_colon = text[end:].lstrip().startswith(":")
+    before = text[:start]
+    return [_item(offer, range_, before, has_colon=has_colon) for offer in offers]
+
+
+def _with_quotes(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the columns of a word with the quotes around it."""
+    if start and text[start - 1] in "'\"":
+        quote = text[start - 1]
+        return start - 1, end + (text[end : end + 1] == quote)
+    return start, end
+
+
+def _item(offer: Offer, range_: types.Range, before: str, *, has_colon: bool) -> types.CompletionItem:
+    text = offer.text
+    if has_colon:
+        text = text.split(":", 1)[0] if offer.text.endswith(": ") else text
+    elif before.endswith((":", "-")):
+        text = f" {text}"
+    format_ = types.InsertTextFormat.Snippet if offer.is_snippet else types.InsertTextFormat.PlainText
+    return types.CompletionItem(
+        offer.label,
+        kind=offer.kind,
+        detail=offer.detail or None,
+        documentation=types.MarkupContent(types.MarkupKind.Markdown, offer.documentation)
+        if offer.documentation
+        else None,
+        sort_text=f"{offer.rank}{offer.label.lower()}",
+        filter_text=offer.filter or offer.label,
+        insert_text_format=format_,
+        text_edit=types.TextEdit(range_, text),
+    )
+
+
+class Offers:
+    """What can be written at one cursor."""
+
+    def __init__(self, context: Context, scope: Scope, *, snippets: bool) -> None:
+        self._context = context
+        self._cursor = context.cursor
+        self._written = context.written
+        self._scope = scope
+        self._snippets = snippets
+
+    def all(self) -> list[Offer]:
+        """Return everything that fits."""
+        shape, role = self._context.shape, self._cursor.role
+        found: list[Offer] = []
+        if role is not Role.KEY:
+            found += self._values(shape)
+        if role is not Role.VALUE:
+            found += self._keys(shape)
+        return list({offer.label: offer for offer in found}.values())
+
+    # Keys
+
+    def _keys(self, shape: Shape) -> Iterator[Offer]:
+        taken = set(self._cursor.keys)
+        if shape.extra is not None:
+            yield from self._attributes(shape.extra, taken)
+            return
+        if not self._cursor.path and not self._written.root:
+            yield from _BEGINNINGS
+        for one in alternatives(shape.annotation):
+            if getattr(one, "__origin__", None) is dict and shape.holder is Use:
+                yield from self._arguments(taken)
+        for record in chosen(shape, lambda: self._given()):
+            if record is LogicalType:
+                yield self._key(record, record.model_fields["kind"])
+                continue
+            for found in properties_of(record):
+                if found.alias not in taken:
+                    yield self._key(record, found)
+
+    def _given(self) -> Any:
+        value = self._written.value(len(self._cursor.path))
+        given = dict.fromkeys(self._cursor.keys)
+        return {**given, **value} if isinstance(value, dict) else given
+
+    def _key(self, record: type[Record], found: Property) -> Offer:
+        rank = 1 if found.is_required() else 3
+        text = friendly_description(record, found)
+        return Offer(
+            found.alias,
+            f"{found.alias}: ",
+            types.CompletionItemKind.Property,
+            "required" if found.is_required() else "",
+            text,
+            rank=rank,
+        )
+
+    def _attributes(self, extra: Extra, taken: set[str]) -> Iterator[Offer]:
+        value = self._written.value(extra.depth)
+        for attribute in fitting_attributes(extra, value):
+            if attribute.key not in taken:
+                yield Offer(
+                    attribute.key,
+                    f"{attribute.key}: ",
+                    types.CompletionItemKind.Property,
+                    documentation=attribute.summary,
+                )
+        for key, text in self._scope.vocabulary_keys():
+            if key not in taken:
+                yield Offer(key, f"{key}: ", types.CompletionItemKind.Property, documentation=text, rank=4)
+
+    def _arguments(self, taken: set[str]) -> Iterator[Offer]:
+        use = self._written.value(len(self._cursor.path) - 1)
+        name = use.get("use") if isinstance(use, dict) else None
+        for parameter, text, is_required in self._scope.parameters(name):
+            if parameter not in taken:
+                detail = "required" if is_required else ""
+                rank = 1 if is_required else 3
+                kind = types.CompletionItemKind.Variable
+                yield Offer(parameter, f"{parameter}: ", kind, detail, text, rank=rank)
+
+    # Values
+
+    def _values(self, shape: Shape) -> Iterator[Offer]:
+        if shape.is_type:
+            yield from self._types(shape)
+        property_ = shape.member
+        is_kind = property_ is not None and property_.name == "kind" and shape.holder is not None
+        if is_kind and shape.holder is not None and issubclass(shape.holder, LogicalType):
+            for name, kind in BY_NAME.items():
+                yield Offer(name, _yaml(name), types.CompletionItemKind.Class, documentation=class_text(kind))
+            return
+        for word in shape.words:
+            text = _yaml(word)
+            yield Offer(text, text, types.CompletionItemKind.EnumMember, rank=2)
+        yield from self._names(shape)
+
+    def _types(self, shape: Shape) -> Iterator[Offer]:
+        is_nested = self._cursor.path[-1:] == ("inner",)
+        for name, kind in BY_NAME.items():
+            if is_nested and kind.family is Family.OPTION:
+                continue
+            text = class_text(kind)
+            if kind.bare is not None:
+                yield Offer(name, _yaml(name), types.CompletionItemKind.Class, documentation=text, rank=2)
+            else:
+                snippet = _snippet(kind.example) if self._snippets else kind.example
+                yield Offer(
+                    name,
+                    snippet,
+                    types.CompletionItemKind.Class,
+                    kind.example,
+                    text,
+                    self._snippets,
+                    2,
+                )
+        yield from self._foreign()
+
+    def _foreign(self) -> Iterator[Offer]:
+        """Yield the kinds for what other systems call them, where such a name is typed."""
+        typed = fold(self._cursor.word.before)
+        if len(typed) < _LEAST_LETTERS or any(fold(name).startswith(typed) for name in BY_NAME):
+            return
+        for foreign, name in FOREIGN_NAMES.items():
+            if foreign.startswith(typed):
+                example = BY_NAME[name].example if BY_NAME[name].bare is None else name
+                detail = f"what other systems call {foreign}"
+                yield Offer(
+                    f"{name} ({foreign})",
+                    example,
+                    types.CompletionItemKind.Class,
+                    detail,
+                    rank=4,
+                    filter=self._cursor.word.before,
+                )
+
+    def _names(self, shape: Shape) -> Iterator[Offer]:
+        """Yield names out of the project."""
+        property_, path = shape.member, self._cursor.path
+        scope = self._scope
+        if shape.holder is Use and property_ is not None and property_.name == "use":
+            for name, text in scope.groups():
+                yield Offer(name, _yaml(name), types.CompletionItemKind.Module, documentation=text)
+        elif path[-2:-1] == ("imports",):
+            yield from _plain(scope.importable(), types.CompletionItemKind.File)
+        elif shape.attribute is not None:
+            yield from self._of_attribute(shape.attribute, shape.steps)
+        elif property_ is not None and property_.name == "timezone":
+            yield from _plain(zones(), types.CompletionItemKind.Value)
+
+    def _of_attribute(self, attribute: Attribute[Any], steps: tuple[str | int, ...]) -> Iterator[Offer]:
+        scope = self._scope
+        if attribute.key == CLOCK_ZONE.key:
+            yield from _plain(zones(), types.CompletionItemKind.Value)
+        elif attribute.key == REFERENCES.key and steps[-1:] == ("dataset",):
+            yield from _plain(scope.datasets(), types.CompletionItemKind.Struct)
+        elif attribute.key == REFERENCES.key and steps[1:2] == ("to",):
+            reference = self._written.value(len(self._cursor.path) - len(steps) + 1)
+            name = reference.get("dataset") if isinstance(reference, dict) else None
+            yield from _plain(scope.paths_of(name), types.CompletionItemKind.Field)
+        elif attribute.key == DEPRECATED.key:
+            if steps == ("successor",):
+                yield from _plain(scope.paths(), types.CompletionItemKind.Field)
+        elif names_fields(attribute, steps):
+            yield from _plain(scope.paths(), types.CompletionItemKind.Field)
+
+
+def names_fields(attribute: Attribute[Any], steps: tuple[str | int, ...]) -> bool:
+    """Whether a field is named at these steps of an attribute's value."""
+    is_item = bool(steps) and isinstance(steps[-1], int)
+    return is_item and (attribute.names_columns or attribute.renamed is not None)
+
+
+_LEAST_LETTERS = 3
+_BEGINNINGS = (
+    Offer("name", "name: ", types.CompletionItemKind.Property, documentation="the dataset's name", rank=0),
+    Offer(
+        "fields",
+        "fields:\n  - name: ",
+        types.CompletionItemKind.Property,
+        documentation="its columns",
+        rank=0,
+    ),
+    Offer("kind", "kind: ", types.CompletionItemKind.Property, documentation="an event or a DatasetSnapshot"),
+)
+
+
+def _plain(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[Offer]:
+    return (Offer(word, _yaml(word), kind, rank=2) for word in words)
+
+
+def _yaml(value: Any) -> str:
+    """Return a value as a manifest writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        from schemac.manifest.write import scalar  # for start-up time: writing is rare
+
+        return scalar(value)
+    return str(value)
+
+
+def _snippet(example: str) -> str:
+    """Return an example with its values, but for the kind, as places to be filled in."""
+    places = count(1)
+
+    def place(match: "re.Match[str]") -> str:
+        return match[0] if match[1] == "kind: " else f"{match[1]}${{{next(places)}:{match[2]}}}"
+
+    return re.sub(r"(\w+: )([^,{}\[\]]+)", place, example)
+
+
+@cache
+def zones() -> tuple[str, ...]:
+    """Return the names of time zones."""
+    from zoneinfo import available_timezones  # for start-up time: few manifests name one
+
+    return ("UTC", *sorted(available_timezones() - {"UTC"}))

@@ -1,0 +1,108 @@
+"""Findings as an editor shows them.
+
+Layer: lsp.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from lsprotocol import types
+from pygls.uris import from_fs_path
+
+from schemac.lsp.texts import Lines
+from schemac.registry.codes import codes
+from schemac.registry.pages import page_file
+from schemac.source.diagnostic import Diagnostic, Label, Severity
+from schemac.source.span import Region
+
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.NOTE: types.DiagnosticSeverity.Information,
+}
+SOURCE = "schemac"
+_UNUSED = ("unused",)
+"""Slugs of what can be left out begin so; editors show it faded."""
+
+LinesOf = Callable[[str], Lines]
+"""Returns the text of a file by the name that findings have for it."""
+PathOf = Callable[[str], str]
+"""Returns the absolute path of such a file."""
+
+
+def shown(diagnostic: Diagnostic, lines_of: LinesOf, path_of: PathOf) -> types.Diagnostic:
+    """Return a finding for the editor; the way out stands below the message, and other places are links."""
+    region = Region(diagnostic.line, diagnostic.column, diagnostic.end_line, diagnostic.end_column)
+    message = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
+    link = page_link(diagnostic.code)
+    return types.Diagnostic(
+        lines_of(diagnostic.file).range(region),
+        message,
+        _SEVERITIES[diagnostic.severity],
+        diagnostic.code,
+        types.CodeDescription(link) if link is not None else None,
+        SOURCE,
+        [types.DiagnosticTag.Unnecessary] if diagnostic.slug.startswith(_UNUSED) else None,
+        [_related(label, lines_of, path_of) for label in diagnostic.labels] or None,
+    )
+
+
+def _related(label: Label, lines_of: LinesOf, path_of: PathOf) -> types.DiagnosticRelatedInformation:
+    region = Region(label.line, label.column, label.end_line, label.end_column)
+    place = types.Location(uri_of(path_of(label.file)), lines_of(label.file).range(region))
+    return types.DiagnosticRelatedInformation(place, label.message)
+
+
+def uri_of(path: str) -> str:
+    """Return the URI of a file."""
+    return from_fs_path(path) or path
+
+
+@cache
+def page_link(code: str) -> str | None:
+    """Return where the page of a code can be opened; None for a code without a file."""
+    found = codes().get(code)
+    path = page_file(found) if found is not None else None
+    return uri_of(str(path)) if path is not None else None
+
+
+def actions(
+    findings: Sequence[tuple[Diagnostic, types.Diagnostic]],
+    lines_of: LinesOf,
+    path_of: PathOf,
+) -> list[types.CodeAction]:
+    """Return what can be done about findings: carry out the way out that each has, and read about it."""
+    found: list[types.CodeAction] = []
+    for diagnostic, as_shown in findings:
+        fix = diagnostic.fix
+        if fix is not None:
+            changes: dict[str, list[types.TextEdit]] = {}
+            for edit in fix.edits:
+                changes.setdefault(uri_of(path_of(edit.file)), []).append(lines_of(edit.file).edit(edit))
+            title = fix.title if fix.is_safe else f"{fix.title} (changes what the manifest means)"
+            found.append(
+                types.CodeAction(
+                    title[0].upper() + title[1:],
+                    types.CodeActionKind.QuickFix,
+                    [as_shown],
+                    fix.is_safe,
+                    edit=types.WorkspaceEdit(changes),
+                )
+            )
+    seen: set[str] = set()
+    for diagnostic, as_shown in findings:
+        if diagnostic.code not in seen:
+            seen.add(diagnostic.code)
+            found.append(
+                types.CodeAction(
+                    f"Explain {diagnostic.code} {diagnostic.slug}",
+                    types.CodeActionKind.Empty,
+                    [as_shown],
+                    command=types.Command(f"Explain {diagnostic.code}", EXPLAIN, arguments=[diagnostic.code]),
+                )
+            )
+    return found
+
+
+EXPLAIN = "schemac.explain"
+"""The command that opens the page of a code."""

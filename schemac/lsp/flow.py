@@ -1,0 +1,173 @@
+"""What a cursor inside of brackets is in.
+
+Layer: lsp.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from schemac.lsp.lines import indent_of, is_content, is_document_start, text_of_key
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r\n]+)|(?P<comment>(?<![^\s])\#[^\n]*)|(?P<text>"(?:[^"\\]|\\.)*(?:"|$)|'(?:[^']|'')*(?:'|$))"""
+    r"""|(?P<open>[\[{])|(?P<close>[\]}])|(?P<comma>,)|(?P<colon>:(?=[\s,\[\]{}"']|$))"""
+    r"""|(?P<plain>(?:[^\s,\[\]{}:]|:(?![\s,\[\]{}"']|$)|[ \t]+(?=[^\s\#,\[\]{}:])(?!:))+)""",
+    re.DOTALL,
+)
+
+
+@dataclass
+class Frame:
+    """A pair of brackets that is open."""
+
+    is_mapping: bool
+    start: int
+    keys: list[str] = field(default_factory=list)
+    index: int = 0
+    key: str | None = None
+    """The key whose value is read, in a mapping."""
+    last: str = ""
+    """The scalar that was read last, which may turn out to be a key."""
+    has_item: bool = False
+
+    @property
+    def step(self) -> str | int | None:
+        """What leads to the value that is read; None at a key."""
+        return self.key if self.is_mapping else self.index
+
+
+@dataclass(frozen=True)
+class Flow:
+    """The brackets around a cursor."""
+
+    line: int
+    """Where the outermost one is."""
+    column: int
+    steps: tuple[str | int, ...]
+    """From the value with the outermost bracket to what the cursor is in."""
+    is_key: bool
+    """Whether a key stands at the cursor."""
+    keys: tuple[str, ...]
+    """Those of the innermost mapping; without the one at the cursor."""
+    closing: str
+    """What closes all brackets that are open at the cursor."""
+
+
+def flow_at(lines: Sequence[str], line: int, column: int) -> Flow | None:
+    """Return the brackets around a place; None where it is in none."""
+    found: Flow | None = None
+    least = 1 << 30
+    inside = "\n"
+    # What lines begin with that stand no further out than one that was looked at; none does at first.
+    for number in range(line, -1, -1):
+        text = lines[number]
+        if number < line and text.startswith(inside):
+            continue
+        if number < line and is_document_start(text):
+            break
+        if not is_content(text) and number < line:
+            continue
+        indent = indent_of(text)
+        if indent >= least and number < line:
+            continue
+        least = min(least, indent)
+        inside = " " * least
+        if "{" in text or "[" in text:
+            found = _flow_from(lines, number, line, column) or found
+        if least == 0:
+            break
+    return found
+
+
+def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow | None:
+    """Return the brackets that are opened from a line on, and still open at a place."""
+    text = "\n".join([*lines[first:line], lines[line][:column]])
+    frames: list[Frame] = []
+    at = 0
+    while at < len(text):
+        token = _TOKEN.match(text, at)
+        if token is None:
+            at += 1
+            continue
+        is_value_start = bool(frames) or _may_open(text, at)
+        if token.lastgroup == "open" and not is_value_start:
+            at += 1
+            continue
+        if token.lastgroup != "text" or frames or _may_open(text, at):
+            _take(frames, token)
+            at = token.end()
+        else:
+            at += 1
+    if not frames:
+        return None
+    before = text[: frames[0].start]
+    start = (first + before.count("\n"), len(before) - before.rfind("\n") - 1)
+    return _found(lines, line, column, frames, start)
+
+
+def _may_open(text: str, at: int) -> bool:
+    """Whether a value may begin here, outside of brackets: behind a colon, a dash, or at the start of a line."""
+    before = text[text.rfind("\n", 0, at) + 1 : at].rstrip(" \t")
+    if re.search(r"[&!]\S*$", before):
+        before = re.sub(r"\s*[&!]\S*$", "", before).rstrip(" \t")
+    return not before or before.endswith((":", "-"))
+
+
+def _take(frames: list[Frame], token: "re.Match[str]") -> None:
+    kind, word = token.lastgroup, token.group()
+    frame = frames[-1] if frames else None
+    if kind == "open":
+        if frame is not None:
+            frame.has_item = True
+        frames.append(Frame(word == "{", token.start()))
+    elif frame is None:
+        return
+    elif kind == "close":
+        frames.pop()
+    elif kind == "comma":
+        frame.index += 1
+        if frame.is_mapping and frame.key is None and frame.last:
+            frame.keys.append(frame.last)
+        frame.key, frame.last, frame.has_item = None, "", False
+    elif kind == "colon":
+        if frame.is_mapping and frame.key is None:
+            frame.key = frame.last
+            frame.keys.append(frame.last)
+    elif kind in ("text", "plain"):
+        frame.last, frame.has_item = text_of_key(word), True
+
+
+def _found(lines: Sequence[str], line: int, column: int, frames: list[Frame], start: tuple[int, int]) -> Flow:
+    innermost = frames[-1]
+    is_key = innermost.is_mapping and innermost.key is None
+    own = innermost.key
+    keys = [key for key in innermost.keys if key != own or not is_key]
+    keys += _keys_after(lines, line, column, is_key=is_key)
+    steps = [frame.step for frame in frames[:-1]] + ([] if is_key else [innermost.step])
+    closing = "".join("}" if frame.is_mapping else "]" for frame in reversed(frames))
+    return Flow(
+        *start, tuple(step for step in steps if step is not None), is_key, tuple(dict.fromkeys(keys)), closing
+    )
+
+
+def _keys_after(lines: Sequence[str], line: int, column: int, *, is_key: bool) -> list[str]:
+    """Return the keys that follow in the same mapping, as far as this line goes."""
+    text = lines[line][column:]
+    frames = [Frame(True, 0)]
+    if is_key:
+        # What follows the cursor immediately belongs to the key that it is in.
+        text = re.sub(r"^[^\s,\[\]{}:]*\s*(?::\s)?", "", text)
+        frames[0].key = ""
+    else:
+        frames[0].key = ""
+    at = 0
+    while at < len(text) and frames:
+        token = _TOKEN.match(text, at)
+        at = token.end() if token is not None else at + 1
+        if token is not None:
+            before = frames[0]
+            _take(frames, token)
+            if not frames:
+                return [key for key in before.keys if key]
+    return [key for key in frames[0].keys if key] if frames else []

@@ -1,0 +1,279 @@
+"""What may stand at a path of a manifest, as the records of the manifest, the kinds and the attributes tell.
+
+Layer: lsp.
+Shape: nothing is listed here: a property, kind or attribute that is added to the compiler, or comes with an engine, is known.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from schemac.attributes.attribute import Attribute, spellings
+from schemac.attributes.family import Family
+from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.registry import ATTRIBUTES, OPEN, known
+from schemac.kinds.registry import BY_NAME, SPELLINGS
+from schemac.logical.model import Field, LogicalType, Schema
+from schemac.manifest.documents import EVENTS
+from schemac.manifest.envelopes import (
+    BareSchema,
+    DatasetResource,
+    DatasetSnapshot,
+    MetadataEvent,
+    OtherEvent,
+    SetDataSchema,
+    SourceResource,
+)
+from schemac.manifest.groups import Group, GroupField, GroupLibrary, Use
+from schemac.manifest.inherited import is_inherited
+from schemac.manifest.overlay import DatasetOverlay, FieldOverlay, OverlayFile, is_stored
+from schemac.syntax.docstrings import class_text, property_texts
+from schemac.syntax.document import TreePath
+from schemac.syntax.reading import Before
+from schemac.syntax.record import Property, Record
+
+ValueAt = Callable[[int], Any]
+"""Returns what is written at the first steps of a path, as far as it can be read."""
+_READ: TreePath = ("read", "schema")
+"""Where events have the schema of what a source reads."""
+
+
+@dataclass(frozen=True)
+class Extra:
+    """A mapping of attributes."""
+
+    holder: type[Record]
+    """What the attributes are of."""
+    depth: int
+    """Steps to it."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What may stand at a path."""
+
+    annotation: Any
+    """As records have it; `Any` where nothing is known."""
+    holder: type[Record] | None = None
+    """The record whose property it is."""
+    member: Property | None = None
+    attribute: Attribute[Any] | None = None
+    """The attribute whose value it is a part of."""
+    extra: Extra | None = None
+    """The attributes, where a mapping of them may stand."""
+    steps: TreePath = ()
+    """From the attribute's value, if it is a part of one."""
+
+    @property
+    def records(self) -> list[type[Record]]:
+        """The records of which one may stand here."""
+        found = [a for a in alternatives(self.annotation) if isinstance(a, type) and issubclass(a, Record)]
+        return [kind for one in found for kind in (BY_NAME.values() if one is LogicalType else (one,))]
+
+    @property
+    def is_type(self) -> bool:
+        """Whether a type may stand here."""
+        return any(a is LogicalType for a in alternatives(self.annotation))
+
+    @property
+    def words(self) -> list[Any]:
+        """The values that may be written here, if they can be listed."""
+        return [word for a in _unwrapped(self.annotation) for word in _words_of(a)]
+
+    @property
+    def description(self) -> str:
+        """What the property or attribute is, in a sentence."""
+        if self.attribute is not None and not self.steps:
+            return self.attribute.summary
+        if self.holder is not None and self.member is not None:
+            return description_of(self.holder, self.member)
+        return ""
+
+
+def description_of(record: type[Record], found: Property) -> str:
+    """Return what a property is, in a sentence."""
+    if found.name == "kind" and issubclass(record, LogicalType):
+        return class_text(record)
+    return property_texts(record).get(found.name, "")
+
+
+def alternatives(annotation: Any) -> list[Any]:
+    """Return what an annotation is a union of, without None and without bounds."""
+    return [bare for one in _unwrapped(annotation) if (bare := _bare(one)) is not NoneType]
+
+
+def _bare(annotation: Any) -> Any:
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
+def _unwrapped(annotation: Any) -> Iterator[Any]:
+    """Yield the members of a union."""
+    bare = _bare(annotation)
+    if get_origin(bare) in (Union, UnionType):
+        for one in get_args(bare):
+            yield from _unwrapped(one)
+    else:
+        yield annotation
+
+
+def _words_of(annotation: Any) -> list[Any]:
+    bare = _bare(annotation)
+    if get_origin(bare) is Literal:
+        return list(get_args(bare))
+    if get_origin(bare) in (Union, UnionType):
+        return []
+    if bare is bool:
+        return [True, False]
+    marks = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
+    return [word for mark in marks if isinstance(mark, Before) for word in mark.words]
+
+
+def root_shape(keys: Sequence[str], kind: Any, path: TreePath) -> Shape:
+    """Return what a document is, by its outermost keys and its `kind`."""
+    if path and isinstance(path[0], int):
+        return Shape(list[SetDataSchema | OtherEvent])
+    if "$schema" in keys:
+        return Shape(SourceResource if str(kind).rstrip("/").endswith("Source") else DatasetResource)
+    if "kind" in keys:
+        by_kind = {"DatasetSnapshot": DatasetSnapshot, "MetadataEvent": MetadataEvent}
+        if kind in by_kind:
+            return Shape(by_kind[kind])
+        if not keys or kind in EVENT_WORDS or "fields" not in keys:
+            return Shape(SetDataSchema | OtherEvent | DatasetSnapshot | MetadataEvent)
+    if "datasets" in keys:
+        return Shape(OverlayFile)
+    if {"source", "sources"} & {*keys} and "target" in keys:
+        return Shape(Any)
+    if "groups" in keys and "fields" not in keys:
+        return Shape(GroupLibrary)
+    return Shape(BareSchema)
+
+
+EVENT_WORDS = frozenset(spelling for event in EVENTS for spelling in spellings(event))
+
+
+def shape_at(root: Shape, path: TreePath, value_at: ValueAt) -> Shape:
+    """Return what may stand at a path."""
+    shape = root
+    for depth, step in enumerate(path):
+        if path[depth : depth + 2] == _READ:
+            shape = Shape(Any)
+        elif path[depth - 1 : depth + 1] == _READ:
+            shape = Shape(Schema)
+        else:
+            shape = _below(shape, step, depth, value_at)
+    return shape
+
+
+def _below(shape: Shape, step: str | int, depth: int, value_at: ValueAt) -> Shape:
+    if shape.extra is not None:
+        attribute = known(str(step))
+        return Shape(attribute.value_type if attribute is not None else Any, attribute=attribute)
+    steps = (*shape.steps, step) if shape.attribute is not None else ()
+    inner = replace(shape, steps=steps, member=None, holder=None)
+    for one in alternatives(shape.annotation):
+        origin, arguments = get_origin(one), get_args(one)
+        if isinstance(step, int) and origin in (list, tuple):
+            item = arguments[0]
+            if shape.holder is not None and shape.member is not None and shape.member.name == "fields":
+                item = (GroupField if shape.holder is Group else Field) | Use
+            return replace(inner, annotation=item)
+        if isinstance(step, str) and origin is dict:
+            return replace(inner, annotation=arguments[1])
+    if isinstance(step, str):
+        records = chosen(shape, lambda: value_at(depth))
+        found = [(record, one) for record in records for one in properties_of(record) if one.alias == step]
+        if found:
+            holder, member = found[0]
+            extra = Extra(holder, depth) if member.name == "extra" else None
+            annotation: Any = Union[tuple(one.written_annotation for _, one in found)]  # noqa: UP007 — of a list
+            if holder is GroupField and member.name == "type":
+                annotation = LogicalType
+            return Shape(annotation, holder, member, shape.attribute, extra, steps)
+    return Shape(Any)
+
+
+def chosen(shape: Shape, value: Callable[[], Any]) -> list[type[Record]]:
+    """Return the records that may stand at a place, of kinds and events only the one that is written there."""
+    records = shape.records
+    if len(records) < 2:
+        return records
+    written = value()
+    given = written if isinstance(written, dict) else {}
+    if shape.is_type:
+        kind = kind_of(given)
+        return [kind] if kind is not None else [LogicalType]
+    if "use" in given:
+        return [record for record in records if record is Use] or records
+    if "name" in given or "type" in given:
+        return [record for record in records if record is not Use]
+    kind_word = given.get("kind")
+    fitting = [
+        r for r in records if (p := r.model_fields.get("kind")) and kind_word in Shape(p.annotation).words
+    ]
+    return fitting or records
+
+
+def kind_of(value: Any) -> type[LogicalType] | None:
+    """Return the kind of a type as it is written, short or long."""
+    word = value.get("kind") if isinstance(value, dict) else value
+    return BY_NAME.get(SPELLINGS.get(word, "")) if isinstance(word, str) else None
+
+
+_DESCRIBED = Property("description", str, "", None)
+_FRIENDLY = {name: GroupLibrary.model_fields[name] for name in ("imports", "groups")}
+_OF_SCHEMAS = (Schema, Field)
+
+
+def properties_of(record: type[Record]) -> list[Property]:
+    """Return the properties of a record, with those that only the default mode accepts."""
+    own = list(record.model_fields.values())
+    if issubclass(record, _OF_SCHEMAS):
+        own.append(_DESCRIBED)
+    if issubclass(record, Schema):
+        own += _FRIENDLY.values()
+    return own
+
+
+def friendly_description(record: type[Record], found: Property) -> str:
+    """Return what a property is, also one that only the default mode accepts."""
+    if found is _DESCRIBED:
+        return DESCRIPTION.summary
+    if found in _FRIENDLY.values():
+        return description_of(GroupLibrary, found)
+    return description_of(record, found)
+
+
+def fitting_attributes(extra: Extra, value: Any) -> list[Attribute[Any]]:
+    """Return the attributes that may stand among those of a value."""
+    every = [*ATTRIBUTES.values(), *OPEN.values()]
+    if issubclass(extra.holder, Schema):
+        return [a for a in every if a.on_schema]
+    if extra.holder is DatasetOverlay:
+        return [a for a in every if a.on_schema and is_stored(a)]
+    if extra.holder is Group:
+        return [a for a in every if is_inherited(a.key)]
+    found = [a for a in every if a.on_field]
+    if extra.holder is FieldOverlay:
+        return [a for a in found if is_stored(a)]
+    written = (
+        value.get("type") if isinstance(value, dict) and not issubclass(extra.holder, LogicalType) else value
+    )
+    family = family_of(written)
+    return [a for a in found if family is None or a.fits is None or family in a.fits]
+
+
+def family_of(written: Any) -> Family | None:
+    """Return the family of a type as it is written, inside its Options; None where it cannot be read."""
+    for _ in range(_MOST_OPTIONS):
+        kind = kind_of(written)
+        if kind is None:
+            return None
+        if kind.family is not Family.OPTION:
+            return kind.family
+        written = written.get("inner") if isinstance(written, dict) else None
+    return None
+
+
+_MOST_OPTIONS = 10

@@ -1,0 +1,222 @@
+"""What an editor shows of the thing under the cursor.
+
+Layer: lsp.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from schemac.artifacts.emission import Compilation, Emission, Loss, load_target
+from schemac.attributes.attribute import Attribute
+from schemac.attributes.constraints import OF_VALUES
+from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.registry import known
+from schemac.evolution.diff import slot_type_text
+from schemac.kinds.registry import BY_NAME
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.model import LogicalType
+from schemac.logical.slots import Slot, preorder
+from schemac.lsp.context import Context
+from schemac.lsp.grammar import Shape, alternatives, chosen, friendly_description, kind_of, properties_of
+from schemac.lsp.history import history
+from schemac.lsp.outline import Role
+from schemac.lsp.places import Found
+from schemac.lsp.projects import Checked
+from schemac.project.locking import Locked, locked_datasets
+from schemac.project.options import Options
+from schemac.project.targets import engines_of
+from schemac.registry.installed import engine
+from schemac.source.report import Report
+from schemac.syntax.docstrings import class_text
+from schemac.syntax.record import Property, Record
+
+_MOST_COLUMNS = 300
+"""Columns of a dataset from which on a column is compiled alone, without what its engines say of the whole schema."""
+
+
+def word_text(context: Context) -> str:
+    """Return what a key, an attribute or a kind at the cursor means; empty where there is nothing to tell."""
+    cursor = context.cursor
+    if cursor.role is Role.TEXT or context.is_in_comment:
+        return ""
+    if cursor.role is Role.KEY and cursor.key:
+        return _of_key(context, context.shape, cursor.key)
+    shape = context.shape
+    written = context.written.value(len(cursor.path))
+    kind = kind_of(written) if shape.is_type or _is_kind(shape) else None
+    if kind is not None:
+        example = f"\n\n```yaml\ntype: {kind.example}\n```" if kind.bare is None else ""
+        return f"**{kind.__name__}**: {class_text(kind)}{example}"
+    return ""
+
+
+def _is_kind(shape: Shape) -> bool:
+    is_of_type = shape.holder is not None and issubclass(shape.holder, LogicalType)
+    return is_of_type and shape.member is not None and shape.member.name == "kind"
+
+
+def _of_key(context: Context, shape: Shape, key: str) -> str:
+    if shape.extra is not None:
+        attribute = known(key)
+        return attribute_text(attribute) if attribute is not None else ""
+    for record in chosen(shape, lambda: context.written.value(len(context.cursor.path))):
+        for found in properties_of(record):
+            if found.alias == key:
+                return _property_text(record, found)
+    return ""
+
+
+def attribute_text(attribute: Attribute[Any]) -> str:
+    """Return what an attribute is, which values it takes, and where it fits."""
+    fits = "every kind" if attribute.fits is None else ", ".join(sorted(attribute.fits))
+    where = [f"fields ({fits})"] if attribute.on_field else []
+    where += ["the schema"] if attribute.on_schema else []
+    lines = [f"**{attribute.key}**: {attribute.summary}", f"On {' and '.join(where)}."]
+    lines += list(_value_lines(attribute.value_type))
+    return "\n\n".join(lines)
+
+
+def _value_lines(annotation: Any) -> Iterator[str]:
+    shape = Shape(annotation)
+    if shape.words:
+        yield f"Values: {', '.join(f'`{word}`' for word in shape.words)}"
+    for one in alternatives(annotation):
+        if isinstance(one, type) and issubclass(one, Record) and one is not LogicalType:
+            rows = [_row(one, found) for found in one.model_fields.values()]
+            yield "\n".join(rows)
+
+
+def _row(record: type[Record], found: Property) -> str:
+    words = ", ".join(f"`{word}`" for word in Shape(found.written_annotation).words)
+    text = friendly_description(record, found)
+    return f"- `{found.alias}`{': ' if text or words else ''}{text}{' ' if text and words else ''}{words}"
+
+
+def _property_text(record: type[Record], found: Property) -> str:
+    text = friendly_description(record, found)
+    head = f"**{found.alias}**" + (f": {text}" if text else "")
+    lines = [head]
+    words = Shape(found.written_annotation).words
+    if (words and found.name != "kind") or (found.name == "kind" and words and words[0] not in BY_NAME):
+        lines.append(f"Values: {', '.join(f'`{word}`' for word in words)}")
+    default = None if found.is_required() else found.get_default()
+    if found.is_required():
+        lines.append("Required.")
+    elif isinstance(default, str | int) and not isinstance(default, bool) and default != "":
+        lines.append(f"Default: `{default}`")
+    return "\n\n".join(lines)
+
+
+def field_text(found: Found, checked: Checked, others: int = 0) -> str:
+    """Return all that is known of a field: its type in each engine, its ids and history, constraints and losses."""
+    slot, dataset = found.slot, found.dataset
+    lines = [f"**{slot.path_text}**  `{slot_type_text(slot)}`"]
+    description = slot.extra.get(DESCRIPTION.key)
+    if isinstance(description, str):
+        lines.append(description)
+    if others:
+        lines.append(f"In {dataset.name} and {others} more {'place' if others == 1 else 'places'}.")
+    locked = _locked(found)
+    lines += _identity(locked, slot)
+    types, losses = compiled(dataset, slot, checked, locked)
+    if types:
+        rows = [f"| {engine(name).title} | `{_cell(text)}` |" for name, text in types.items()]
+        lines.append("\n".join(["| engine | type |", "|---|---|", *rows]))
+    lines += _constraints(slot)
+    if losses:
+        rows = [f"- {engine(loss.target).title}: {loss.lost} becomes {loss.becomes}" for loss in losses]
+        lines.append("\n".join(["Losses:", "", *dict.fromkeys(rows)]))
+    if locked is not None:
+        lines += history(locked, slot)
+    return "\n\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _locked(found: Found) -> Locked | None:
+    report = Report()
+    path, name = found.file.file.path, found.file.file.name
+    locked = locked_datasets(path, name, [found.dataset], report, is_error=False).get(found.dataset.name)
+    return locked if locked is not None and locked.dataset.newest is not None else None
+
+
+def _identity(locked: Locked | None, slot: Slot) -> Iterator[str]:
+    if locked is None:
+        return
+    id_ = locked.found.ids.get(slot)
+    if id_ is None:
+        return
+    numbers = locked.found.numbers.get(slot)
+    entries = numbers.entries if numbers is not None else ()
+    words = [f"{_title(name)} {', '.join(map(str, ids))}" for name, ids in entries]
+    states = [state for state in locked.dataset.states if state.id == id_]
+    since = f", since version {min(state.first for state in states)}" if states else ", not locked yet"
+    yield f"Field id {id_}{since}" + (f" ({'; '.join(words)})" if words else "")
+
+
+def _title(name: str) -> str:
+    try:
+        return engine(name).title
+    except KeyError:
+        return name
+
+
+def compiled(
+    dataset: LogicalDataset, slot: Slot, checked: Checked, locked: Locked | None
+) -> tuple[dict[str, str], list[Loss]]:
+    """Return the type of a field in each engine that the dataset is built for, by the engine's name, and what is lost of it."""
+    from schemac.arrow.lower import lower  # for start-up time: hovering is rare
+
+    configuration = checked.project.configuration
+    options = Options(
+        targets=configuration.targets,
+        versions=checked.project.versions,
+        encodings=configuration.encodings,
+        has_metadata=configuration.metadata,
+    )
+    is_alone = len(dataset.columns) > _MOST_COLUMNS
+    if is_alone:
+        dataset, locked = replace(dataset, columns=(slot.column,)), None
+    if not dataset.is_whole:
+        return {}, []
+    compilation = Compilation(dataset, lower(dataset, options.lowering))
+    if locked is not None:
+        compilation = locked.compilation(compilation, options.lowering)
+    compilation = replace(compilation, versions=options.versions)
+    types: dict[str, str] = {}
+    losses: list[Loss] = []
+    for name in engines_of(dataset, options.targets, is_named=configuration.are_targets_named):
+        found, lost = _of_engine(name, compilation, slot, is_alone=is_alone)
+        types |= {name: found} if found else {}
+        losses += lost
+    return types, losses
+
+
+def _of_engine(name: str, compilation: Compilation, slot: Slot, *, is_alone: bool) -> tuple[str, list[Loss]]:
+    target = load_target(name)
+    text = ""
+    if target.types is not None:
+        report = Report()
+        types = target.types(compilation, Emission(compilation.dataset, name, target.loss_code, report))
+        refused = [d for d in report.diagnostics if d.path == slot.path_text and d.severity == "error"]
+        text = f"none: {refused[0].message}" if refused else types.get(slot, "")
+    if is_alone and target.types is None:
+        return text, []
+    emission = Emission(compilation.dataset, name, target.loss_code, Report())
+    target.emit(compilation, emission)
+    below = {one.path_text for one in preorder([slot])}
+    return text, [loss for loss in emission.losses if loss.path in below]
+
+
+_CONSTRAINTS: Mapping[str, Attribute[Any]] = {attribute.key: attribute for attribute in OF_VALUES}
+
+
+def _constraints(slot: Slot) -> Iterator[str]:
+    found = [
+        f"`{_CONSTRAINTS[key].name}: {value}`" for key, value in slot.extra.items() if key in _CONSTRAINTS
+    ]
+    if found:
+        yield f"Constraints: {', '.join(found)}"

@@ -1,0 +1,384 @@
+"""From a name to where it is defined, and to all places that have it.
+
+Layer: lsp.
+Shape: a name at a cursor is a `Target`: a field, a group, a file, a dataset or an attribute of a vocabulary. Both directions
+begin with it.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from schemac.attributes.constraints import REFERENCES, Reference
+from schemac.attributes.own import DEPRECATED
+from schemac.attributes.registry import ATTRIBUTES, domain_of
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot, preorder
+from schemac.lsp.completion import names_fields
+from schemac.lsp.context import Context
+from schemac.lsp.outline import Role
+from schemac.lsp.places import Found, Index, Written, document_number, files_with, users_of, written_at
+from schemac.lsp.projects import Checked, key_of
+from schemac.lsp.scope import Scope
+from schemac.manifest.groups import Use
+from schemac.project.discovery import lock_path
+from schemac.project.imported import FolderFiles
+from schemac.project.manifests import CompiledFile
+from schemac.project.name_edits import place_of_name
+from schemac.source.report import Report
+from schemac.source.span import Region
+from schemac.source.text import decode_text
+from schemac.syntax.document import Document, Place, TreePath, parse
+
+
+class Site(NamedTuple):
+    """A place in a file."""
+
+    path: str
+    """Absolute."""
+    region: Region
+
+
+@dataclass(frozen=True)
+class FieldTarget:
+    """A field; `all` are the slots that have its name from the same place."""
+
+    found: Found
+    all: tuple[Found, ...]
+
+
+@dataclass(frozen=True)
+class GroupTarget:
+    """A group."""
+
+    name: str
+    file: str
+    """The absolute path of the file that defines it."""
+    region: Region
+
+
+@dataclass(frozen=True)
+class DatasetTarget:
+    """A dataset."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class FileTarget:
+    """A file."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class VocabularyTarget:
+    """An attribute of a project's own domain."""
+
+    key: str
+
+
+Target = FieldTarget | GroupTarget | DatasetTarget | FileTarget | VocabularyTarget
+
+
+class Navigator:
+    """Finds what a cursor names, in a project as it was checked."""
+
+    def __init__(self, checked: Checked, index: Index) -> None:
+        self.checked = checked
+        self._index = index
+
+    def name(self, path: str) -> str:
+        """Return how a file is spoken of."""
+        return Path(os.path.relpath(path, self.checked.project.folder)).as_posix()
+
+    def fields_at(self, path: str, context: Context, tree_path: TreePath | None = None) -> list[Found]:
+        """Return the slots that the cursor is in."""
+        number = document_number(context.lines, context.cursor.document)
+        wanted = context.path_on_key if tree_path is None else tree_path
+        return self._index.at(files_with(self.checked, path), self.name(path), number, wanted)
+
+    def target(self, path: str, context: Context) -> Target | None:
+        """Return what the name at a cursor means; None where there is no name."""
+        if context.is_in_comment or context.cursor.role is Role.TEXT:
+            return None
+        return self._written_name(path, context) or self._field_name(path, context)
+
+    def _written_name(self, path: str, context: Context) -> Target | None:
+        """Return what a value names that is no field's own name."""
+        cursor = context.cursor
+        on_key = context.path_on_key
+        shape = context.shape_at(on_key)
+        value = context.written.value(len(cursor.path)) if not cursor.key else None
+        scope = Scope(self.checked, path, context.lines)
+        if on_key[-2:-1] == ("groups",) and cursor.key:
+            return self._group(cursor.key, path, scope)
+        if (
+            shape.holder is Use
+            and shape.member is not None
+            and shape.member.name == "use"
+            and isinstance(value, str)
+        ):
+            return self._group(value, path, scope)
+        if cursor.path[-2:-1] == ("imports",) and isinstance(value, str):
+            return FileTarget(os.path.normpath(os.path.join(os.path.dirname(path), value)))
+        attribute, steps = shape.attribute, shape.steps
+        if cursor.key and domain_of(cursor.key) in self.checked.project.vocabulary_contents:
+            return VocabularyTarget(cursor.key)
+        if attribute is None or not isinstance(value, str):
+            return None
+        if attribute.key == REFERENCES.key and steps[-1:] == ("dataset",):
+            return DatasetTarget(value)
+        if attribute.key == REFERENCES.key and steps[1:2] == ("to",):
+            reference = context.written.value(len(cursor.path) - 2)
+            name = reference.get("dataset") if isinstance(reference, dict) else None
+            return self._field_of(scope.dataset(name), value)
+        is_successor = attribute.key == DEPRECATED.key and steps == ("successor",)
+        if is_successor or names_fields(attribute, steps):
+            for dataset in scope.own_datasets():
+                found = self._field_of(dataset, value)
+                if found is not None:
+                    return found
+        return None
+
+    def _group(self, name: str, path: str, scope: Scope) -> GroupTarget | None:
+        found = scope.group_scope.find(name) if scope.group_scope is not None else None
+        if found is None:
+            return None
+        definition, around = found
+        place = definition.document.place(definition.path, on_key=True)
+        file = os.path.join(os.path.dirname(path), around.path) if around.path else path
+        return GroupTarget(name, os.path.normpath(file), place.source.region(place.span))
+
+    def _field_name(self, path: str, context: Context) -> Target | None:
+        cursor = context.cursor
+        on_name = cursor.path[-1:] == ("name",) or cursor.key == "name"
+        if not on_name:
+            return None
+        found = self.fields_at(path, context, cursor.path[:-1] if not cursor.key else cursor.path)
+        if not found or not found[0].slot.is_member:
+            return None
+        place = written_at(found[0].dataset, found[0].slot)
+        wanted = cursor.path[:-1] if not cursor.key else cursor.path
+        if place is None or place.path != wanted:
+            return None
+        return self._with_all(found[0])
+
+    def _field_of(self, dataset: LogicalDataset | None, path_text: str) -> FieldTarget | None:
+        if dataset is None:
+            return None
+        slot = next((s for s in preorder(dataset.columns) if s.is_member and s.path_text == path_text), None)
+        file = next((f for f in self.checked.files if any(n.name == dataset.name for n in f.named)), None)
+        if slot is None or file is None:
+            return None
+        return self._with_all(Found(file, dataset, slot))
+
+    def _with_all(self, found: Found) -> FieldTarget:
+        where = written_at(found.dataset, found.slot)
+        every = tuple(self._all(where)) if where is not None else ()
+        return FieldTarget(found, every or (found,))
+
+    def _all(self, where: Written) -> Iterator[Found]:
+        """Yield all slots that are written at one place: those of all users of a group."""
+        path = self.checked.path(where.file)
+        for file in files_with(self.checked, path):
+            yield from self._index.slots(file).get(where, ())
+
+    # Definitions
+
+    def definitions(self, target: Target) -> list[Site]:
+        """Return where a name is defined; of a field that stands where it is written, its lines in the lock."""
+        match target:
+            case GroupTarget():
+                return [Site(target.file, target.region)]
+            case FileTarget():
+                return [Site(target.path, Region(1, 1, 1, 1))] if os.path.exists(target.path) else []
+            case DatasetTarget():
+                return [
+                    site
+                    for file, dataset in self._datasets(target.name)
+                    if (site := self._site_of(file, dataset))
+                ]
+            case VocabularyTarget():
+                return list(self._vocabulary(target.key))
+            case FieldTarget():
+                return [self._site(target.found)]
+
+    def lock_lines(self, found: Found) -> list[Site]:
+        """Return the lines of a field in its lock, newest version last."""
+        from schemac.lsp.locks import lines_of  # for start-up time: not all manifests have locks
+
+        path = lock_path(found.file.file.path)
+        return [Site(key_of(path), Region.within(n, 1, end)) for n, end in lines_of(found)]
+
+    def _datasets(self, name: str) -> Iterator[tuple[CompiledFile, LogicalDataset]]:
+        for file in self.checked.files:
+            for number, named in enumerate(file.named):
+                if named.name == name:
+                    yield file, file.datasets[number]
+
+    def _site_of(self, file: CompiledFile, dataset: LogicalDataset) -> Site | None:
+        source, span = dataset.origins.source, dataset.origins.name_span
+        if source is None or span is None:
+            return None
+        return Site(key_of(file.file.path), source.region(span))
+
+    def _site(self, found: Found) -> Site:
+        place = place_of_name(found.dataset, found.slot)
+        return self.site(place)
+
+    def site(self, place: Place) -> Site:
+        """Return a place of the compiler."""
+        return Site(self.checked.path(place.source.name), place.source.region(place.span))
+
+    def _vocabulary(self, key: str) -> Iterator[Site]:
+        domain, _, name = key.partition("/")
+        file = self.checked.project.configuration.vocabularies.get(domain)
+        content = self.checked.project.vocabulary_contents.get(domain)
+        if file is None or content is None:
+            return
+        path = key_of(self.checked.project.folder / file)
+        needle = f'"{name}"'
+        for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
+            if needle in line:
+                column = line.index(needle) + 1
+                yield Site(path, Region.within(number, column, column + len(needle)))
+                return
+        yield Site(path, Region(1, 1, 1, 1))
+
+    # References
+
+    def references(self, target: Target) -> list[Site]:
+        """Return all places that name something, without its definition."""
+        match target:
+            case GroupTarget():
+                found = self._uses(target)
+            case DatasetTarget():
+                found = self._references_to(target.name)
+            case FieldTarget():
+                found = self._mentions(target)
+            case FileTarget():
+                found = self._imports_of(target.path)
+            case VocabularyTarget():
+                found = self._attributes(target.key)
+        return list(dict.fromkeys(found))
+
+    def _documents(self, path: str) -> Iterator[tuple[str, Document]]:
+        """Yield the documents of a file, and of those that import it."""
+        files = [file for file in self.checked.files if key_of(file.file.path) == path]
+        for file in [*files, *users_of(self.checked, path)]:
+            for document in documents_of(file):
+                yield key_of(file.file.path), document
+
+    def _uses(self, target: GroupTarget) -> Iterator[Site]:
+        for path, document in self._documents(target.file):
+            for place in uses_in(document, target.name):
+                yield Site(path, document.source.region(document.span(place)))
+
+    def _imports_of(self, target: str) -> Iterator[Site]:
+        for file in users_of(self.checked, target):
+            files = FolderFiles(file.file.path, file.file.name)
+            for document in documents_of(file):
+                for place, value in strings_in(document.value):
+                    if place[-2:-1] == ("imports",) and files.key(value) == target:
+                        yield Site(key_of(file.file.path), document.source.region(document.span(place)))
+
+    def _all_datasets(self) -> Iterator[tuple[CompiledFile, LogicalDataset]]:
+        for file in self.checked.files:
+            for dataset in file.datasets if file.named else ():
+                yield file, dataset
+
+    def _references_to(self, name: str) -> Iterator[Site]:
+        for _, dataset in self._all_datasets():
+            for i, reference in enumerate(_read_references(dataset)):
+                if reference.dataset == name:
+                    yield from self._in_schema(dataset, (REFERENCES.key, i, "dataset"))
+
+    def _in_schema(self, dataset: LogicalDataset, steps: TreePath) -> Iterator[Site]:
+        place = dataset.origins.place(("extra", *steps))
+        if place is not None:
+            yield self.site(place)
+
+    def _mentions(self, target: FieldTarget) -> Iterator[Site]:
+        yield self._site(target.found)
+        for found in target.all:
+            yield from self._in_own_schema(found)
+            yield from self._in_others(found)
+            yield from self.lock_lines(found)
+
+    def _in_own_schema(self, found: Found) -> Iterator[Site]:
+        path_text = found.slot.path_text
+        for attribute in ATTRIBUTES.values():
+            for named in attribute.renamings(found.dataset.schema.extra, path_text, _OTHER_NAME):
+                yield from self._in_schema(found.dataset, (attribute.key, *named.steps))
+        for slot in preorder(found.dataset.columns):
+            value = slot.extra.get(DEPRECATED.key)
+            if isinstance(value, dict) and value.get("successor") == path_text:
+                yield from self._successor(found.dataset, slot)
+
+    def _successor(self, dataset: LogicalDataset, slot: Slot) -> Iterator[Site]:
+        for path in slot.extra_places(DEPRECATED.key):
+            if dataset.origins.has(path):
+                place = dataset.origins.place((*path, "successor"))
+                if place is not None:
+                    yield self.site(place)
+                return
+
+    def _in_others(self, found: Found) -> Iterator[Site]:
+        for _, dataset in self._all_datasets():
+            for i, reference in enumerate(_read_references(dataset)):
+                if reference.dataset != found.dataset.name:
+                    continue
+                key = "to" if reference.to is not None else "fields"
+                for j, path in enumerate(reference.to or reference.fields):
+                    if path == found.slot.path_text:
+                        yield from self._in_schema(dataset, (REFERENCES.key, i, key, j))
+
+    def _attributes(self, key: str) -> Iterator[Site]:
+        for _, dataset in self._all_datasets():
+            if key in dataset.schema.extra:
+                place = dataset.origins.place(("extra", key), on_key=True)
+                if place is not None:
+                    yield self.site(place)
+            for slot in preorder(dataset.columns):
+                if key in slot.extra:
+                    for path in slot.extra_places(key):
+                        if dataset.origins.has(path):
+                            found = dataset.origins.place(path, on_key=True)
+                            if found is not None:
+                                yield self.site(found)
+
+
+_OTHER_NAME = "\0"
+"""What a field would be called, to find what names it."""
+
+
+def _read_references(dataset: LogicalDataset) -> list[Reference]:
+    return REFERENCES.read(dataset.schema.extra) or []
+
+
+def documents_of(file: CompiledFile) -> list[Document]:
+    """Return the documents of a manifest as it was written."""
+    source = decode_text(file.content, file.file.name, Report())
+    return parse(source, Report()) if source is not None else []
+
+
+def uses_in(document: Document, name: str) -> Iterator[TreePath]:
+    """Yield where a document uses a group."""
+    for path, value in strings_in(document.value):
+        if value == name and path[-1:] == ("use",) and "extra" not in path:
+            yield path
+
+
+def strings_in(value: object, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:
+    """Yield all texts of a value with their paths."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from strings_in(item, (*path, key))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from strings_in(item, (*path, i))

@@ -1,0 +1,105 @@
+"""Which field a place of a text is about, and where things are written.
+
+Layer: lsp.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot, preorder
+from schemac.lsp.projects import Checked
+from schemac.manifest.expanded import ExpandedDocument
+from schemac.project.imported import FolderFiles
+from schemac.project.manifests import CompiledFile
+from schemac.syntax.document import Document, TreePath
+
+
+class Written(NamedTuple):
+    """Where a slot was written: a text by its name, a document of it, and the path there."""
+
+    file: str
+    document: int
+    path: TreePath
+
+
+class Found(NamedTuple):
+    """A slot of a dataset, and its manifest."""
+
+    file: CompiledFile
+    dataset: LogicalDataset
+    slot: Slot
+
+
+class Index:
+    """The slots of a project by where they were written; of each manifest it is made once."""
+
+    def __init__(self) -> None:
+        self._of: dict[bytes, tuple[CompiledFile, dict[Written, list[Found]]]] = {}
+
+    def slots(self, file: CompiledFile) -> dict[Written, list[Found]]:
+        """Return the slots of a manifest; a field of a group may be several."""
+        key = file.file.name.encode() + b"\0" + file.key
+        known = self._of.get(key)
+        if known is not None and known[0].content == file.content:
+            return known[1]
+        found: dict[Written, list[Found]] = {}
+        for dataset in file.datasets:
+            for slot in preorder(dataset.columns):
+                place = written_at(dataset, slot)
+                if place is not None:
+                    found.setdefault(place, []).append(Found(file, dataset, slot))
+        self._of = {k: v for k, v in self._of.items() if v[0].file != file.file}
+        self._of[key] = (file, found)
+        return found
+
+    def at(self, files: Sequence[CompiledFile], name: str, document: int, path: TreePath) -> list[Found]:
+        """Return the slots that a path of a text lies in, innermost first; the first manifest that has some counts."""
+        for file in files:
+            slots = self.slots(file)
+            for depth in range(len(path), 0, -1):
+                found = slots.get(Written(name, document, path[:depth]))
+                if found:
+                    return found
+        return []
+
+
+def written_at(dataset: LogicalDataset, slot: Slot) -> Written | None:
+    """Return where a slot was written; None for one that the compiler put in."""
+    origins = dataset.origins
+    if origins.document is None:
+        return None
+    path = (*origins.base, *slot.declared_at)
+    document: Document = origins.document
+    if isinstance(document, ExpandedDocument):
+        graft = document.origin(path)
+        document, path = graft.document, graft.path
+    return Written(document.source.name, document.index, path)
+
+
+def files_with(checked: Checked, path: str) -> list[CompiledFile]:
+    """Return the manifest at a path as it could be read last, or those that import it."""
+    own = checked.readable.get(path)
+    found = [own] if own is not None else []
+    return [*found, *(file for file in users_of(checked, path) if file is not own)]
+
+
+def users_of(checked: Checked, path: str) -> Iterator[CompiledFile]:
+    """Yield the manifests that import a file."""
+    for file in checked.files:
+        around = FolderFiles(file.file.path, file.file.name, checked.buffers)
+        if any(around.key(imported) == path for imported, _ in file.imported.files):
+            yield file
+
+
+def document_number(lines: Sequence[str], first: int) -> int:
+    """Return which document of a text begins at a line."""
+    number = 0
+    has_content = False
+    for line in lines[: first + 1]:
+        if line.startswith("---") and not line[3:4].strip():
+            number += has_content
+            has_content = True
+        elif line.strip() and not line.startswith(("#", "%")):
+            has_content = True
+    return number

@@ -1,0 +1,219 @@
+"""Projects as an editor shows them: files on disk, and unsaved texts in their place.
+
+Layer: lsp.
+Shape: every check reads configuration, files and imports again, so nothing depends on an editor that tells of all changes; what is
+known of a manifest whose bytes and imports are as they were is kept, and so is what the project's cache has.
+Findings are those of `schemac check`.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from schemac.cache.store import NO_CACHE, Cache
+from schemac.project.configuration import Project, find_project, find_root
+from schemac.project.discovery import ManifestFile, find_manifests
+from schemac.project.imported import FolderFiles, report_unused_groups
+from schemac.project.manifests import Checks, CompiledFile, apart
+from schemac.project.options import Options
+from schemac.project.shared_work import collector_paused
+from schemac.source.catalogue import NOTHING_TO_COMPILE
+from schemac.source.diagnostic import Diagnostic
+from schemac.source.files import Contents
+from schemac.source.report import Report
+from schemac.source.text import read_content
+
+Buffers = Mapping[str, bytes]
+"""The texts that an editor holds, by absolute path."""
+
+
+class Known(NamedTuple):
+    """What is known of a manifest."""
+
+    content: bytes
+    compiled: CompiledFile | None
+    """None where it is no text."""
+    findings: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A project as it was checked."""
+
+    project: Project
+    files: tuple[CompiledFile, ...] = ()
+    findings: Mapping[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
+    """By the absolute path of the file that each is about."""
+    buffers: Buffers = field(default_factory=dict)
+    """The texts that counted in the place of files."""
+    readable: Mapping[str, CompiledFile] = field(default_factory=dict)
+    """Manifests as they were when their datasets could be read last, by absolute path."""
+
+    def file(self, path: str) -> CompiledFile | None:
+        """Return the manifest at an absolute path."""
+        return next((one for one in self.files if key_of(one.file.path) == path), None)
+
+    def path(self, name: str) -> str:
+        """Return the absolute path of a file that a finding speaks of."""
+        return os.path.normpath(os.path.join(self.project.folder, name))
+
+
+def key_of(path: str | Path) -> str:
+    """Return what stands for a file."""
+    return os.path.abspath(path)
+
+
+class ProjectFolder:
+    """One project; or a folder without one, of which only the texts count that are open."""
+
+    def __init__(self, folder: Path, *, is_project: bool) -> None:
+        self.folder = folder
+        self.is_project = is_project
+        self._known: dict[ManifestFile, Known] = {}
+        self._readable: dict[str, CompiledFile] = {}
+        self._project: Project | None = None
+
+    def check(self, buffers: Buffers, *, only: str | None = None) -> Checked:
+        """Check all manifests; or `only` one of them as if it were alone, for a first look."""
+        report = Report()
+        project = self._opened(report)
+        files = self._files(project, buffers, report)
+        if only is not None:
+            files = [file for file in files if key_of(file.path) == only]
+        with collector_paused():
+            compiled = self._compiled(files, project, buffers, report)
+            compiled = apart(compiled, report)
+        if only is None and self.is_project:
+            around = ((FolderFiles(one.file.path, one.file.name, buffers), one.imported) for one in compiled)
+            report_unused_groups(around, report)
+        findings: dict[str, tuple[Diagnostic, ...]] = {}
+        for found in report.diagnostics:
+            path = os.path.normpath(os.path.join(project.folder, found.file))
+            findings[path] = (*findings.get(path, ()), found)
+        self._readable |= {key_of(one.file.path): one for one in compiled if one.named}
+        return Checked(project, tuple(compiled), findings, buffers, dict(self._readable))
+
+    def check_text(self, path: str, text: str, buffers: Buffers) -> tuple[Diagnostic, ...]:
+        """Return the findings of a text that stands in the place of a manifest; nothing of it is kept."""
+        report = Report()
+        project = self._project or self._opened(Report())
+        checks = Checks(replace(project, cache=NO_CACHE), _options(project, buffers))
+        content = text.encode("utf-8", "surrogatepass")
+        checks.content(content, ManifestFile(Path(path), self._name(path), is_named=False), report)
+        return report.diagnostics
+
+    def name(self, path: str) -> str:
+        """Return how a file is spoken of: by its path from the project's folder."""
+        return self._name(path)
+
+    def _opened(self, report: Report) -> Project:
+        if not self.is_project:
+            return Project(self.folder)
+        project = find_project(self.folder, report, None, Cache)
+        if project != self._project:
+            self._known.clear()
+            self._project = project
+        elif self._project is not None:
+            # Its cache has been read already.
+            project = self._project
+        return project
+
+    def _files(self, project: Project, buffers: Buffers, report: Report) -> list[ManifestFile]:
+        found: list[ManifestFile] = []
+        if self.is_project:
+            said = Report()
+            configured = project.configuration.manifests or (".",)
+            out = project.folder / project.configuration.out
+            found = find_manifests(configured, project.folder, out, said)
+            report.extend(d for d in said.diagnostics if d.code != NOTHING_TO_COMPILE.id)
+        known = {key_of(file.path) for file in found}
+        found += [
+            ManifestFile(Path(path), "", is_named=False)
+            for path in buffers
+            if path not in known and path.endswith((".yaml", ".yml")) and self._has(path)
+        ]
+        return [file._replace(name=self._name(key_of(file.path))) for file in found]
+
+    def _has(self, path: str) -> bool:
+        return not self.is_project or path.startswith(os.path.join(self.folder, ""))
+
+    def _name(self, path: str) -> str:
+        try:
+            return Path(os.path.relpath(path, self.folder)).as_posix()
+        except ValueError:
+            # Windows: on another drive.
+            return Path(path).as_posix()
+
+    def _compiled(
+        self, files: Sequence[ManifestFile], project: Project, buffers: Buffers, report: Report
+    ) -> list[CompiledFile]:
+        options = _options(project, buffers)
+        checks = Checks(project, options)
+        # What is typed is not worth a place on disk.
+        passing = Checks(replace(project, cache=NO_CACHE), options)
+        contents = Contents()
+        compiled: list[CompiledFile] = []
+        is_saved = False
+        for file in files:
+            buffer = buffers.get(key_of(file.path))
+            content = read_content(file.path, file.name, report) if buffer is None else buffer
+            if content is None:
+                continue
+            known = self._known.get(file)
+            if known is None or not _is_current(known, content, file, buffers, contents):
+                found = Report()
+                one = (passing if buffer is not None else checks).content(content, file, found)
+                known = self._known[file] = Known(content, one, found.diagnostics)
+                is_saved = is_saved or buffer is None
+            report.extend(known.findings)
+            if known.compiled is not None:
+                compiled.append(known.compiled)
+        if is_saved:
+            project.cache.save()
+        return compiled
+
+
+def _options(project: Project, buffers: Buffers) -> Options:
+    """Return what `schemac check` would have, with the texts of the editor in the place of files."""
+    configuration = project.configuration
+    return Options(
+        strict=configuration.strict,
+        targets=(),
+        system_columns=configuration.system_columns,
+        edited=buffers,
+    )
+
+
+def _is_current(
+    known: Known, content: bytes, file: ManifestFile, buffers: Buffers, contents: Contents
+) -> bool:
+    if known.content != content:
+        return False
+    imported = known.compiled.imported if known.compiled is not None else None
+    return imported is None or imported.is_current(contents, FolderFiles(file.path, file.name, buffers))
+
+
+class Projects:
+    """The projects of an editor's files."""
+
+    def __init__(self) -> None:
+        self.workspace: list[Path] = []
+        """The folders that the editor has opened."""
+        self._folders: dict[Path, ProjectFolder] = {}
+
+    def of(self, path: str) -> ProjectFolder:
+        """Return the project of a file: that of its configuration, or the folder that the editor has opened, or its repository."""
+        parent = Path(path).parent
+        root = find_root(parent, self.workspace)
+        folder = root or parent
+        found = self._folders.get(folder)
+        if found is None or found.is_project != (root is not None):
+            found = self._folders[folder] = ProjectFolder(folder, is_project=root is not None)
+        return found
+
+    @property
+    def all(self) -> tuple[ProjectFolder, ...]:
+        """All projects that a file was opened of."""
+        return tuple(self._folders.values())

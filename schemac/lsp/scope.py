@@ -1,0 +1,119 @@
+"""The names that a text may use: groups, fields, datasets, vocabularies.
+
+Layer: lsp.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import preorder
+from schemac.lsp.projects import Checked
+from schemac.manifest.groups import Definition
+from schemac.manifest.library import Reuse, own_groups
+from schemac.manifest.library import Scope as GroupScope
+from schemac.project.imported import FolderFiles
+from schemac.source.report import Report
+from schemac.source.text import SourceText
+from schemac.syntax.document import parse
+
+_MOST_FILES = 1_000
+"""Files that are offered for an import."""
+
+
+class Scope:
+    """What one text can name, as far as it is known."""
+
+    def __init__(self, checked: Checked | None, path: str, lines: Sequence[str], line: int = -1) -> None:
+        self._checked = checked
+        self._path = path
+        self._lines = lines
+        self._line = line
+        """The line that is being typed, which may be in the way of reading the others."""
+
+    @cached_property
+    def group_scope(self) -> GroupScope | None:
+        """The groups that the text knows; None where it names none."""
+        whole = "\n".join(self._lines)
+        without = "\n".join([*self._lines[: self._line], "", *self._lines[self._line + 1 :]])
+        buffers = self._checked.buffers if self._checked is not None else {}
+        for text in (whole, without) if self._line >= 0 else (whole,):
+            source = SourceText(text, Path(self._path).name)
+            documents = parse(source, Report())
+            if documents:
+                reuse = Reuse(FolderFiles(Path(self._path), self._name, buffers))
+                return own_groups(documents, "", reuse, Report())
+        return None
+
+    @property
+    def _name(self) -> str:
+        if self._checked is None:
+            return Path(self._path).name
+        return Path(os.path.relpath(self._path, self._checked.project.folder)).as_posix()
+
+    def definition(self, name: str) -> Definition | None:
+        """Return a group."""
+        scope = self.group_scope
+        found = scope.find(name) if scope is not None else None
+        return found[0] if found is not None else None
+
+    def groups(self) -> Iterator[tuple[str, str]]:
+        """Yield the groups that can be used, with their descriptions."""
+        scope = self.group_scope
+        for name in scope.names if scope is not None else ():
+            found = self.definition(name)
+            yield name, found.group.description if found is not None else ""
+
+    def parameters(self, name: Any) -> Iterator[tuple[str, str, bool]]:
+        """Yield the parameters of a group: name, description, and whether a use has to give it."""
+        found = self.definition(name) if isinstance(name, str) else None
+        for parameter, one in found.group.parameters.items() if found is not None else ():
+            yield parameter, one.description, "default" not in one.model_fields_set
+
+    def importable(self) -> Iterator[str]:
+        """Yield the paths of files that can be imported."""
+        folder = Path(self._path).parent
+        for file in self._checked.files[:_MOST_FILES] if self._checked is not None else ():
+            if not file.named and os.path.abspath(file.file.path) != self._path:
+                yield Path(os.path.relpath(file.file.path, folder)).as_posix()
+
+    def datasets(self) -> Iterator[str]:
+        """Yield the names of the project's datasets."""
+        for file in self._checked.files if self._checked is not None else ():
+            yield from (named.name for named in file.named)
+
+    def own_datasets(self) -> list[LogicalDataset]:
+        """Return the datasets of the text, as they could be read last."""
+        file = self._checked.readable.get(self._path) if self._checked is not None else None
+        return file.datasets if file is not None else []
+
+    def paths(self) -> Iterator[str]:
+        """Yield the paths of the text's fields."""
+        for dataset in self.own_datasets():
+            yield from (slot.path_text for slot in preorder(dataset.columns) if slot.is_member)
+
+    def dataset(self, name: Any) -> LogicalDataset | None:
+        """Return a dataset of the project."""
+        for file in self._checked.files if self._checked is not None else ():
+            for number, named in enumerate(file.named):
+                if named.name == name:
+                    return file.datasets[number]
+        return None
+
+    def paths_of(self, name: Any) -> Iterator[str]:
+        """Yield the paths of the fields of another dataset."""
+        dataset = self.dataset(name)
+        if dataset is not None:
+            yield from (slot.path_text for slot in preorder(dataset.columns) if slot.is_member)
+
+    def vocabulary_keys(self) -> Iterator[tuple[str, str]]:
+        """Yield the attributes of the project's own vocabularies, with their descriptions."""
+        for vocabulary in self._checked.project.vocabularies if self._checked is not None else ():
+            schema: Any = vocabulary.validator.schema
+            properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
+            for name, body in properties.items():
+                text = body.get("description", "") if isinstance(body, dict) else ""
+                yield f"{vocabulary.domain}/{name}", text

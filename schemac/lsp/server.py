@@ -1,0 +1,176 @@
+"""`schemac lsp`: the requests that are answered, and how.
+
+Layer: lsp.
+Shape: a request that fails is told in the editor's log and answered with nothing; the server goes on. Requests wait for the check
+of what was typed before them, except for completion, which is needed while nothing is whole.
+"""
+
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+from pygls.workspace import TextDocument, Workspace
+
+from schemac.lsp.answers import Answers
+from schemac.lsp.findings import EXPLAIN, page_link
+from schemac.lsp.formatting import can_format
+from schemac.lsp.session import Session
+from schemac.lsp.texts import EditedText
+from schemac.registry.codes import codes
+from schemac.registry.pages import page
+from schemac.version import __version__
+
+P = TypeVar("P")
+_SWITCH = 0.001
+"""Seconds after which a thread lets another one go on; by itself Python takes five times as long."""
+_TRIGGERS = [":", " ", "-", "{", "[", ",", "/", "."]
+_WATCHED = ("**/*.{yaml,yml,lock}", "**/schemac.toml", "**/pyproject.toml", "**/*.json")
+
+
+class EditedWorkspace(Workspace):
+    """The open texts, with the lines of the protocol."""
+
+    def _create_text_document(
+        self,
+        doc_uri: str,
+        source: str | None = None,
+        version: int | None = None,
+        language_id: str | None = None,
+    ) -> TextDocument:
+        return EditedText(
+            doc_uri,
+            source=source,
+            version=version,
+            language_id=language_id,
+            sync_kind=self._sync_kind,
+            position_codec=self._position_codec,
+        )
+
+
+def make_server() -> LanguageServer:
+    """Return a server that knows all requests and has not been started."""
+    server = LanguageServer("schemac", __version__)
+    session = Session(server)
+    _add_texts(server, session)
+    _add_requests(server, Answers(session), session)
+    return server
+
+
+def start() -> None:
+    """Serve an editor on standard input and output, until it says to exit."""
+    sys.setswitchinterval(_SWITCH)
+    make_server().start_io()
+
+
+def _add_texts(server: LanguageServer, session: Session) -> None:
+    """Take what is told of texts and files."""
+
+    @server.feature(types.INITIALIZE)
+    def initialize(params: types.InitializeParams) -> None:
+        own = server.protocol.workspace
+        folders = list(params.workspace_folders or [])
+        server.protocol._workspace = EditedWorkspace(
+            own.root_uri, types.TextDocumentSyncKind.Incremental, folders, own.position_encoding
+        )
+        paths = [to_fs_path(folder.uri) for folder in folders] or [own.root_path]
+        session.projects.workspace = [Path(os.path.abspath(path)) for path in paths if path]
+
+    @server.feature(types.INITIALIZED)
+    def initialized(_: types.InitializedParams) -> None:
+        workspace = server.client_capabilities.workspace
+        watched = workspace.did_change_watched_files if workspace is not None else None
+        if watched is None or not watched.dynamic_registration:
+            return
+        options = types.DidChangeWatchedFilesRegistrationOptions(
+            [types.FileSystemWatcher(glob) for glob in _WATCHED]
+        )
+        method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        server.client_register_capability(
+            types.RegistrationParams([types.Registration("schemac-files", method, options)])
+        )
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def did_open(params: types.DidOpenTextDocumentParams) -> None:
+        document = params.text_document
+        session.open(document.uri, document.version, document.text)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def did_change(params: types.DidChangeTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        text = server.workspace.get_text_document(uri).source
+        session.edit(uri, params.text_document.version, text)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def did_close(params: types.DidCloseTextDocumentParams) -> None:
+        session.close(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def did_save(_: types.DidSaveTextDocumentParams) -> None:
+        session.changed_elsewhere()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def did_change_files(_: types.DidChangeWatchedFilesParams) -> None:
+        session.changed_elsewhere()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    def did_change_configuration(_: types.DidChangeConfigurationParams) -> None:
+        session.changed_elsewhere()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    def did_change_folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
+        gone = {to_fs_path(folder.uri) for folder in params.event.removed}
+        kept = [path for path in session.projects.workspace if str(path) not in gone]
+        added = [Path(path) for folder in params.event.added if (path := to_fs_path(folder.uri))]
+        session.projects.workspace = [*kept, *added]
+        session.changed_elsewhere()
+
+    @server.feature(types.SHUTDOWN)
+    def shutdown(_: None) -> None:
+        session.end()
+
+
+def _add_requests(server: LanguageServer, answers: Answers, session: Session) -> None:
+    """Answer what is asked."""
+
+    def answer(method: str, function: Callable[[P], Awaitable[Any]], options: Any = None) -> None:
+        async def answered(params: P) -> Any:
+            try:
+                return await function(params)
+            except Exception as error:
+                if answers.is_told(error):
+                    raise
+                session.log(error)
+                return None
+
+        server.feature(method, options)(answered)
+
+    answer(types.TEXT_DOCUMENT_COMPLETION, answers.completion, types.CompletionOptions(_TRIGGERS))
+    answer(types.TEXT_DOCUMENT_HOVER, answers.hover)
+    answer(types.TEXT_DOCUMENT_DEFINITION, answers.definition)
+    answer(types.TEXT_DOCUMENT_REFERENCES, answers.references)
+    answer(types.TEXT_DOCUMENT_PREPARE_RENAME, answers.prepare_rename)
+    answer(types.TEXT_DOCUMENT_RENAME, answers.rename, types.RenameOptions(prepare_provider=True))
+    kinds = types.CodeActionOptions([types.CodeActionKind.QuickFix])
+    answer(types.TEXT_DOCUMENT_CODE_ACTION, answers.code_actions, kinds)
+    answer(types.TEXT_DOCUMENT_INLAY_HINT, answers.inlay_hints)
+    answer(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, answers.document_symbols)
+    answer(types.WORKSPACE_SYMBOL, answers.workspace_symbols)
+    if can_format():
+        answer(types.TEXT_DOCUMENT_FORMATTING, answers.formatting)
+
+    @server.command(EXPLAIN)
+    def explain(code: str) -> str:
+        """Open the page of a code in the editor, and return its text."""
+        found = codes().get(code)
+        if found is None:
+            return ""
+        link = page_link(code)
+        window = server.client_capabilities.window
+        if link is not None and window is not None and window.show_document is not None:
+            server.window_show_document(types.ShowDocumentParams(link, take_focus=True))
+        return page(found).text

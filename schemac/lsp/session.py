@@ -1,0 +1,323 @@
+"""One editor's session: its open texts, when they are checked, and what is told of them.
+
+Layer: lsp.
+Shape: protocol and quick answers run on the event loop; whole projects are checked on one thread beside it, one after the other.
+After an edit in a long list of fields, the edited fields are checked at once, and everything as soon as nobody types.
+"""
+
+import asyncio
+import os
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+from pygls.workspace import PositionCodec
+
+from schemac.lsp.findings import shown, uri_of
+from schemac.lsp.narrowing import Edited, edited_lines, merged, narrowed
+from schemac.lsp.places import Index
+from schemac.lsp.projects import Checked, ProjectFolder, Projects, key_of
+from schemac.lsp.texts import Lines
+from schemac.project.configuration import Project
+from schemac.source.diagnostic import Diagnostic
+from schemac.source.text import read_file
+
+T = TypeVar("T")
+
+QUIET = 0.015
+"""Seconds after an edit, in which others may follow at once, as those of a pasted text."""
+SLOW = 0.04
+"""Seconds that a check may take to be run after every edit."""
+IDLE = 0.3
+"""Seconds without an edit before a check that takes longer."""
+
+
+@dataclass
+class Opened:
+    """A text that the editor holds."""
+
+    uri: str
+    path: str
+    """Absolute; of a text without a file, one that is not there."""
+    version: int
+    text: str
+    folder: ProjectFolder
+    checked_version: int = -1
+    """That of the last whole check."""
+    checked_lines: list[str] = field(default_factory=list)
+    shown: list[tuple[Diagnostic, types.Diagnostic]] = field(default_factory=list)
+    """What the editor shows of it."""
+    found: tuple[Diagnostic, ...] = ()
+    """What the last whole check found."""
+
+
+@dataclass
+class State:
+    """What is known of a project."""
+
+    folder: ProjectFolder
+    checked: Checked | None = None
+    is_dirty: bool = True
+    cost: float = 0.0
+    """Seconds that the last check took."""
+    timer: asyncio.TimerHandle | None = None
+    task: "asyncio.Task[None] | None" = None
+    published: set[str] = field(default_factory=set)
+    """Files that the editor shows something of."""
+
+    def path_of(self, name: str) -> str:
+        """Return the absolute path of a file that a finding speaks of."""
+        return os.path.normpath(os.path.join(self.folder.folder, name))
+
+
+class Session:
+    """Everything that lasts as long as the editor's connection."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self.server = server
+        self.projects = Projects()
+        self.index = Index()
+        self.opened: dict[str, Opened] = {}
+        """By URI."""
+        self._states: dict[Path, State] = {}
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="check")
+        self._lines: dict[str, tuple[int, Lines]] = {}
+        self._quick: dict[str, asyncio.TimerHandle] = {}
+
+    # Texts
+
+    @property
+    def codec(self) -> PositionCodec:
+        """How the client counts."""
+        return self.server.workspace.position_codec
+
+    def open(self, uri: str, version: int, text: str) -> None:
+        """Take a text that the editor has opened."""
+        path = to_fs_path(uri)
+        is_file = path is not None and uri.startswith("file:")
+        key = key_of(path) if path is not None and is_file else _path_of_untitled(uri)
+        self.opened[uri] = Opened(uri, key, version, text, self.projects.of(key))
+        self.changed(self.opened[uri])
+
+    def edit(self, uri: str, version: int, text: str) -> None:
+        """Take a text after an edit."""
+        opened = self.opened.get(uri)
+        if opened is None:
+            self.open(uri, version, text)
+            return
+        opened.version, opened.text = version, text
+        self.changed(opened)
+
+    def close(self, uri: str) -> None:
+        """Go back to the file."""
+        opened = self.opened.pop(uri, None)
+        self._lines.pop(uri, None)
+        if opened is None:
+            return
+        state = self.state(opened.folder)
+        if not os.path.exists(opened.path):
+            self._publish(state, opened.path, [], None)
+        self.schedule(state, 0)
+
+    def lines(self, opened: Opened) -> Lines:
+        """Return an open text as lines."""
+        known = self._lines.get(opened.uri)
+        if known is None or known[0] != opened.version:
+            known = self._lines[opened.uri] = (opened.version, Lines(opened.text, self.codec))
+        return known[1]
+
+    def lines_at(self, path: str) -> Lines:
+        """Return the text of a file by its absolute path: the editor's, or that on disk; empty where there is none."""
+        opened = self.opened_at(path)
+        if opened is not None:
+            return self.lines(opened)
+        try:
+            return Lines(read_file(path).decode("utf-8", "replace"), self.codec)
+        except OSError:
+            return Lines("", self.codec)
+
+    def opened_at(self, path: str) -> Opened | None:
+        """Return the open text of a file."""
+        return next((one for one in self.opened.values() if one.path == path), None)
+
+    def buffers(self) -> dict[str, bytes]:
+        """Return all open manifests as bytes."""
+        return {one.path: one.text.encode("utf-8", "surrogatepass") for one in self.opened.values()}
+
+    # Checks
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """What is known of all projects."""
+        return tuple(self._states.values())
+
+    def state(self, folder: ProjectFolder) -> State:
+        """Return what is known of a project."""
+        return self._states.setdefault(folder.folder, State(folder))
+
+    def changed(self, opened: Opened) -> None:
+        """Check a text soon after an edit."""
+        state = self.state(opened.folder)
+        is_slow = state.cost > SLOW
+        if is_slow and opened.checked_lines:
+            self._later(opened)
+        self.schedule(state, max(IDLE, 1.5 * state.cost) if is_slow else QUIET)
+
+    def changed_elsewhere(self) -> None:
+        """Check everything again: files were changed by others."""
+        for opened in self.opened.values():
+            opened.folder = self.projects.of(opened.path)
+        for state in {id(s): s for s in map(self.state, self.projects.all)}.values():
+            self.schedule(state, QUIET)
+
+    def schedule(self, state: State, delay: float) -> None:
+        """Check a project after some time, from now."""
+        state.is_dirty = True
+        if state.timer is not None:
+            state.timer.cancel()
+        loop = asyncio.get_running_loop()
+        state.timer = loop.call_later(delay, self._start, state)
+
+    def _start(self, state: State) -> None:
+        if state.timer is not None:
+            state.timer.cancel()
+            state.timer = None
+        if state.task is None or state.task.done():
+            state.task = asyncio.get_running_loop().create_task(self._check(state))
+
+    async def current(self, opened: Opened) -> Checked:
+        """Return the project of a text, checked as it is now."""
+        state = self.state(opened.folder)
+        while state.is_dirty or state.checked is None or (state.task is not None and not state.task.done()):
+            self._start(state)
+            assert state.task is not None
+            await asyncio.shield(state.task)
+        return state.checked
+
+    async def work(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Run something that takes time beside the event loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._worker, partial(function, *arguments))
+
+    async def _check(self, state: State) -> None:
+        while state.is_dirty:
+            state.is_dirty = False
+            if state.timer is not None:
+                state.timer.cancel()
+                state.timer = None
+            versions = {uri: (one.version, one.text) for uri, one in self.opened.items()}
+            started = time.perf_counter()
+            try:
+                checked = await self.work(state.folder.check, self.buffers())
+            except Exception as error:  # noqa: BLE001 — a mistake of ours must not end the session
+                self.log(error)
+                checked = state.checked or Checked(Project(state.folder.folder))
+            state.cost = time.perf_counter() - started
+            state.checked = checked
+            self._show(state, checked, versions)
+
+    def _show(self, state: State, checked: Checked, versions: dict[str, tuple[int, str]]) -> None:
+        """Tell the editor what was found, but for texts that were edited in the meantime."""
+        for path in {*checked.findings, *state.published}:
+            opened = self.opened_at(path)
+            found = checked.findings.get(path, ())
+            if opened is None:
+                self._publish(state, path, self._shown(state, found), None)
+        for opened in self.opened.values():
+            if opened.folder is not state.folder or opened.uri not in versions:
+                continue
+            version, text = versions[opened.uri]
+            opened.found = checked.findings.get(opened.path, ())
+            opened.checked_version = version
+            opened.checked_lines = Lines(text, self.codec).lines
+            if opened.version == version:
+                opened.shown = self._shown(state, opened.found)
+                self._publish(state, opened.path, opened.shown, version)
+            else:
+                self._later(opened)
+
+    def _shown(
+        self, state: State, found: tuple[Diagnostic, ...] | list[Diagnostic]
+    ) -> list[tuple[Diagnostic, types.Diagnostic]]:
+        known: dict[str, Lines] = {}
+
+        def lines_of(name: str) -> Lines:
+            if name not in known:
+                known[name] = self.lines_at(state.path_of(name))
+            return known[name]
+
+        return [(one, shown(one, lines_of, state.path_of)) for one in found]
+
+    def _publish(
+        self,
+        state: State,
+        path: str,
+        found: list[tuple[Diagnostic, types.Diagnostic]],
+        version: int | None,
+    ) -> None:
+        opened = self.opened_at(path)
+        uri = opened.uri if opened is not None else uri_of(path)
+        if not found and path not in state.published and opened is None:
+            return
+        (state.published.add if found else state.published.discard)(path)
+        diagnostics = [one for _, one in found]
+        self.server.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri, diagnostics, version=version)
+        )
+
+    # A part at once
+
+    def _later(self, opened: Opened) -> None:
+        timer = self._quick.pop(opened.uri, None)
+        if timer is not None:
+            timer.cancel()
+        loop = asyncio.get_running_loop()
+        self._quick[opened.uri] = loop.call_later(QUIET, self._check_part, opened)
+
+    def _check_part(self, opened: Opened) -> None:
+        """Check the edited fields of a text, and show what else was found before where it is now."""
+        self._quick.pop(opened.uri, None)
+        if self.opened.get(opened.uri) is not opened:
+            return
+        lines = self.lines(opened).lines
+        edited: Edited = edited_lines(opened.checked_lines, lines)
+        part = narrowed(lines, edited)
+        if part is None:
+            return
+        try:
+            now = opened.folder.check_text(opened.path, part.text, self.buffers())
+        except Exception as error:  # noqa: BLE001 — as above
+            self.log(error)
+            return
+        state = self.state(opened.folder)
+        found = merged(opened.found, now, opened.folder.name(opened.path), edited, part)
+        opened.shown = self._shown(state, found)
+        self._publish(state, opened.path, opened.shown, opened.version)
+
+    def log(self, error: BaseException) -> None:
+        """Tell the editor's log of a mistake of the server, with its traceback."""
+        import traceback  # for start-up time: hardly ever needed
+
+        text = "".join(traceback.format_exception(error))
+        self.server.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
+
+    def end(self) -> None:
+        """Stop what is under way."""
+        for state in self._states.values():
+            if state.timer is not None:
+                state.timer.cancel()
+        self._worker.shutdown(wait=False, cancel_futures=True)
+
+
+def _path_of_untitled(uri: str) -> str:
+    """Return a path for a text that is no file; nothing lies there."""
+    name = "".join(c if c.isalnum() else "-" for c in uri)
+    root = "C:\\" if sys.platform == "win32" else "/"
+    return os.path.join(root, ".schemac-untitled", f"{name}.yaml")

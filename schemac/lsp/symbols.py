@@ -1,0 +1,162 @@
+"""The datasets, fields and groups of texts.
+
+Layer: lsp.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from lsprotocol import types
+
+from schemac.attributes.family import Family
+from schemac.evolution.diff import slot_type_text
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.slots import Slot, preorder
+from schemac.lsp.findings import LinesOf, uri_of
+from schemac.lsp.places import written_at
+from schemac.lsp.projects import Checked, key_of
+from schemac.lsp.texts import Lines
+from schemac.manifest.groups import GroupFile
+from schemac.project.manifests import CompiledFile
+from schemac.syntax.document import Document
+
+_MOST_FOUND = 500
+"""Symbols of a project that are listed for one search."""
+
+
+def document_symbols(
+    file: CompiledFile | None, documents: Sequence[Document], lines: Lines
+) -> list[types.DocumentSymbol]:
+    """Return the datasets of a text with their fields, and its groups with theirs."""
+    found: list[types.DocumentSymbol] = []
+    for dataset in file.datasets if file is not None else ():
+        symbol = _dataset(dataset, lines)
+        if symbol is not None:
+            found.append(symbol)
+    found += _groups(documents, lines)
+    return found
+
+
+def _dataset(dataset: LogicalDataset, lines: Lines) -> types.DocumentSymbol | None:
+    source, span = dataset.origins.source, dataset.origins.name_span
+    place = dataset.origins.place(())
+    if source is None or span is None or place is None:
+        return None
+    members = [one for slot in dataset.columns if (one := _slot(dataset, slot, lines)) is not None]
+    name = lines.range(source.region(span))
+    whole = lines.range(source.region(place.span))
+    return types.DocumentSymbol(
+        dataset.name, types.SymbolKind.Struct, _around(whole, name), name, children=members
+    )
+
+
+def _slot(dataset: LogicalDataset, slot: Slot, lines: Lines) -> types.DocumentSymbol | None:
+    name = dataset.origins.place((*slot.declared_at, "name"))
+    whole = dataset.origins.place(slot.declared_at)
+    # A field of a group is listed where the group is.
+    if name is None or whole is None or name.labels:
+        return None
+    nested = [one for child in _members(slot) if (one := _slot(dataset, child, lines)) is not None]
+    region = lines.range(name.source.region(name.span))
+    return types.DocumentSymbol(
+        str(slot.segment) or "(no name)",
+        types.SymbolKind.Struct if slot.type.family is Family.STRUCT else types.SymbolKind.Field,
+        _around(lines.range(whole.source.region(whole.span)), region),
+        region,
+        slot_type_text(slot),
+        children=nested,
+    )
+
+
+def _members(slot: Slot) -> Iterator[Slot]:
+    """Yield the nearest fields with names below a slot."""
+    for child in slot.children:
+        if child.is_member:
+            yield child
+        else:
+            yield from _members(child)
+
+
+def _groups(documents: Sequence[Document], lines: Lines) -> Iterator[types.DocumentSymbol]:
+    for definition in GroupFile(list(documents), "").groups.values():
+        document = definition.document
+        name = lines.range(document.source.region(document.key_span(definition.path)))
+        whole = lines.range(document.source.region(document.span(definition.path)))
+        children = []
+        for i, field in enumerate(definition.group.fields):
+            path = (*definition.path, "fields", i)
+            if isinstance(field, dict) and isinstance(field.get("name"), str):
+                own = lines.range(document.source.region(document.span((*path, "name"))))
+                around = lines.range(document.source.region(document.span(path)))
+                label = field["name"] or "(no name)"
+                children.append(
+                    types.DocumentSymbol(label, types.SymbolKind.Field, _around(around, own), own)
+                )
+        yield types.DocumentSymbol(
+            definition.name or "(no name)",
+            types.SymbolKind.Module,
+            _around(whole, name),
+            name,
+            definition.group.description or None,
+            children=children,
+        )
+
+
+def _around(range_: types.Range, name: types.Range) -> types.Range:
+    """Return a range that has the name in it, as the protocol wants it."""
+    return types.Range(min(range_.start, name.start), max(range_.end, name.end))
+
+
+def workspace_symbols(checked: Checked, query: str, lines_of: LinesOf) -> Iterator[types.WorkspaceSymbol]:
+    """Yield the datasets and fields of a project whose names have the letters of a query in their order."""
+    count = 0
+    for file in checked.files:
+        path = key_of(file.file.path)
+        for number, named in enumerate(file.named):
+            if count >= _MOST_FOUND:
+                return
+            if is_like(query, named.name):
+                yield _symbol(named.name, types.SymbolKind.Struct, path, file, number, None, lines_of)
+                count += 1
+            if not query:
+                continue
+            dataset = file.datasets[number]
+            for slot in preorder(dataset.columns):
+                if count < _MOST_FOUND and slot.is_member and is_like(query, str(slot.segment)):
+                    place = written_at(dataset, slot)
+                    if place is not None and place.file == file.file.name:
+                        yield _symbol(
+                            slot.path_text, types.SymbolKind.Field, path, file, number, slot, lines_of
+                        )
+                        count += 1
+
+
+def _symbol(
+    name: str,
+    kind: types.SymbolKind,
+    path: str,
+    file: CompiledFile,
+    number: int,
+    slot: Slot | None,
+    lines_of: LinesOf,
+) -> types.WorkspaceSymbol:
+    dataset = file.datasets[number]
+    source, span = dataset.origins.source, dataset.origins.name_span
+    if slot is not None:
+        place = dataset.origins.place((*slot.declared_at, "name"))
+        source, span = (place.source, place.span) if place is not None else (source, span)
+    lines = lines_of(path)
+    region = (
+        lines.range(source.region(span))
+        if source is not None and span is not None
+        else lines.columns(0, 0, 0)
+    )
+    location = types.Location(uri_of(path), region)
+    return types.WorkspaceSymbol(
+        location, name, kind, container_name=dataset.name if slot is not None else None
+    )
+
+
+def is_like(query: str, name: str) -> bool:
+    """Whether a name has the letters of a query in their order, whatever their case."""
+    rest = iter(name.casefold())
+    return all(letter in rest for letter in query.casefold())

@@ -1,0 +1,128 @@
+"""Texts as editors hold them.
+
+Layer: lsp.
+Units: positions of the protocol are zero-based, in UTF-16 code units unless the client asked for others; those of the compiler
+are one-based, in code points. This is the only module that knows both.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+
+from lsprotocol import types
+from pygls.workspace import PositionCodec, TextDocument
+
+from schemac.source.diagnostic import Edit
+from schemac.source.span import Region
+
+_LINE_END = re.compile("\r\n|\n|\r")
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text without their ends, as the protocol counts them; there is always one."""
+    return _LINE_END.split(text) if "\r" in text else text.split("\n")
+
+
+class EditedText(TextDocument):
+    """The text of an editor's buffer. Its lines end where those of the protocol do, and nowhere else."""
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """The lines with their ends."""
+        return split_with_ends(self.source)
+
+    def _apply_incremental_change(self, change: types.TextDocumentContentChangePartial) -> None:
+        lines = self.lines
+        found = self._position_codec.range_from_client_units(lines, change.range)
+        start, end = found.start, found.end
+        before = "".join(lines[: start.line]) + "".join(lines[start.line : start.line + 1])[: start.character]
+        after = "".join(lines[end.line : end.line + 1])[end.character :] + "".join(lines[end.line + 1 :])
+        self._source = before + change.text + after
+
+
+def split_with_ends(text: str) -> Sequence[str]:
+    """Return the lines of a text with their ends."""
+    if text.isascii() and not any(end in text for end in _OTHER_ASCII_ENDS):
+        return text.splitlines(keepends=True)
+    ends = [0, *(found.end() for found in _LINE_END.finditer(text)), len(text)]
+    return [text[a:b] for a, b in pairwise(ends) if b > a]
+
+
+_OTHER_ASCII_ENDS = "\x0b\x0c\x1c\x1d\x1e"
+"""What Python takes for the end of a line, and the protocol does not."""
+
+
+class Lines:
+    """A text as lines, with positions of both sorts."""
+
+    def __init__(self, text: str, codec: PositionCodec) -> None:
+        self.text = text.removeprefix("\ufeff")
+        self._codec = codec
+        self._mark = len(text) - len(self.text)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines without their ends."""
+        return split_lines(self.text)
+
+    def place(self, position: types.Position) -> tuple[int, int]:
+        """Return a position of the protocol as a line and a column, both zero-based and inside of the text."""
+        line = min(position.line, len(self.lines) - 1)
+        if position.line > line:
+            return line, len(self.lines[line])
+        text = self.lines[line]
+        units = position.character - (self._mark if line == 0 else 0)
+        if text.isascii():
+            return line, max(0, min(units, len(text)))
+        for column, character in enumerate(text):
+            if units <= 0:
+                return line, column
+            units -= self._codec.client_num_units(character)
+        return line, len(text)
+
+    def position(self, line: int, column: int) -> types.Position:
+        """Return the position of a zero-based line and column."""
+        if line >= len(self.lines):
+            return types.Position(len(self.lines), 0)
+        text = self.lines[line][:column]
+        units = len(text) if text.isascii() else self._codec.client_num_units(text)
+        return types.Position(line, units + (self._mark if line == 0 else 0))
+
+    def range(self, region: Region) -> types.Range:
+        """Return the range of a region of the compiler; that of a file as a whole is its first line."""
+        if region.line == 0:
+            return types.Range(self.position(0, 0), self.position(0, len(self.lines[0])))
+        start = self.position(region.line - 1, region.column - 1)
+        end = self.position(region.end_line - 1, region.end_column - 1)
+        return types.Range(start, max(start, end))
+
+    def columns(self, line: int, start: int, end: int) -> types.Range:
+        """Return a part of a line, by zero-based columns."""
+        return types.Range(self.position(line, start), self.position(line, end))
+
+    def edit(self, edit: Edit) -> types.TextEdit:
+        """Return an edit of the compiler."""
+        region = Region(edit.line, edit.column, edit.end_line, edit.end_column)
+        return types.TextEdit(self.range(region), edit.text)
+
+    @property
+    def whole(self) -> types.Range:
+        """The range of the whole text."""
+        last = len(self.lines) - 1
+        return types.Range(types.Position(0, 0), self.position(last, len(self.lines[last])))
+
+
+def line_edits(before: Lines, after: str) -> list[types.TextEdit]:
+    """Return the edits that make another text of this one, as few lines as can be seen to differ."""
+    from difflib import SequenceMatcher  # for start-up time: only where a lock changes
+
+    old, new = split_with_ends(before.text), split_with_ends(after)
+    edits: list[types.TextEdit] = []
+    for word, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if word != "equal":
+            place = types.Range(before.position(i, 0), before.position(j, 0))
+            if j == len(old) and old and not old[-1].endswith(("\n", "\r")):
+                place.end = before.whole.end
+            edits.append(types.TextEdit(place, "".join(new[k:m])))
+    return edits

@@ -1,0 +1,137 @@
+"""Attributes in the JSON Schemas of manifests: each value once, and at every place those that fit.
+
+Layer: manifest.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from schemac.attributes.attribute import KEY_PATTERN, Attribute
+from schemac.attributes.family import Family
+from schemac.attributes.registry import ATTRIBUTES, DOMAINS, OPEN
+from schemac.kinds.registry import BY_NAME
+from schemac.manifest.inherited import is_inherited
+from schemac.manifest.json_schema_words import described, spelled_words, word_choice
+from schemac.manifest.pydantic_models import json_schema
+from schemac.source.json_object import Json
+
+_FAMILIES = tuple(dict.fromkeys(kind.family for kind in BY_NAME.values() if kind.family is not Family.OPTION))
+
+
+def attribute_definitions(*, strict: bool) -> Json:
+    """Return the definitions of all values of attributes, and of the mappings of those that fit a place."""
+    every = {**ATTRIBUTES, **OPEN}
+    values = {_value_name(key): _value(attribute, strict=strict) for key, attribute in every.items()}
+    on_fields = {key for key, attribute in every.items() if attribute.on_field}
+    places = {
+        "FieldAttributes": on_fields,
+        "SchemaAttributes": {key for key, attribute in every.items() if attribute.on_schema},
+        "GroupAttributes": {key for key in every if is_inherited(key)},
+        **{
+            f"{family.value.capitalize()}Attributes": {
+                key for key in on_fields if every[key].fits is None or family in (every[key].fits or ())
+            }
+            for family in _FAMILIES
+        },
+    }
+    return {**values, **{name: _mapping(keys) for name, keys in places.items()}}
+
+
+def _value_name(key: str) -> str:
+    """Return the name of a definition; a slash would be a step in a reference."""
+    return key.replace("/", " ")
+
+
+def _mapping(keys: Iterable[str]) -> Json:
+    """Return attributes of these keys; of the closed domains no others, and of every other domain all."""
+    known = sorted(keys)
+    closed = "|".join(re.escape(domain) for domain in DOMAINS)
+    names = "|".join(re.escape(key) for key in known)
+    return {
+        "type": "object",
+        "properties": {key: _reference(key) for key in known},
+        "propertyNames": {"pattern": f"^{KEY_PATTERN}$"},
+        "patternProperties": {f"^(?!(?:{names})$)(?:{closed})/": False},
+    }
+
+
+def _reference(key: str) -> Json:
+    return {"$ref": f"#/$defs/{_value_name(key).replace(' ', '%20')}"}
+
+
+def attributes_by_type(key: str) -> list[Json]:
+    """Return the rules that choose the attributes under `extra` by the type under a key, `type` or `inner`."""
+    rules: list[Json] = []
+    for family in _FAMILIES:
+        condition = {"properties": {key: {"$ref": f"#/$defs/{_type_name(family)}"}}, "required": [key]}
+        attributes = {"$ref": f"#/$defs/{family.value.capitalize()}Attributes"}
+        rules.append({"if": condition, "then": {"properties": {"extra": attributes}}})
+    known = {"properties": {key: {"anyOf": [{"$ref": f"#/$defs/{_type_name(f)}"} for f in _FAMILIES]}}}
+    unknown = {"properties": {"extra": {"$ref": "#/$defs/FieldAttributes"}}}
+    return [*rules, {"if": {**known, "required": [key]}, "then": True, "else": unknown}]
+
+
+def type_definitions() -> Json:
+    """Return what a type of each family is, inside of its Options."""
+    return {_type_name(family): _of_family(family) for family in _FAMILIES}
+
+
+def _of_family(family: Family) -> Json:
+    names = [name for name, kind in BY_NAME.items() if kind.family is family]
+    words = {"enum": spelled_words(names)}
+    inside = {"$ref": f"#/$defs/{_type_name(family)}"}
+    options = [name for name, kind in BY_NAME.items() if kind.family is Family.OPTION]
+    option = {"kind": {"enum": spelled_words(options)}, "inner": inside}
+    return {
+        "anyOf": [
+            words,
+            {"type": "object", "properties": {"kind": words}, "required": ["kind"]},
+            {"type": "object", "properties": option, "required": ["kind", "inner"]},
+        ]
+    }
+
+
+def _type_name(family: Family) -> str:
+    return f"{family.value.capitalize()}Type"
+
+
+def family_attributes(family: Family) -> Json:
+    """Return a reference to the attributes that fit a family."""
+    return {"$ref": f"#/$defs/{family.value.capitalize()}Attributes"}
+
+
+def _value(attribute: Attribute[Any], *, strict: bool) -> Json:
+    document = json_schema(attribute.value_type)
+    definitions: Json = document.pop("$defs", {})
+    schema: Json = described(_with_definitions(document, definitions), attribute.value_type)
+    schema = schema if strict else spelled(schema)
+    return {**schema, "description": attribute.summary}
+
+
+def _with_definitions(value: Any, definitions: Json) -> Any:
+    """Return a schema with each definition where it is referred to; values of attributes do not contain themselves."""
+    if isinstance(value, list):
+        return [_with_definitions(item, definitions) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "$ref" in value:
+        return _with_definitions(definitions[value["$ref"].removeprefix("#/$defs/")], definitions)
+    return {key: _with_definitions(item, definitions) for key, item in value.items()}
+
+
+def spelled(value: Any) -> Any:
+    """Return a schema that takes words in PascalCase in their other spellings too."""
+    if not isinstance(value, dict):
+        return value
+    if isinstance(value.get("const"), str):
+        value = {**value, "enum": [value["const"]]}
+        del value["const"]
+    rest = {key: spelled(item) for key, item in value.items() if key != "enum"}
+    if "enum" not in value:
+        return rest
+    words = value["enum"]
+    if not any(isinstance(word, str) and word[:1].isupper() for word in words):
+        return {**rest, "enum": words}
+    rest.pop("type", None)
+    return {**rest, **word_choice(words)}

@@ -1,0 +1,110 @@
+"""Manifests and locks that change together: all of them, or none.
+
+Layer: project.
+Errors: SC406 lock-contention, SC542 write-failed.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from schemac.identity.lock import Lock
+from schemac.project.locking import LockFile, save_lock
+from schemac.project.manifests import CompiledFile
+from schemac.project.name_edits import Renamed
+from schemac.project.writing import replace_file
+from schemac.source.catalogue import WRITE_FAILED
+from schemac.source.report import Report
+from schemac.source.text import read_file, reason_of
+
+_MARK = b"\xef\xbb\xbf"
+"""Of UTF-8, which some editors put before a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A text before and after."""
+
+    path: Path
+    name: str
+    """How the file is spoken of."""
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relocked:
+    """A lock, and what it is to be."""
+
+    file: LockFile
+    lock: Lock
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """All that a renaming changes; nothing of it is written yet."""
+
+    renamed: Renamed
+    texts: tuple[Rewritten, ...]
+    locks: tuple[Relocked, ...]
+    """Those that there are; a manifest without a lock has none."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What counts in the place of files on disk: texts that an editor holds."""
+
+    edited: Mapping[str, bytes] = field(default_factory=dict)
+    """By absolute path."""
+    manifests: Callable[[Report], list[CompiledFile]] | None = None
+    """All manifests of the project; without it, they are looked for on disk."""
+
+
+ON_DISK = Surroundings()
+
+
+def write(rewriting: Rewriting, report: Report) -> bool:
+    """Write locks and manifests; where one of them cannot be written, all are as they were.
+
+    Locks come first, for they may be refused.
+    """
+    written: dict[Path, bytes] = {}
+    name = ""
+    try:
+        if not _are_current(rewriting.texts, report):
+            return False
+        for relocked in rewriting.locks:
+            file, name = relocked.file, relocked.file.name
+            former = read_file(file.path)
+            if save_lock(file, relocked.lock, report):
+                written[file.path] = former
+            if report.has_errors:
+                _undo(written)
+                return False
+        for text in rewriting.texts:
+            name = text.name
+            former = read_file(text.path)
+            mark = _MARK if former.startswith(_MARK) else b""
+            replace_file(text.path, mark + text.after.encode())
+            written[text.path] = former
+    except OSError as error:
+        _undo(written)
+        what = name or error.filename or "a manifest"
+        report.add(WRITE_FAILED, f"cannot write {what}: {reason_of(error)}", file=name)
+        return False
+    return True
+
+
+def _are_current(texts: Sequence[Rewritten], report: Report) -> bool:
+    for text in texts:
+        if read_file(text.path).removeprefix(_MARK) != text.before.encode():
+            message = f"{text.name} was changed by another program in the meantime; nothing was written"
+            report.add(WRITE_FAILED, message, file=text.name)
+            return False
+    return True
+
+
+def _undo(written: Mapping[Path, bytes]) -> None:
+    """Bring files back to what they were."""
+    for path, content in written.items():
+        replace_file(path, content)

@@ -1,0 +1,129 @@
+"""A walk through the corpus as an author types it: whatever is half written, the server answers, and never with a mistake of its own."""
+
+import random
+from pathlib import Path
+
+import pytest
+from pygls.workspace import PositionCodec
+
+from schemac.lsp.completion import complete
+from schemac.lsp.context import Context
+from schemac.lsp.hover import field_text, word_text
+from schemac.lsp.narrowing import edited_lines, merged, narrowed
+from schemac.lsp.navigation import FieldTarget, Navigator, documents_of
+from schemac.lsp.places import Index
+from schemac.lsp.projects import ProjectFolder
+from schemac.lsp.scope import Scope
+from schemac.lsp.symbols import document_symbols, workspace_symbols
+from schemac.lsp.texts import Lines, line_edits
+from schemac.source.diagnostic import Diagnostic, Severity
+from tests.golden import CORPUS
+from tests.lsp.editor import applied
+
+MANIFESTS = sorted([*CORPUS.glob("accepted/*/manifest.yaml"), *CORPUS.glob("rejected/*/*.yaml")])
+CODEC = PositionCodec()
+
+
+def walk(manifest: Path, folder: Path, stops: int) -> None:
+    """Type a manifest, and ask everything at some of the places where the author may stop."""
+    whole = manifest.read_bytes().decode("utf-8", "replace")
+    draw = random.Random(whole)
+    project = ProjectFolder(folder, is_project=False)
+    path = str(folder / "typed.yaml")
+    for end in sorted(draw.sample(range(len(whole) + 1), min(stops, len(whole) + 1))):
+        text = whole[:end]
+        checked = project.check({path: text.encode("utf-8", "surrogatepass")})
+        lines = Lines(text, CODEC)
+        at = (len(lines.lines) - 1, len(lines.lines[-1]))
+        complete(lines, at, Scope(checked, path, lines.lines, at[0]), snippets=True)
+        navigator = Navigator(checked, Index())
+        for line, column in (at, (draw.randrange(len(lines.lines)), draw.randrange(20))):
+            context = Context(lines.lines, (line, min(column, len(lines.lines[line]))))
+            word_text(context)
+            target = navigator.target(path, context)
+            if target is not None:
+                navigator.definitions(target)
+                navigator.references(target)
+            if isinstance(target, FieldTarget):
+                field_text(target.found, checked)
+        file = checked.file(path)
+        if file is not None:
+            document_symbols(file, documents_of(file), lines)
+            list(workspace_symbols(checked, "a", lambda _, lines=lines: lines))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS[::2], ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_answer_while_a_manifest_is_typed(manifest: Path, tmp_path: Path) -> None:
+    walk(manifest, tmp_path, 1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_answer_after_every_letter(manifest: Path, tmp_path: Path) -> None:
+    walk(manifest, tmp_path, 1_000)
+
+
+def fields(count: int) -> str:
+    rows = [
+        f"  - name: f{i}\n    type: {{kind: Decimal, precision: 9, scale: 2}}\n"
+        if i % 2
+        else f"  - {{name: f{i}, type: Int8}}\n"
+        for i in range(count)
+    ]
+    return "name: wide\nfields:\n" + "".join(rows) + "extra: {schemac.dev/owner: me}\n"
+
+
+EDITS = (
+    ("name: f21\n", "name: f2x\n"), ("name: f21\n", "nam: f21\n"), ("Int8}\n  - name: f31", "Int}\n  - name: f31"),
+    ("  - name: f21\n", "  - name: new\n    type: Strin\n  - name: f21\n"), ("    type: {kind: Decimal, precision: 9, scale: 2}\n", ""),
+    ("scale: 2}\n  - {name: f30", "scale: 2\n  - {name: f30"), ("  - name: f31\n", "  - name: f31 # 🚕\n    extra: {lance.org/blob: {}}\n"),
+    ("  - {name: f0, type: Int8}\n", ""), ("name: f59\n", "name: 59\n    type: Int\n"), ("precision: 9", "precision: 99"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("first", EDITS, ids=str)
+@pytest.mark.parametrize("second", EDITS[::3], ids=str)
+def test_find_in_the_edited_fields_what_the_whole_manifest_has_there(
+    first: tuple[str, str], second: tuple[str, str], tmp_path: Path
+) -> None:
+    """After an edit, the findings of the edited part together with those of before are those of the whole."""
+    project = ProjectFolder(tmp_path, is_project=False)
+    path = str(tmp_path / "typed.yaml")
+
+    def found(text: str) -> tuple[Diagnostic, ...]:
+        return project.check({path: text.encode()}).findings.get(path, ())
+
+    before = fields(60).replace(*first, 1)
+    after = before.replace(*second, 1)
+    old, new = Lines(before, CODEC).lines, Lines(after, CODEC).lines
+    edited = edited_lines(old, new)
+    part = narrowed(new, edited)
+    if part is None:
+        assert after == before or edited.first < 2
+        return
+    now = project.check_text(path, part.text, {})
+    told = merged(found(before), now, "typed.yaml", edited, part)
+    whole = found(after)
+    if any(d.code.startswith("SC1") for d in (*found(before), *whole)):
+        # Of a text that is no YAML, only the place of that is known.
+        return
+    # What is said of several fields, such as that two have one name, waits for the whole.
+    assert set(shown(told)) <= set(shown(whole))
+    assert {code for *_, code, _ in set(shown(whole)) - set(shown(told))} <= {"SC301"}
+
+
+def shown(found: "tuple[Diagnostic, ...] | list[Diagnostic]") -> list[tuple[int, int, str, str]]:
+    return sorted((d.line, d.column, d.code, d.message) for d in found if d.severity is Severity.ERROR)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_edit_lines_into_other_lines(seed: int) -> None:
+    draw = random.Random(seed)
+    words = ["a", "🚕", "b c", "", "name: x", "\u2028", "e\x0bf"]
+
+    def text() -> str:
+        end = draw.choice(("\n", ""))
+        return "\n".join(draw.choice(words) for _ in range(draw.randrange(6))) + end
+
+    before, after = text(), text()
+    assert applied(before, line_edits(Lines(before, CODEC), after)) == after
