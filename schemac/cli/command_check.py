@@ -6,7 +6,8 @@ Layer: cli.
 import argparse
 
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
-from schemac.cli.project import open_project, overlay_of
+from schemac.cli.project import add_stdin, imported_files, open_project, overlay_of, tell_files
+from schemac.cli.watching import Watched, add_watch, watch
 from schemac.project.compile import compile_files
 from schemac.project.options import Options
 from schemac.source.render.text import count_summary
@@ -16,10 +17,16 @@ from schemac.source.report import Report
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_compile_arguments(parser)
+    add_stdin(parser)
+    add_watch(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check; the exit code tells the result."""
+    return watch(options, lambda: _once(options)) if options.watch else _once(options).code
+
+
+def _once(options: argparse.Namespace) -> Watched:
     report = Report()
     project, files = open_project(options, report)
     configuration = project.configuration
@@ -35,5 +42,6 @@ def run(options: argparse.Namespace) -> int:
     show(diagnostics, options)
     datasets = len(output.datasets)
     found = count_summary(diagnostics) or "no findings"
+    tell_files(output.files, project, options)
     say(f"checked {datasets} dataset{'s' if datasets != 1 else ''}: {found}", options)
-    return exit_code(diagnostics, options)
+    return Watched(exit_code(diagnostics, options), project, imported_files(output.files))

@@ -36,6 +36,7 @@ COMMANDS = {
     "runs": "list the runs that wrote a table or a quarantine",
     "clean": "remove what earlier runs kept to save time",
     "explain": "explain a diagnostic code, with examples",
+    "completion": "print a script that completes commands and options in a shell",
 }
 """Commands with what they do; each is the module `schemac.cli.command_<name>`."""
 
@@ -165,6 +166,19 @@ def _run(given: list[str]) -> int:
         return ExitCode.USAGE
     if parser.chosen is not None:
         parser.chosen.refuse_empty(options)
+    if getattr(options, "output_file", None) is not None:
+        from schemac.cli.output_file import printed_to, why_not  # for start-up time, as below
+
+        reason = why_not(options.output_file)
+        if reason is not None:
+            _tell(f"schemac: cannot write {options.output_file}: {reason}")
+            return ExitCode.USAGE
+        with printed_to(options):
+            return _carried_out(options)
+    return _carried_out(options)
+
+
+def _carried_out(options: argparse.Namespace) -> int:
     from schemac.cli.waiting import bar_when_long  # for start-up time: `--version` and `--help` end before
 
     run = import_module(f"schemac.cli.command_{options.command}").run
@@ -256,6 +270,28 @@ class _Unread(_Parser):
         """Leave it empty."""
 
 
+def whole_parser() -> argparse.ArgumentParser:
+    """Return the parser with the arguments of all commands, which takes long to make."""
+    parser = _parser(None, ())
+    (subparsers,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    for name in COMMANDS:
+        subparsers.choices[name] = _command_parser(name, ())
+    return parser
+
+
+def _command_parser(name: str, given: Sequence[str]) -> _Parser:
+    summary = COMMANDS[name]
+    parser = _Parser(
+        prog=f"schemac {name}",
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        formatter_class=_formatter,
+        allow_abbrev=False,
+    )
+    parser.given = given
+    import_module(f"schemac.cli.command_{name}").add_arguments(parser)
+    return parser
+
+
 def _parser(command: str | None, given: Sequence[str]) -> _Parser:
     """Return the parser with the arguments of one command; the others are known by name alone."""
     parser = _Parser(
@@ -273,14 +309,6 @@ def _parser(command: str | None, given: Sequence[str]) -> _Parser:
     for name, summary in COMMANDS.items():
         subparsers.add_parser(name, help=summary)
     if command in COMMANDS:
-        summary = COMMANDS[command]
-        chosen = _Parser(
-            prog=f"schemac {command}",
-            description=f"{summary[0].upper()}{summary[1:]}.",
-            formatter_class=_formatter,
-            allow_abbrev=False,
-        )
-        chosen.given, parser.chosen = given, chosen
-        import_module(f"schemac.cli.command_{command}").add_arguments(chosen)
-        cast("dict[str, _Parser]", subparsers.choices)[command] = chosen
+        parser.chosen = _command_parser(command, given)
+        cast("dict[str, _Parser]", subparsers.choices)[command] = parser.chosen
     return parser

@@ -39,18 +39,34 @@ def _sarif(diagnostics: Sequence[Diagnostic]) -> str:
     return render_sarif(diagnostics, codes())
 
 
-RENDERERS: dict[str, Callable[[Sequence[Diagnostic]], str]] = {
-    "json": render_json,
-    "github": render_github,
-    "sarif": _sarif,
+def _junit(diagnostics: Sequence[Diagnostic], fail_on: Severity) -> str:
+    from schemac.source.render.junit import (
+        render_junit,
+    )  # for start-up time, as below: XML takes a while to load
+
+    return render_junit(diagnostics, fail_on)
+
+
+def _gitlab(diagnostics: Sequence[Diagnostic], _: Severity) -> str:
+    from schemac.source.render.gitlab import render_gitlab
+
+    return render_gitlab(diagnostics)
+
+
+RENDERERS: dict[str, Callable[[Sequence[Diagnostic], Severity], str]] = {
+    "json": lambda diagnostics, _: render_json(diagnostics),
+    "github": lambda diagnostics, _: render_github(diagnostics),
+    "sarif": lambda diagnostics, _: _sarif(diagnostics),
+    "junit": _junit,
+    "gitlab": _gitlab,
 }
-"""Forms of findings for programs; `text` is the one for people."""
+"""Forms of findings for programs, given the lowest severity that fails; `text` is the one for people."""
 _LEAST = 20
 """Columns of a text below which a table is not wrapped any more."""
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    """`--format`, `--max-findings`, `--fail-on`."""
+    """`--format`, `--max-findings`, `--fail-on`, and what `add_common` adds."""
     parser.add_argument(
         "--format",
         choices=("text", *RENDERERS),
@@ -70,6 +86,21 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
         default="error",
         help="lowest severity that causes exit code 1",
     )
+    add_common(parser)
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """`--output-file`, and how much is told: `-q` and `-v`."""
+    parser.add_argument(
+        "--output-file",
+        metavar="FILE",
+        help="write what the command prints to this file, whole or not at all",
+    )
+    told = parser.add_mutually_exclusive_group()
+    told.add_argument("-q", "--quiet", action="store_true", help="print the findings and no summary")
+    told.add_argument(
+        "-v", "--verbose", action="store_true", help="tell also which files are read and passed over"
+    )
 
 
 def add_text_or_json(parser: argparse.ArgumentParser) -> None:
@@ -77,6 +108,7 @@ def add_text_or_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="output format (default: text)"
     )
+    add_common(parser)
     parser.set_defaults(max_findings=100, fail_on="error")
 
 
@@ -164,12 +196,12 @@ def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None
     if options.format in RENDERERS:
         if options.format != "json":
             diagnostics = from_root(diagnostics, Path.cwd())
-        put_rendered(RENDERERS[options.format](diagnostics))
+        put_rendered(RENDERERS[options.format](diagnostics, Severity(options.fail_on)))
         return
     shown = sorted(diagnostics, key=lambda d: d.severity.rank)[: options.max_findings]
     kept = set(map(id, shown))
     put_rendered(
-        render_text((d for d in diagnostics if id(d) in kept), colour=_is_colourful(), width=_width())
+        render_text((d for d in diagnostics if id(d) in kept), colour=_is_colourful(options), width=_width())
     )
     hidden = [d for d in diagnostics if id(d) not in kept]
     if hidden:
@@ -191,7 +223,13 @@ def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) ->
 
 def say(message: str, options: argparse.Namespace) -> None:
     """Print a sentence for the person at the terminal, beside what is printed for programs."""
-    if options.format == "text":
+    if options.format == "text" and not getattr(options, "quiet", False):
+        tell(message)
+
+
+def detail(message: str, options: argparse.Namespace) -> None:
+    """Print a sentence for somebody who wants to know more than the result."""
+    if getattr(options, "verbose", False):
         tell(message)
 
 
@@ -214,8 +252,8 @@ def wrapped(start: str, text: str) -> str:
     return start + f"\n{' ' * len(start)}".join(lines)
 
 
-def _is_colourful() -> bool:
-    if os.environ.get("NO_COLOR"):
+def _is_colourful(options: argparse.Namespace) -> bool:
+    if os.environ.get("NO_COLOR") or getattr(options, "output_file", None) is not None:
         return False
     return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
 

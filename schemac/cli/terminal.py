@@ -3,6 +3,7 @@
 Layer: cli.
 """
 
+import os
 import sys
 from typing import Any
 
@@ -55,6 +56,14 @@ def tell(message: str) -> None:
     """Print a line beside what is printed for programs."""
     clear()
     sys.stderr.write(printable(message, keep="\n") + "\n")
+
+
+def clear_screen() -> None:
+    """Begin an empty screen, where a person looks at one that can; elsewhere an empty line."""
+    clear()
+    is_screen = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    _write("\x1b[2J\x1b[3J\x1b[H" if is_screen else "\n")
+    sys.stdout.flush()
 
 
 def ask(question: str) -> bool:

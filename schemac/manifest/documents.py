@@ -53,7 +53,7 @@ _RESOURCES = ("Dataset", "Source")
 _OF_LIBRARIES = ("description", "imports", "groups")
 _MOST_KEYS = 20
 """Keys of a mapping among which a misspelled one is looked for."""
-_DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
+DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
 _BEGINNINGS = "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`"
 
 
@@ -137,7 +137,7 @@ class Documents:
         if not isinstance(kind, str):
             self._unknown(value)
             return []
-        near = closest(kind, (*_DOCUMENT_KINDS, *EVENTS)) if "apiVersion" not in value else None
+        near = closest(kind, (*DOCUMENT_KINDS, *EVENTS)) if "apiVersion" not in value else None
         if kind in _EVENT_SPELLINGS or near in EVENTS:
             return self._events([value], (), Body(self._stem, ()), steps=((),))
         self._say(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from schemac.cache.store import NO_CACHE, Cache, has_cache
 from schemac.project.configured import Configuration
+from schemac.project.exclusion import Exclusion
 from schemac.registry.installed import engines
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.json_object import Json
@@ -51,6 +52,14 @@ class Project:
         from schemac.project.settings import vocabulary  # for start-up time: few projects have any
 
         return tuple(vocabulary(domain, content) for domain, content in self.vocabulary_contents.items())
+
+    @cached_property
+    def exclusion(self) -> Exclusion:
+        """What is left out where its folders are looked through."""
+        own, more = self.configuration.exclude, self.configuration.extend_exclude
+        if own is None:
+            return Exclusion(self.folder, more)
+        return Exclusion(self.folder, (*own, *more), frozenset())
 
     @property
     def versions(self) -> Mapping[str, str]:

@@ -2,8 +2,8 @@
 
 Layer: project.
 Errors: SC101 unreadable-file, SC602 nothing-to-compile.
-A named file is a manifest; in a named folder every .yaml and .yml below it may be one. Hidden folders, installed
-packages and the output folder are not entered, nor are artifacts that lie elsewhere.
+A named file is a manifest; in a named folder every .yaml and .yml below it may be one, unless the settings exclude it. Hidden
+folders, installed packages and the output folder are not entered, nor are artifacts that lie elsewhere.
 """
 
 import os
@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from schemac.project.exclusion import Exclusion
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNREADABLE_FILE
 from schemac.source.report import Report
 from schemac.source.suggest import shortened
-from schemac.source.text import read_file, reason_of
+from schemac.source.text import read_content, read_file, reason_of
 
 _SUFFIXES = (".yaml", ".yml")
-_FOREIGN_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "target", "dist"})
+_USUAL = Exclusion()
 
 
 class ManifestFile(NamedTuple):
@@ -27,6 +28,12 @@ class ManifestFile(NamedTuple):
     name: str
     is_named: bool
     """Whether the user named this file; of others, those that are no manifest are passed over."""
+    given: bytes | None = None
+    """Its content, where it was given and is not read."""
+
+    def content(self, report: Report) -> bytes | None:
+        """Return its bytes, or None after saying why it cannot be read."""
+        return read_content(self.path, self.name, report) if self.given is None else self.given
 
 
 def lock_path(manifest: Path) -> Path:
@@ -58,7 +65,9 @@ def lock_name(manifest: str | Path) -> str:
     return f"{start}.lock" if is_plain else str(lock_path(Path(manifest)))
 
 
-def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) -> list[ManifestFile]:
+def find_manifests(
+    paths: Sequence[str], base: Path, out: Path, report: Report, exclusion: Exclusion = _USUAL
+) -> list[ManifestFile]:
     """Return the manifests at these paths, each once, in the order of the paths and of the names below them."""
     found: dict[str, ManifestFile] = {}
     places = _Places()
@@ -71,7 +80,7 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
             report.add(UNREADABLE_FILE, f"cannot read {shortened(given)}: {reason_of(error)}")
             continue
         if is_folder:
-            for file in walk(path, out):
+            for file in walk(path, out, exclusion=exclusion):
                 place = places.of(file)
                 where = places.name(file, place)
                 if os.path.exists(file):
@@ -95,26 +104,28 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
     return list(found.values())
 
 
-def walk(folder: Path, out: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> Iterator[Path]:
+def walk(
+    folder: Path, out: Path, suffixes: tuple[str, ...] = _SUFFIXES, exclusion: Exclusion = _USUAL
+) -> Iterator[Path]:
     """Yield the files of these endings in a folder that may be a project's own."""
     for root, folders, files in os.walk(folder):
         here = Path(root)
         folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".") and name not in _FOREIGN_FOLDERS and here / name != out
+            name for name in folders if not exclusion.hides_folder(root, name) and here / name != out
         )
         # The ODF artifact is YAML, and a manifest; an earlier build into another folder is no input of this one.
         if here.name == "odf" and "schema.bin" in files:
             continue
-        yield from (here / name for name in sorted(files) if name.endswith(suffixes))
+        yield from (
+            here / name
+            for name in sorted(files)
+            if name.endswith(suffixes) and not exclusion.hides_file(root, name)
+        )
 
 
-def is_manifest_name(name: str) -> bool:
-    """Whether a file of this relative path would be looked at in a folder."""
-    *folders, file = name.split("/")
-    is_foreign = any(folder.startswith(".") and folder != ".." for folder in folders)
-    return file.endswith(_SUFFIXES) and not is_foreign and not _FOREIGN_FOLDERS.intersection(folders)
+def is_manifest_name(folder: Path, inside: str, exclusion: Exclusion) -> bool:
+    """Whether a file of this path from a folder would be looked at there."""
+    return inside.endswith(_SUFFIXES) and not exclusion.hides_below(folder, inside)
 
 
 class _Places:

@@ -143,7 +143,7 @@ def _around(file: CompiledFile, path: Path, project: Project, report: Report) ->
     """Return the manifest, and all others of the project that import the file, or are it."""
     configured = project.configuration.manifests or (".",)
     out = project.folder / project.configuration.out
-    found = find_manifests(configured, project.folder, out, Report())
+    found = find_manifests(configured, project.folder, out, Report(), project.exclusion)
     own, target = file.file.path.resolve(), path.resolve()
     others = [other._replace(is_named=False) for other in found if other.path.resolve() != own]
     compiled = [file, *read_manifests(others, project, report)]

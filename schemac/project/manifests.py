@@ -22,7 +22,7 @@ from schemac.registry.installed import engines
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.files import Contents
 from schemac.source.report import Report
-from schemac.source.text import SourceText, decode_text, read_content
+from schemac.source.text import SourceText, decode_text
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache has no need of them.
@@ -93,7 +93,7 @@ class Checks:
 
     def file(self, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Return a checked manifest; None after saying why it cannot be read."""
-        content = read_content(file.path, file.name, report)
+        content = file.content(report)
         return None if content is None else self.content(content, file, report)
 
     def content(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:

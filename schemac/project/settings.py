@@ -17,6 +17,7 @@ from schemac.attributes.registry import DOMAINS
 from schemac.checks.vocabulary import Vocabulary
 from schemac.logical.system import Variant
 from schemac.project.configured import Configuration
+from schemac.project.exclusion import is_pattern
 from schemac.registry.installed import version_settings
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.json_object import Json
@@ -40,6 +41,18 @@ class _Encodings(Record):
     date: Literal["date32", "date64"] = "date32"
 
 
+def _pattern(text: str) -> str:
+    """Return a pattern as `.gitignore` has them. Raises ValueError for what is none."""
+    if not is_pattern(text):
+        raise ValueError(
+            f"'{text}' is not a pattern of .gitignore; write one such as `charts/` or `*.tpl.yaml`"
+        )
+    return text
+
+
+_Pattern = Annotated[str, Rule(_pattern)]
+
+
 class _Settings(Record):
     """What a project settles for all its manifests."""
 
@@ -55,6 +68,10 @@ class _Settings(Record):
     encodings: _Encodings = _Encodings.model_construct()
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
+    exclude: tuple[_Pattern, ...] | None = _DEFAULT.exclude
+    """Patterns of what is left out in folders, in place of the usual ones."""
+    extend_exclude: tuple[_Pattern, ...] = _DEFAULT.extend_exclude
+    """Patterns of what is left out in folders, besides the usual ones."""
     vocabularies: dict[str, str] = {}
     """JSON Schema files by attribute domain."""
 
@@ -102,6 +119,8 @@ def _values(settings: Settings) -> Configuration:
         settings.encodings.model_dump(),
         settings.system_columns,
         settings.vocabularies,
+        settings.exclude,
+        settings.extend_exclude,
         {name: version for name, version in named.items() if version is not None},
     )
 

@@ -21,7 +21,6 @@ from schemac.project.under_way import WORK
 from schemac.project.workers import cores, share
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
-from schemac.source.text import read_content
 
 LARGE_FROM = 500_000
 """Bytes of manifests from which on work is shared between the cores; below, a process costs more than it saves."""
@@ -68,7 +67,7 @@ class SharedWork(Generic[T]):
 
     def checked(self, files: Sequence[ManifestFile], report: Report) -> list[CompiledFile]:
         """Return the manifests that can be read, each checked as if it were alone."""
-        read = [(file, read_content(file.path, file.name, report)) for file in files]
+        read = [(file, file.content(report)) for file in files]
         contents = [(file, content) for file, content in read if content is not None]
         # Findings come in the order of the manifests, whatever was kept: several may be about one imported file.
         said = [Report() for _ in contents]
