@@ -114,6 +114,9 @@ class Target:
     """Says what goes wrong between this engine and others that were asked for."""
     left_out_code: Code | None = None
     """The warning where a dataset is built without an engine that is optional."""
+    types: "Callable[[Compilation, Emission], Mapping[Slot, str]] | None" = None
+    """What the engine has in the place of each field, as its users write types, for those who look at a field. Slots that it
+    has nothing for are left out; after an error finding the result is not used."""
 
 
 ARTIFACTS: Capability[Target] = Capability("artifacts", Target)

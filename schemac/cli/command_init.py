@@ -18,7 +18,7 @@ from schemac.cli.terminal import put, tell
 TEMPLATES = {
     "minimal": "one table, and nothing else",
     "events": "tables of events that share fields, with contracts for those who send them",
-    "features": "a table of texts with vectors for a Lance dataset",
+    "features": "a table of texts with vectors, for machine learning",
     "pipeline": "one table, with a pipeline that fills it",
 }
 """What each template is for; the last one is the default."""

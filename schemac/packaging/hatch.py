@@ -21,6 +21,7 @@ from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import find_manifests
 from schemac.project.options import Options
 from schemac.project.workers import share
+from schemac.source.json_object import Json
 from schemac.source.render.text import render_text
 from schemac.source.report import Report
 
@@ -33,7 +34,7 @@ class SchemacBuildHook(BuildHookInterface[Any]):
 
     PLUGIN_NAME = "schemac"
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+    def initialize(self, version: str, build_data: Json) -> None:
         """Compile before a wheel is put together; a mistake in a manifest ends the build with what is wrong."""
         if self.target_name != "wheel":
             return
@@ -53,7 +54,7 @@ class SchemacBuildHook(BuildHookInterface[Any]):
         for kind in ("force_include", "force_include_editable"):
             build_data.setdefault(kind, {})[made] = self.config["out"]
 
-    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+    def finalize(self, version: str, build_data: Json, artifact_path: str) -> None:
         """Remove what was made, once it is in the wheel."""
         made = getattr(self, "_made", None)
         if made is not None:

@@ -77,4 +77,12 @@ def _key(dataset: LogicalDataset, emission: Emission) -> Iterator[str]:
     yield f"PRIMARY KEY ({', '.join(map(quoted, names))})"
 
 
-TARGET = Target("sqlite", SQLITE_LOSS, emit)
+def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
+    """Return SQLite's types of the columns."""
+    return {
+        slot: type_of(slot).name + ("" if slot.is_nullable else " NOT NULL")
+        for slot in compilation.dataset.columns
+    }
+
+
+TARGET = Target("sqlite", SQLITE_LOSS, emit, types=types)

@@ -8,6 +8,7 @@ Source: Arrow's columnar format, "Encapsulated message format".
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.engines.arrow.codes import ARROW_LOSS
+from schemac.logical.slots import Slot
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
@@ -20,4 +21,12 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     return [Artifact("arrow/schema.arrow", schema.serialize().to_pybytes())]
 
 
-TARGET = Target("arrow", ARROW_LOSS, emit)
+def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
+    """Return Arrow's types."""
+    return {
+        field.slot: f"{field.arrow.type}{'' if field.arrow.nullable else ' not null'}"
+        for field in compilation.lowered.preorder()
+    }
+
+
+TARGET = Target("arrow", ARROW_LOSS, emit, types=types)

@@ -124,4 +124,14 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
 
 
-TARGET = Target("iceberg", ICEBERG_LOSS, emit)
+def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
+    """Return Iceberg's types; not inside a variant."""
+    dataset = compilation.dataset
+    fields = fields_by_slot(dataset, to_schema(dataset, compilation.lowered, emission, compilation.ids))
+    return {
+        slot: field.type.type_text() + (" not null" if field.required else "")
+        for slot, field in fields.items()
+    }
+
+
+TARGET = Target("iceberg", ICEBERG_LOSS, emit, types=types)

@@ -17,7 +17,7 @@ from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.codes import LANCE_LOSS
 from schemac.engines.lance.limits import Limits
-from schemac.engines.lance.nodes import NO_MARKS, KeyMarks, Node, nodes_of, numbered
+from schemac.engines.lance.nodes import NO_MARKS, KeyMarks, Node, nodes_of, numbered, words_by_slot
 from schemac.engines.lance.types import NAME_KEY
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
@@ -191,4 +191,9 @@ def _quoted(text: str) -> str:
     return f'"{text if is_plain or not _SPECIAL.search(text) else text.translate(_ESCAPES)}"'
 
 
-TARGET = Target("lance", LANCE_LOSS, emit)
+def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
+    """Return Lance's logical types; a slot with several nodes has theirs, parents first."""
+    return {slot: " > ".join(words) for slot, words in words_by_slot(compilation.lowered).items() if words}
+
+
+TARGET = Target("lance", LANCE_LOSS, emit, types=types)

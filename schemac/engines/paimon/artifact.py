@@ -432,4 +432,19 @@ def _type_text(slot: Slot) -> str:
     return f"Option<{slot.type.type_text()}>" if slot.is_nullable else slot.type.type_text()
 
 
-TARGET = Target("paimon", PAIMON_LOSS, emit, left_out_code=PAIMON_LEFT_OUT)
+def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
+    """Return Paimon's types as its SQL writes them; not inside a type that Paimon has another one for."""
+    found: dict[Slot, str] = {}
+
+    def enter(slot: Slot, type_: PaimonType) -> None:
+        found[slot] = type_.full_type_text()
+        for child, inner in zip(slot.children, type_.children, strict=False):
+            enter(child, inner)
+
+    fields = to_table_schema(compilation, emission).fields
+    for slot, field in zip(compilation.dataset.columns, fields, strict=True):
+        enter(slot, field.type)
+    return found
+
+
+TARGET = Target("paimon", PAIMON_LOSS, emit, left_out_code=PAIMON_LEFT_OUT, types=types)

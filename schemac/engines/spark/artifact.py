@@ -329,4 +329,13 @@ def _without_empty_metadata(texts: Mapping[str, str]) -> Json:
     return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}
 
 
-TARGET = Target("spark", SPARK_LOSS, emit, beside=warn_of_unreadable)
+def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
+    """Return Spark's types as its SQL writes them."""
+    writer = _Writer(emission)
+    return {
+        field.slot: writer.type(field, field.arrow.type).ddl + ("" if field.arrow.nullable else " NOT NULL")
+        for field in compilation.lowered.preorder()
+    }
+
+
+TARGET = Target("spark", SPARK_LOSS, emit, beside=warn_of_unreadable, types=types)
