@@ -34,6 +34,7 @@ COMMANDS = {
     "verify": "compare a table with its schema",
     "run": "run a pipeline: read, conform, write a table, verify",
     "runs": "list the runs that wrote a table or a quarantine",
+    "docs": "write pages about datasets, their fields and versions",
     "clean": "remove what earlier runs kept to save time",
     "explain": "explain a diagnostic code, with examples",
     "completion": "print a script that completes commands and options in a shell",
