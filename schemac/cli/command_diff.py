@@ -6,9 +6,10 @@ Layer: cli.
 import argparse
 from pathlib import Path
 
-from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show
+from schemac.cli.layout import wrapped
+from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show, show_document
 from schemac.cli.project import open_compared
-from schemac.cli.terminal import put, put_json
+from schemac.cli.terminal import put
 from schemac.evolution.changes import Place
 from schemac.physical.arrow import numpy_left_out
 from schemac.project.compared import Comparison, Wanted
@@ -54,14 +55,14 @@ def _run(options: argparse.Namespace) -> int:
         _write_page(found, options, report)
     diagnostics = report.diagnostics
     if options.format == "json" and not report.has_errors:
-        put_json({"changes": _json(found)})
+        show_document(diagnostics, options, changes=_json(found))
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     for comparison in found:
         put(printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}"))
         for change in comparison.changes:
             places = _places(comparison, _shown(change.old_place), _shown(change.new_place))
-            put(printable(f"  {change}{places}"))
+            put(wrapped("  ", f"{change}{places}", prefix=" " * 6))
     if not report.has_errors:
         say(_summary(found), options)
     return exit_code(diagnostics, options)

@@ -5,7 +5,6 @@ Layer: cli.
 
 import argparse
 import gc
-import io
 import os
 import sys
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import Any, NoReturn, cast
 
 from schemac.cache.misremembered import MisrememberedError
 from schemac.cli.exit_code import ExitCode
+from schemac.cli.streams import open_streams
 from schemac.source.listing import listed
 from schemac.source.suggest import closest
 from schemac.version import __version__
@@ -52,11 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     # Looking for plugins of pydantic, which cannot change what a manifest means, takes longer than checking one.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    _open_streams()
-    for stream in (sys.stdout, sys.stderr):
-        # Names of files and fields may hold what a terminal's encoding does not have.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    open_streams()
     try:
         if not _has_folder():
             _tell("schemac: the working folder is gone; change into one that is there")
@@ -125,13 +121,6 @@ def entry() -> None:
     if "pyspark" in sys.modules:
         sys.exit(code)
     os._exit(code)
-
-
-def _open_streams() -> None:
-    """Python has no stream where the one that started it closed its end."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 — for the whole process
 
 
 def _has_folder() -> bool:

@@ -4,14 +4,13 @@ Layer: cli.
 """
 
 import argparse
-import os
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.terminal import put, put_rendered, tell
+from schemac.cli.layout import is_colourful, width
+from schemac.cli.terminal import put, put_json, put_rendered, tell
 from schemac.logical.system import VARIANTS
 from schemac.registry.engine import Capability, VersionSetting
 from schemac.registry.installed import engines, version_settings
@@ -23,7 +22,7 @@ from schemac.source.catalogue import (
 )
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.render.github import render_github
-from schemac.source.render.json import render_json
+from schemac.source.render.json import envelope
 from schemac.source.render.places import from_root
 from schemac.source.render.sarif import render_sarif
 from schemac.source.render.text import count_summary, render_text
@@ -54,22 +53,19 @@ def _gitlab(diagnostics: Sequence[Diagnostic], _: Severity) -> str:
 
 
 RENDERERS: dict[str, Callable[[Sequence[Diagnostic], Severity], str]] = {
-    "json": lambda diagnostics, _: render_json(diagnostics),
     "github": lambda diagnostics, _: render_github(diagnostics),
     "sarif": lambda diagnostics, _: _sarif(diagnostics),
     "junit": _junit,
     "gitlab": _gitlab,
 }
-"""Forms of findings for programs, given the lowest severity that fails; `text` is the one for people."""
-_LEAST = 20
-"""Columns of a text below which a table is not wrapped any more."""
+"""Forms of findings for programs besides JSON, given the lowest severity that fails; `text` is the one for people."""
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """`--format`, `--max-findings`, `--fail-on`, and what `add_common` adds."""
     parser.add_argument(
         "--format",
-        choices=("text", *RENDERERS),
+        choices=("text", "json", *RENDERERS),
         default="text",
         help="output format of the findings (default: text)",
     )
@@ -193,19 +189,28 @@ def _checked(setting: VersionSetting) -> Callable[[str], str]:
 
 def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:
     """Print findings in the form that was asked for."""
+    if options.format == "json":
+        show_document(diagnostics, options)
+        return
     if options.format in RENDERERS:
-        if options.format != "json":
-            diagnostics = from_root(diagnostics, Path.cwd())
+        diagnostics = from_root(diagnostics, Path.cwd())
         put_rendered(RENDERERS[options.format](diagnostics, Severity(options.fail_on)))
         return
     shown = sorted(diagnostics, key=lambda d: d.severity.rank)[: options.max_findings]
     kept = set(map(id, shown))
     put_rendered(
-        render_text((d for d in diagnostics if id(d) in kept), colour=_is_colourful(options), width=_width())
+        render_text((d for d in diagnostics if id(d) in kept), colour=is_colourful(options), width=width())
     )
     hidden = [d for d in diagnostics if id(d) not in kept]
     if hidden:
         put(f"… and {count_summary(hidden)} more; see them with --max-findings {len(diagnostics)}")
+
+
+def show_document(diagnostics: Sequence[Diagnostic], options: argparse.Namespace, **members: object) -> None:
+    """Print what a command found as JSON: its findings, and the members that only this command has."""
+    manifest = getattr(options, "manifest", None)
+    shown = {"manifest": manifest} if manifest is not None else {}
+    put_json(envelope(options.command, diagnostics, shown | members))
 
 
 def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> ExitCode:
@@ -231,31 +236,6 @@ def detail(message: str, options: argparse.Namespace) -> None:
     """Print a sentence for somebody who wants to know more than the result."""
     if getattr(options, "verbose", False):
         tell(message)
-
-
-def _width() -> int | None:
-    """Columns of the terminal; None where the output is none, and has to be the same always."""
-    import shutil  # for start-up time: only where a person looks
-
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def wrapped(start: str, text: str) -> str:
-    """Return a line of a table: its cells, and a text that goes on below itself where the terminal ends."""
-    width = _width()
-    room = width - len(start) if width is not None else 0
-    if len(text) <= room or room < _LEAST:
-        return f"{start}{text}".rstrip()
-    import textwrap  # for start-up time, as above
-
-    lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
-    return start + f"\n{' ' * len(start)}".join(lines)
-
-
-def _is_colourful(options: argparse.Namespace) -> bool:
-    if os.environ.get("NO_COLOR") or getattr(options, "output_file", None) is not None:
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
 
 
 def _count(text: str) -> int:
