@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from schemac.manifest.documents import DOCUMENT_KINDS, EVENTS, is_library
+from schemac.manifest.documents import DOCUMENT_KINDS, EVENTS, OF_LIBRARIES, is_library
 from schemac.source.suggest import closest
 from schemac.syntax.document import Document
 
@@ -44,8 +44,14 @@ def _is_ours(value: Mapping[str, Any]) -> bool:
         return True
     if isinstance(resource, str):
         return closest(resource.rstrip("/").rpartition("/")[2], _RESOURCES) is not None
-    groups = value.get("groups")
-    return is_library(value) and isinstance(groups, dict) and all(map(_is_group, groups.values()))
+    return is_library(value) and _are_groups(value["groups"], is_alone=value.keys() <= {*OF_LIBRARIES})
+
+
+def _are_groups(groups: Any, *, is_alone: bool) -> bool:
+    """Whether groups are groups of fields; other programs have lists of rules under this key."""
+    if isinstance(groups, dict):
+        return is_alone or any(map(_is_group, groups.values()))
+    return isinstance(groups, list) and any(map(_is_group, groups))
 
 
 def _is_schema(event: Mapping[str, Any]) -> bool:

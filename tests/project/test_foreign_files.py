@@ -42,6 +42,9 @@ SLIPS = {
     "events without kind": "- schema: {fields: []}\n",
     "broken YAML": "name: trips\nfields:\n  - {name: a, type: Int8\n",
     "broken event": "- kind: SetDataSchema\n  schema: {fields: [\n",
+    "groups without fields": "groups: {audit: [{name: at, type: Timestamp}]}\n",
+    "groups as a list": "groups: [{name: audit, fields: [{name: at, type: Timestamp}]}]\n",
+    "groups beside a slip": "descripton: x\ngroups: {audit: {fields: [{name: at, type: Timestamp}]}}\n",
     "resource": "$schema: https://opendatafabric.org/schemas/Datset\nheaders: {}\nspec: {}\n",
 }
 
