@@ -3,7 +3,7 @@
 import re
 from itertools import combinations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemac.documentation.model import Relation
@@ -13,6 +13,7 @@ NAMES = st.sampled_from([f"{letter * n}" for letter in "abcdefgh" for n in (1, 1
 RELATIONS = st.lists(st.builds(Relation, NAMES, st.just(("x",)), NAMES, st.just(("y",))), max_size=40)
 
 
+@settings(max_examples=40)
 @given(RELATIONS)
 def test_draw_every_reference_between_boxes_that_stand_apart(relations: list[Relation]) -> None:
     drawn = draw(relations)
