@@ -1,8 +1,8 @@
 """What a build read, as rules for Make and Ninja.
 
 Layer: project.
-Source: the syntax of GNU Make (4.2, "Rule Syntax") as far as gcc's `-MD` uses it, which Ninja reads too: blanks, `#`, `:` and the
-signs of patterns of the shell are escaped with a backslash, `$` is doubled. A `%` in a target would be a pattern of Make's own.
+Source: the syntax of GNU Make (4.2, "Rule Syntax") as far as gcc's `-MD` uses it, which Ninja reads too: blanks, `#` and `:`
+are escaped with a backslash, `$` is doubled. A `%` in a target would be a pattern of Make's own.
 """
 
 import os
@@ -15,7 +15,7 @@ from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
 
-_SPECIAL = re.compile(r"[ \t#:*?\[\]]")
+_SPECIAL = re.compile(r"[ \t#:]")
 
 
 def depfile(target: str, files: Iterable[CompiledFile], project: Project, others: Iterable[Path]) -> str:
