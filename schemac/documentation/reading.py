@@ -29,6 +29,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.keys import named_key, primary_key
 from schemac.logical.ownership import ATTRIBUTES as OWNERSHIP
 from schemac.logical.ownership import Ownership
+from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.project.configuration import Project
 from schemac.project.locking import Locked, locked_datasets
@@ -116,7 +117,7 @@ def _field(slot: Slot, known: _Known) -> FieldPage:
     above = Ownership.of(slot.parent, known.dataset.schema)
     path = slot.path_text
     return FieldPage(
-        str(slot.segment),
+        slot.segment.value if isinstance(slot.segment, Part) else slot.segment,
         path,
         f"field-{file_of(path)}",
         slot_type_text(slot),
@@ -133,8 +134,13 @@ def _field(slot: Slot, known: _Known) -> FieldPage:
         tuple(_others(slot.extra)),
         tuple(known.types.get(slot, ())),
         tuple(known.losses.get(path, ())),
-        tuple([_field(child, known) for child in slot.children]),
+        tuple([_field(child, known) for child in slot.children if _is_told(child)]),
     )
+
+
+def _is_told(slot: Slot) -> bool:
+    """Whether a slot says more than the type of the list or map that it is a part of."""
+    return slot.is_member or bool(slot.children or slot.extra)
 
 
 def _engines(
@@ -192,9 +198,9 @@ def _revisions(versions: Sequence[SchemaVersion]) -> Iterable[Revision]:
     early = len(versions) - MOST_COMPARED
     pairs = [(n, n + 1) for n in range(max(0, early))]
     pairs += combinations(range(max(0, early), len(versions)), 2)
+    labels = [version.label.removeprefix("lock:") for version in versions]
     for old, new in pairs:
-        labels = (versions[n].label.removeprefix("lock:") for n in (old, new))
-        yield Revision(*labels, diff(versions[old], versions[new]))
+        yield Revision(labels[old], labels[new], diff(versions[old], versions[new]))
 
 
 def _relations(dataset: LogicalDataset) -> Iterable[Relation]:

@@ -22,6 +22,8 @@ name: orders
 extra: {schemac.dev/references: [{fields: [customer], dataset: customers, to: [id]}, {fields: [id], dataset: elsewhere}]}
 fields:
   - {name: id, type: Int64}
+  - {name: codes, type: {kind: List, itemType: {kind: String, extra: {schemac.dev/maxLength: 9}}}}
+  - {name: vector, type: {kind: List, itemType: Float32, fixedLength: 3}}
   - {name: customer, type: Int64, extra: {schemac.dev/minimum: 1}}
   - {name: total, type: {kind: Decimal, precision: 8, scale: 2}}
 """

@@ -105,6 +105,10 @@ def test_tell_all_that_is_known(site: Path) -> None:
         "elsewhere",
     ):
         assert told in orders.text
+    parts = {had["id"] for tag, had in orders.elements if tag == "details" and had.get("id")}
+    assert {"field-codes", "field-vector", "field-codes.item"} <= parts
+    assert "field-vector.item" not in parts, "the type of the list says all"
+    assert "Part." not in orders.text
     pairs = [had["data-revision"] for _, had in orders.elements if "data-revision" in had]
     assert sorted(filter(None, pairs)) == ["0-1", "0-2", "0-3", "1-2", "1-3", "2-3"], (
         "every two of four versions"
