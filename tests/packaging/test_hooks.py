@@ -149,7 +149,8 @@ def test_build_artifacts_into_a_wheel(folder: Path, environment: dict[str, str])
 def test_refuse_wrong_settings_of_the_hook(
     settings: Any, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hook = SchemacBuildHook(str(folder), settings, None, None, str(folder), "wheel", Application())  # type: ignore[arg-type]  # neither is asked for
+    unasked: Any = None
+    hook = SchemacBuildHook(str(folder), settings, unasked, unasked, str(folder), "wheel", Application())
     with pytest.raises(SystemExit):
         hook.initialize("standard", {})
     out, err = capsys.readouterr()
