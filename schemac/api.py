@@ -28,7 +28,7 @@ from schemac.source.text import SourceText, read_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from schemac.evolution.changes import Change
+    from schemac.evolution.changes import Changes
     from schemac.evolution.version_pair import SchemaVersion
 
 OdfForm = Literal["schema", "event", "metadata-event", "snapshot", "resource"]
@@ -124,11 +124,15 @@ def _project(given: str | Path, report: Report) -> Project:
     return project
 
 
-def diff(old: Dataset, new: Dataset) -> "tuple[Change, ...]":
-    """Return what changed from one dataset to another; fields are matched by their lock, else by names and `renamedFrom`."""
-    from schemac.evolution.diff import diff as changes  # for start-up time, as above
+def diff(old: Dataset, new: Dataset) -> "Changes":
+    """Return what changed from one dataset to another; fields are matched by their lock, else by names and `renamedFrom`.
 
-    return changes(_version(old), _version(new))
+    The result is a tuple of changes, which a notebook shows as a table.
+    """
+    from schemac.evolution.changes import Changes  # for start-up time, as above
+    from schemac.evolution.diff import diff as changes
+
+    return Changes(changes(_version(old), _version(new)))
 
 
 def _version(dataset: Dataset) -> "SchemaVersion":

@@ -30,6 +30,7 @@ STRICT = frozenset({"SC213", "SC214"})
 SHOWN_BY = {
     "SC423": "tables/test_paimon_apply.py",
     "SC597": "engines/protobuf/test_artifact.py",
+    "SC607": "documentation/test_docs.py",
     "SC613": "pipeline/test_drift.py",
     "SC644": "pipeline/test_codes.py",
     "SC647": "pipeline/test_increments.py",

@@ -4,11 +4,10 @@ Layer: cli.
 """
 
 import argparse
-import json
 import sys
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.output import exit_code, say, show
+from schemac.cli.output import exit_code, say, show, show_document
 from schemac.cli.planning import (
     add_dataset,
     add_rounding,
@@ -19,7 +18,7 @@ from schemac.cli.planning import (
     requested_version,
 )
 from schemac.cli.progress import progress_bar
-from schemac.cli.terminal import ask, put, put_json
+from schemac.cli.terminal import ask, put
 from schemac.evolution.tables import (
     SPREAD,
     TABLES,
@@ -34,7 +33,6 @@ from schemac.registry.engine import Trait
 from schemac.registry.installed import blamed, engines, with_trait
 from schemac.source.json_object import Json
 from schemac.source.listing import listed
-from schemac.source.render.json import render_json
 from schemac.source.report import Report
 
 SPREAD_FROM = 20_000_000
@@ -83,8 +81,7 @@ def run(options: argparse.Namespace) -> int:
             is_refused = not _apply(TABLES.of(owner), opened[1], options, document, report)
     diagnostics = report.diagnostics
     if options.format == "json":
-        found = json.loads(render_json(diagnostics))["diagnostics"]
-        put_json({**document, "diagnostics": found})
+        show_document(diagnostics, options, **document)
     else:
         show(diagnostics, options)
     return ExitCode.FINDINGS if is_refused and not diagnostics else exit_code(diagnostics, options)

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 
+from schemac.cli.layout import GREEN, RED, YELLOW, painted, wrapped
 from schemac.cli.output import (
     add_engines,
     add_output_arguments,
@@ -16,11 +17,11 @@ from schemac.cli.output import (
     exit_code,
     say,
     show,
+    show_document,
     versions_of,
-    wrapped,
 )
 from schemac.cli.project import open_compared
-from schemac.cli.terminal import put, put_json
+from schemac.cli.terminal import put_rendered
 from schemac.evolution.changes import Place
 from schemac.evolution.judge import JUDGE, judged_engines
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
@@ -111,10 +112,10 @@ def _run(options: argparse.Namespace) -> int:
             for comparison in found
             for verdict in comparison.verdicts
         ]
-        put_json({"verdicts": verdicts, "promises": _promises(found, promises)})
+        show_document(diagnostics, options, verdicts=verdicts, promises=_promises(found, promises))
     elif options.format == "text" and could_read:
         for comparison, broken in zip(found, promises, strict=True):
-            put("\n".join([_text(comparison, options), *map(_promise, broken)]))
+            put_rendered("\n".join([_text(comparison, options), *map(_promise, broken)]) + "\n")
     else:
         show(diagnostics, options)
     if could_read:
@@ -180,17 +181,17 @@ def _text(comparison: Comparison, options: argparse.Namespace) -> str:
         printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}")
     ]
     for verdicts in _by_change(comparison.verdicts):
-        lines.append(printable(f"  {verdicts[0].change}"))
-        lines += [_row(v.engine, v.old_data, OF_DATA) for v in verdicts]
+        lines.append(printable(wrapped("  ", str(verdicts[0].change), prefix=" " * 6), keep="\n"))
+        lines += [_row(v.engine, v.old_data, OF_DATA, options) for v in verdicts]
         readers = verdicts[0].old_readers
         if not options.ignore_readers and readers.outcome is not Outcome.SAFE:
-            lines.append(_row("old readers", readers, OF_READERS))
+            lines.append(_row("old readers", readers, OF_READERS, options))
     return "\n".join(lines)
 
 
 def _promise(finding: Diagnostic) -> str:
     text = f"  {finding.severity:<14} [{finding.code}]  "
-    return printable(wrapped(text, f"{finding.message}; {finding.help}"))
+    return printable(wrapped(text, f"{finding.message}; {finding.help}"), keep="\n")
 
 
 def _promises(
@@ -212,11 +213,16 @@ def _promises(
     ]
 
 
-def _row(who: str, judgement: Judgement, codes: Mapping[Outcome, Code]) -> str:
+def _row(who: str, judgement: Judgement, codes: Mapping[Outcome, Code], options: argparse.Namespace) -> str:
     code = codes.get(judgement.outcome)
     mark = f"[{code.id}]" if code else ""
     reason = "; ".join(part for part in (judgement.reason, judgement.way_out) if part)
-    return wrapped(f"    {who:<12} {judgement.outcome:<16} {mark:<8} ", reason)
+    line = printable(wrapped(f"    {who:<12} {judgement.outcome:<16} {mark:<8} ", reason), keep="\n")
+    start, outcome, rest = line.partition(judgement.outcome)
+    return f"{start}{painted(outcome, _COLOURS.get(judgement.outcome, GREEN), options)}{rest}"
+
+
+_COLOURS = {Outcome.REFUSED: RED, Outcome.DATA: YELLOW, Outcome.REWRITE: YELLOW}
 
 
 def _summary(found: list[Comparison], options: argparse.Namespace) -> str:

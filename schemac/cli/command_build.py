@@ -4,14 +4,19 @@ Layer: cli.
 """
 
 import argparse
+import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from schemac.artifacts.emission import ARTIFACTS, target_names
+from schemac.artifacts.provenance import NAME as PROVENANCE
 from schemac.artifacts.store import Build, Store, Written
 from schemac.cli.denial import add_deny, denied_engines
 from schemac.cli.output import add_compile_arguments, add_engines, exit_code, say, show
-from schemac.cli.project import open_project, out_folder, overlay_of
+from schemac.cli.output_file import why_not
+from schemac.cli.project import add_stdin, imported_files, open_project, out_folder, overlay_of, tell_files
+from schemac.cli.watching import Watched, add_watch, watch
 from schemac.physical.arrow import numpy_left_out
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
@@ -19,21 +24,29 @@ from schemac.project.options import Options
 from schemac.project.shared_work import collector_paused
 from schemac.project.under_way import WORK
 from schemac.project.workers import share
-from schemac.source.catalogue import STALE_ARTIFACT
+from schemac.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.render.text import count_summary
 from schemac.source.report import Report
+from schemac.source.text import reason_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_compile_arguments(parser)
     add_deny(parser)
+    add_stdin(parser)
+    add_watch(parser)
     parser.add_argument("--out", metavar="FOLDER", help="output folder (default: build)")
     help = "build for this engine only; may be repeated ({})"
     add_engines(parser, "--target", ARTIFACTS, "has no artifacts", help)
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit with 4 if an artifact is not up to date"
+    )
+    parser.add_argument(
+        "--depfile",
+        metavar="FILE",
+        help="write which files the build read, as rules for Make and Ninja that artifacts.json depends on them",
     )
     parser.add_argument("--locked", action="store_true", help="exit with 4 if a schema differs from its lock")
     parser.add_argument(
@@ -48,13 +61,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Build; the exit code tells the result."""
+    if options.watch:
+        return watch(options, lambda: _once(options))
     with collector_paused(is_last=True):
-        return _run(options)
+        return _once(options).code
 
 
-def _run(options: argparse.Namespace) -> int:
+def _once(options: argparse.Namespace) -> Watched:
     report = Report()
     project, files = open_project(options, report, is_builder=True)
+    if options.depfile is not None and (reason := why_not(options.depfile)) is not None:
+        report.add(WRITE_FAILED, f"cannot write {options.depfile}: {reason}", file=options.depfile)
     # Whatever process comes to need Arrow, it makes no arrays.
     with numpy_left_out():
         wanted = replace(_options(options, project), overlay=overlay_of(options, report))
@@ -72,15 +89,30 @@ def _run(options: argparse.Namespace) -> int:
         else:
             WORK.begin("write", name)
             written = store.write(build, report)
+        if options.depfile is not None and not report.has_errors:
+            _write_depfile(options, project, output, report)
     project.cache.save()
     diagnostics = report.diagnostics
     show(diagnostics, options)
+    tell_files(output.files, project, options)
     if options.check:
         say(_check_summary(options, project, output, diagnostics), options)
     else:
         found = count_summary(diagnostics)
         say(_summary(options, project, output, written, found, report.has_errors), options)
-    return exit_code(diagnostics, options)
+    return Watched(exit_code(diagnostics, options), project, imported_files(output.files))
+
+
+def _write_depfile(options: argparse.Namespace, project: Project, output: Output, report: Report) -> None:
+    from schemac.project.depfile import depfile  # for start-up time: few builds have one
+    from schemac.project.writing import replace_file
+
+    target = os.path.relpath(out_folder(options, project) / PROVENANCE).replace(os.sep, "/")
+    others = (Path(options.overlay),) if options.overlay is not None else ()
+    try:
+        replace_file(Path(options.depfile), depfile(target, output.files, project, others).encode())
+    except OSError as error:
+        report.add(WRITE_FAILED, f"cannot write {options.depfile}: {reason_of(error)}", file=options.depfile)
 
 
 def _options(options: argparse.Namespace, project: Project) -> Options:

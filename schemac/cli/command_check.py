@@ -8,7 +8,15 @@ import argparse
 from schemac.cli.denial import add_deny, denied
 from schemac.cli.fixes import add_fix_arguments, fix_hint, is_fixing, run_fixes
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
-from schemac.cli.project import edited_of, open_project, overlay_of
+from schemac.cli.project import (
+    add_stdin,
+    edited_of,
+    imported_files,
+    open_project,
+    overlay_of,
+    tell_files,
+)
+from schemac.cli.watching import Watched, add_watch, watch
 from schemac.project.compile import compile_files
 from schemac.project.options import Options
 from schemac.source.render.text import count_summary
@@ -20,10 +28,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_compile_arguments(parser)
     add_fix_arguments(parser)
     add_deny(parser)
+    add_stdin(parser)
+    add_watch(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check; the exit code tells the result."""
+    return watch(options, lambda: _once(options)) if options.watch else _once(options).code
+
+
+def _once(options: argparse.Namespace) -> Watched:
     report = Report()
     project, files = open_project(options, report)
     configuration = project.configuration
@@ -36,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         **denied(options, project),
     )
     if is_fixing(options) and not report.has_errors:
-        return run_fixes(options, files, project, wanted, report)
+        return Watched(run_fixes(options, files, project, wanted, report), project)
     output = compile_files(files, project, wanted, report, is_whole=not options.paths)
     project.cache.save()
     diagnostics = report.diagnostics
@@ -44,5 +58,6 @@ def run(options: argparse.Namespace) -> int:
     hint = fix_hint(diagnostics)
     datasets = len(output.datasets)
     found = count_summary(diagnostics) or "no findings"
+    tell_files(output.files, project, options)
     say(f"checked {datasets} dataset{'s' if datasets != 1 else ''}: {found}{hint}", options)
-    return exit_code(diagnostics, options)
+    return Watched(exit_code(diagnostics, options), project, imported_files(output.files))

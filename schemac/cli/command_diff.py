@@ -4,18 +4,22 @@ Layer: cli.
 """
 
 import argparse
+from pathlib import Path
 
-from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show
+from schemac.cli.layout import wrapped
+from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show, show_document
 from schemac.cli.project import open_compared
-from schemac.cli.terminal import put, put_json
+from schemac.cli.terminal import put
 from schemac.evolution.changes import Place
 from schemac.physical.arrow import numpy_left_out
 from schemac.project.compared import Comparison, Wanted
 from schemac.project.comparing import compare
 from schemac.project.locking import summary
 from schemac.project.shared_work import collector_paused
+from schemac.source.catalogue import MISSING_EXTRA, WRITE_FAILED
 from schemac.source.printable import printable
 from schemac.source.report import Report
+from schemac.source.text import reason_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_paths(parser)
     parser.add_argument("--transitive", action="store_true", help="compare with every locked version")
+    parser.add_argument(
+        "--html", metavar="FILE", help="also write the changes to a page that needs no other file"
+    )
     add_text_or_json(parser)
 
 
@@ -44,19 +51,36 @@ def _run(options: argparse.Namespace) -> int:
         wanted = Wanted(options.against, is_transitive=options.transitive, is_project=not options.paths)
         found = compare(files, folders, wanted, project, report)
     project.cache.save()
+    if options.html is not None and not report.has_errors:
+        _write_page(found, options, report)
     diagnostics = report.diagnostics
     if options.format == "json" and not report.has_errors:
-        put_json({"changes": _json(found)})
+        show_document(diagnostics, options, changes=_json(found))
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     for comparison in found:
         put(printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}"))
         for change in comparison.changes:
             places = _places(comparison, _shown(change.old_place), _shown(change.new_place))
-            put(printable(f"  {change}{places}"))
+            put(wrapped("  ", f"{change}{places}", prefix=" " * 6))
     if not report.has_errors:
         say(_summary(found), options)
     return exit_code(diagnostics, options)
+
+
+def _write_page(found: list[Comparison], options: argparse.Namespace, report: Report) -> None:
+    from schemac.project.writing import replace_file  # for start-up time, as below
+
+    try:
+        from schemac.documentation.comparison import comparison_page
+    except ModuleNotFoundError as error:
+        help = "install it with: pip install 'schemac[docs]'"
+        report.add(MISSING_EXTRA, f"the page needs {error.name}, which is not installed", help=help)
+        return
+    try:
+        replace_file(Path(options.html), comparison_page(found, options.against, _summary(found)))
+    except OSError as error:
+        report.add(WRITE_FAILED, f"cannot write {options.html}: {reason_of(error)}", file=options.html)
 
 
 def _summary(found: list[Comparison]) -> str:

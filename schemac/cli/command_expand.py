@@ -8,7 +8,7 @@ from pathlib import Path
 
 from schemac.cli.output import add_output_arguments, add_paths, exit_code, say, show
 from schemac.cli.project import open_project
-from schemac.cli.terminal import put_source
+from schemac.cli.terminal import put_manifest
 from schemac.project.expanding import expand_files
 from schemac.project.writing import replace_file
 from schemac.source.catalogue import WRITE_FAILED
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
         except OSError as error:
             report.add(WRITE_FAILED, f"cannot write {out}: {reason_of(error)}", file=out)
     elif not report.has_errors:
-        put_source(text)
+        put_manifest(text, options)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)

@@ -8,6 +8,7 @@ from inspect import getdoc
 from typing import TYPE_CHECKING
 
 from schemac.cli.exit_code import ExitCode
+from schemac.cli.layout import wrapped
 from schemac.cli.terminal import put, put_page, tell
 from schemac.registry.codes import codes, own_codes
 from schemac.registry.pages import loss_pages, page
@@ -45,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the page of a code."""
     if options.code is None:
         for known in codes().values():
-            put(f"{known.id}  {known.severity:<7}  {known.slug:<24}  {known.title}")
+            put(wrapped(f"{known.id}  {known.severity:<7}  {known.slug:<24}  ", known.title))
         return ExitCode.CLEAN
     wanted = options.code.strip().upper()
     # A page of the compiler's own can be read whatever is wrong with an engine that is installed.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from schemac.artifacts.folder import make_folder
 from schemac.cli.output import add_output_arguments, exit_code, say, show
-from schemac.cli.terminal import put_source
+from schemac.cli.terminal import put_manifest
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
 from schemac.importers.checked import from_tree
@@ -103,7 +103,7 @@ def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, rep
     has_ids = any(one.imported.has_ids for one in made)
     stream = edited if edited is not None else "---\n".join(one.text for one in made)
     if options.out is None:
-        put_source(stream)
+        put_manifest(stream, options)
         if has_ids:
             say(
                 "the source has field ids, which are kept in a lock beside the manifest; use --out to write both",

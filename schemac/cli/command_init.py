@@ -1,6 +1,7 @@
 """`schemac init`: a small project that works as it is.
 
 Layer: cli.
+Shape: `templates/<name>/` has the files of each template, `templates/shared/` those that any of them may have.
 """
 
 import argparse
@@ -15,6 +16,17 @@ from schemac.cli.exit_code import ExitCode
 from schemac.cli.json_schemas import files_of_project
 from schemac.cli.terminal import put, tell
 
+TEMPLATES = {
+    "minimal": "one table, and nothing else",
+    "events": "tables of events that share fields, with contracts for those who send them",
+    "features": "a table of texts with vectors, for machine learning",
+    "pipeline": "one table, with a pipeline that fills it",
+}
+"""What each template is for; the last one is the default."""
+CI = {"github": ".github/workflows/schemas.yml", "gitlab": ".gitlab-ci.yml"}
+"""The file that each CI server reads."""
+_IGNORED = ".gitignore"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
@@ -25,13 +37,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="folder of the new project (default: the current folder)",
     )
+    parser.add_argument(
+        "--template",
+        choices=tuple(TEMPLATES),
+        default="pipeline",
+        help="what to start from (default: pipeline)",
+    )
+    parser.add_argument(
+        "--ci",
+        choices=tuple(CI),
+        help=f"also write what checks the schemas in CI: {', '.join(f'{file} ({name})' for name, file in CI.items())}",
+    )
+    parser.add_argument("--list-templates", action="store_true", help="list the templates, and write nothing")
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the files; none at all if one of them is there already."""
+    if options.list_templates:
+        put("\n".join(f"{name:<10} {what}" for name, what in TEMPLATES.items()))
+        return ExitCode.CLEAN
     folder = Path(options.folder)
-    template = files_of_project(dict(_files(files("schemac.cli").joinpath("template"), "")))
+    template = files_of_project(_template(options))
     taken = [name for name in template if os.path.lexists(folder / name)]
+    ignored = template[_IGNORED].decode().splitlines()[1:]
+    if _IGNORED in taken:
+        # A repository has one from its first day on.
+        taken.remove(_IGNORED)
+        del template[_IGNORED]
     if taken:
         tell(f"schemac: {', '.join(taken)} would be overwritten; use an empty folder")
         return ExitCode.USAGE
@@ -44,9 +76,28 @@ def run(options: argparse.Namespace) -> int:
     except OSError as error:
         tell(f"schemac: cannot write to {folder}: {(error.strerror or str(error)).lower()}")
         return ExitCode.FINDINGS
-    enter = "" if folder == Path() else f"cd {folder.as_posix()} && "
-    put(f"\nnext:\n  {enter}schemac check\n  schemac build\n  schemac run pipeline.yaml")
+    _say_what_is_next(folder, template, ignored)
     return ExitCode.CLEAN
+
+
+def _template(options: argparse.Namespace) -> dict[str, bytes]:
+    """Return the files to write, by path in the new project."""
+    templates = files("schemac.cli").joinpath("templates")
+    found = dict(_files(templates.joinpath(options.template), ""))
+    # Under other names in here, for git and packagers would obey a `.gitignore`.
+    shared = {_IGNORED: "gitignore", **({CI[options.ci]: f"{options.ci}.yml"} if options.ci else {})}
+    return found | {name: templates.joinpath("shared", own).read_bytes() for name, own in shared.items()}
+
+
+def _say_what_is_next(folder: Path, template: dict[str, bytes], ignored: list[str]) -> None:
+    enter = "" if folder == Path() else f"cd {folder.as_posix()} && "
+    more = "\n  schemac run pipeline.yaml" if "pipeline.yaml" in template else ""
+    put(f"\nnext:\n  {enter}schemac check\n  schemac build{more}")
+    if _IGNORED not in template:
+        there = (folder / _IGNORED).read_text(encoding="utf-8", errors="replace").splitlines()
+        missing = [line for line in ignored if line not in there]
+        if missing:
+            put(f"  {_IGNORED} is as it was; add to it: {' '.join(missing)}")
 
 
 def _files(folder: Traversable, prefix: str) -> Iterator[tuple[str, bytes]]:

@@ -4,14 +4,13 @@ Layer: cli.
 """
 
 import argparse
-from collections.abc import Iterator
 
 from schemac.attributes.own import Classification
-from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show
+from schemac.cli.layout import table
+from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show, show_document
 from schemac.cli.project import open_project
-from schemac.cli.terminal import put, put_json
+from schemac.cli.terminal import put_rendered
 from schemac.project.listing import ListedField, Wanted, listed_fields
-from schemac.source.printable import printable
 from schemac.source.report import Report
 
 _HEAD = ("field", "type", "owner", "tags", "classification", "deprecated")
@@ -55,30 +54,22 @@ def run(options: argparse.Namespace) -> int:
     project.cache.save()
     diagnostics = report.diagnostics
     if options.format == "json" and not report.has_errors:
-        put_json({"fields": [one.to_json() for one in found]})
+        show_document(diagnostics, options, fields=[one.to_json() for one in found])
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     if not report.has_errors:
-        for line in _table(found):
-            put(line)
+        if found:
+            put_rendered(table([_HEAD, *map(_row, found)]) + "\n")
         datasets = len({one.dataset for one in found})
         fields = f"{len(found)} field{'' if len(found) == 1 else 's'}"
         say(f"{fields} of {datasets} dataset{'' if datasets == 1 else 's'}", options)
     return exit_code(diagnostics, options)
 
 
-def _table(found: list[ListedField]) -> Iterator[str]:
-    rows = [_HEAD, *map(_row, found)] if found else []
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-
-
 def _row(field: ListedField) -> tuple[str, ...]:
     deprecation = field.ownership.deprecation
     until = (deprecation.remove_after or "yes") if deprecation is not None else ""
-    cells = (
+    return (
         *(f"{field.dataset}.{field.path}", field.type_text, field.ownership.owner or ""),
         *(", ".join(field.ownership.tags), field.ownership.classification or "", until),
     )
-    return tuple(map(printable, cells))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project
-from schemac.cli.terminal import put_source
+from schemac.cli.terminal import put_manifest
 from schemac.identity.freeze import freeze
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
@@ -222,7 +222,7 @@ def _show(file: CompiledFile, held: LockFile, options: argparse.Namespace, repor
                 file=held.name,
             )
             continue
-        put_source(write_manifest(open_version(locked, version).logical))
+        put_manifest(write_manifest(open_version(locked, version).logical), options)
 
 
 def _resolve(options: argparse.Namespace, report: Report) -> None:

@@ -4,11 +4,10 @@ Layer: cli.
 """
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from schemac.cli.output import add_engines, add_versions, exit_code, say, show, versions_of
+from schemac.cli.output import add_engines, add_versions, exit_code, say, show, show_document, versions_of
 from schemac.cli.planning import (
     add_dataset,
     add_rounding,
@@ -17,7 +16,7 @@ from schemac.cli.planning import (
     owner_of,
     requested_version,
 )
-from schemac.cli.terminal import put, put_json
+from schemac.cli.terminal import put
 from schemac.evolution.tables import TABLES, TableChange, refuse_rounding
 from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
@@ -26,7 +25,6 @@ from schemac.project.targets import engines_of, is_left_aside
 from schemac.registry.installed import blamed, engine, engines
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.json_object import Json
-from schemac.source.render.json import render_json
 from schemac.source.report import Report
 from schemac.source.suggest import one_of
 
@@ -53,13 +51,11 @@ def run(options: argparse.Namespace) -> int:
     if opened is not None:
         _plan(*opened, options, made, report)
     diagnostics = report.diagnostics
-    if options.format == "json" and made.document:
-        found = json.loads(render_json(diagnostics))["diagnostics"] if diagnostics else []
-        document = {**made.document, **({"diagnostics": found} if found else {})}
-        put_json(document)
+    if options.format == "json":
+        show_document(diagnostics, options, **made.document)
     else:
-        put("\n".join(made.lines)) if made.lines and options.format == "text" else None
-        show(diagnostics, options) if options.format == "text" or report.has_errors else None
+        put("\n".join(made.lines)) if made.lines else None
+        show(diagnostics, options)
     say(made.summary, options) if made.summary else None
     return exit_code(diagnostics, options)
 

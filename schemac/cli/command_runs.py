@@ -6,15 +6,15 @@ Layer: cli.
 import argparse
 import json
 
-from schemac.cli.output import add_output_arguments, exit_code, show
-from schemac.cli.terminal import put, put_json
+from schemac.cli.layout import table
+from schemac.cli.output import add_output_arguments, exit_code, show, show_document
+from schemac.cli.terminal import put, put_rendered
 from schemac.runs.errors import PipelineError
 from schemac.runs.history import CommittedRun
 from schemac.runs.storage import NO_STORAGE
 from schemac.runs.tables import Sink, sink_names, sink_of
 from schemac.source.catalogue import INPUT_NOT_FOUND
 from schemac.source.json_object import Json
-from schemac.source.render.json import render_json
 from schemac.source.report import Report
 
 COLUMNS = ("version", "committed", "mode", "written", "quarantined", "schema", "run", "source")
@@ -33,8 +33,7 @@ def run(options: argparse.Namespace) -> int:
     found = _runs(options, report)
     diagnostics = report.diagnostics
     if options.format == "json":
-        document = json.loads(render_json(diagnostics))
-        put_json({**document, "runs": [run.to_json() for run in found]})
+        show_document(diagnostics, options, runs=[run.to_json() for run in found])
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     if options.format == "text" and not report.has_errors:
@@ -66,10 +65,7 @@ def _show(runs: list[CommittedRun]) -> None:
     if not runs:
         put("no run has written this table; it may have been written by other means")
         return
-    rows = [COLUMNS, *(_cells(run) for run in runs)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        put("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    put_rendered(table([COLUMNS, *map(_cells, runs)]) + "\n")
 
 
 def _cells(run: CommittedRun) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ Layer: cli.
 
 import argparse
 import gc
-import io
 import os
 import sys
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import Any, NoReturn, cast
 
 from schemac.cache.misremembered import MisrememberedError
 from schemac.cli.exit_code import ExitCode
+from schemac.cli.streams import open_streams
 from schemac.source.listing import listed
 from schemac.source.suggest import closest
 from schemac.version import __version__
@@ -38,8 +38,10 @@ COMMANDS = {
     "runs": "list the runs that wrote a table or a quarantine",
     "lsp": "serve an editor: findings, completion, hover and renaming while you type",
     "schema": "print a JSON Schema of manifests, pipelines or the configuration, for editors",
+    "docs": "write pages about datasets, their fields and versions",
     "clean": "remove what earlier runs kept to save time",
     "explain": "explain a diagnostic code, with examples",
+    "completion": "print a script that completes commands and options in a shell",
 }
 """Commands with what they do; each is the module `schemac.cli.command_<name>`."""
 
@@ -54,11 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     # Looking for plugins of pydantic, which cannot change what a manifest means, takes longer than checking one.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    _open_streams()
-    for stream in (sys.stdout, sys.stderr):
-        # Names of files and fields may hold what a terminal's encoding does not have.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    open_streams()
     try:
         if not _has_folder():
             _tell("schemac: the working folder is gone; change into one that is there")
@@ -129,13 +127,6 @@ def entry() -> None:
     os._exit(code)
 
 
-def _open_streams() -> None:
-    """Python has no stream where the one that started it closed its end."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 — for the whole process
-
-
 def _has_folder() -> bool:
     try:
         os.getcwd()
@@ -169,6 +160,19 @@ def _run(given: list[str]) -> int:
         return ExitCode.USAGE
     if parser.chosen is not None:
         parser.chosen.refuse_empty(options)
+    if getattr(options, "output_file", None) is not None:
+        from schemac.cli.output_file import printed_to, why_not  # for start-up time, as below
+
+        reason = why_not(options.output_file)
+        if reason is not None:
+            _tell(f"schemac: cannot write {options.output_file}: {reason}")
+            return ExitCode.USAGE
+        with printed_to(options):
+            return _carried_out(options)
+    return _carried_out(options)
+
+
+def _carried_out(options: argparse.Namespace) -> int:
     from schemac.cli.waiting import bar_when_long  # for start-up time: `--version` and `--help` end before
 
     run = import_module(f"schemac.cli.command_{options.command}").run
@@ -262,6 +266,28 @@ class _Unread(_Parser):
         """Leave it empty."""
 
 
+def whole_parser() -> argparse.ArgumentParser:
+    """Return the parser with the arguments of all commands, which takes long to make."""
+    parser = _parser(None, ())
+    (subparsers,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    for name in COMMANDS:
+        subparsers.choices[name] = _command_parser(name, ())
+    return parser
+
+
+def _command_parser(name: str, given: Sequence[str]) -> _Parser:
+    summary = COMMANDS[name]
+    parser = _Parser(
+        prog=f"schemac {name}",
+        description=f"{summary[0].upper()}{summary[1:]}.",
+        formatter_class=_formatter,
+        allow_abbrev=False,
+    )
+    parser.given = given
+    import_module(f"schemac.cli.command_{name}").add_arguments(parser)
+    return parser
+
+
 def _parser(command: str | None, given: Sequence[str]) -> _Parser:
     """Return the parser with the arguments of one command; the others are known by name alone."""
     parser = _Parser(
@@ -279,14 +305,6 @@ def _parser(command: str | None, given: Sequence[str]) -> _Parser:
     for name, summary in COMMANDS.items():
         subparsers.add_parser(name, help=summary)
     if command in COMMANDS:
-        summary = COMMANDS[command]
-        chosen = _Parser(
-            prog=f"schemac {command}",
-            description=f"{summary[0].upper()}{summary[1:]}.",
-            formatter_class=_formatter,
-            allow_abbrev=False,
-        )
-        chosen.given, parser.chosen = given, chosen
-        import_module(f"schemac.cli.command_{command}").add_arguments(chosen)
-        cast("dict[str, _Parser]", subparsers.choices)[command] = chosen
+        parser.chosen = _command_parser(command, given)
+        cast("dict[str, _Parser]", subparsers.choices)[command] = parser.chosen
     return parser

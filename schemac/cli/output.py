@@ -4,14 +4,13 @@ Layer: cli.
 """
 
 import argparse
-import os
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.terminal import put, put_rendered, tell
+from schemac.cli.layout import is_colourful, width
+from schemac.cli.terminal import put, put_json, put_rendered, tell
 from schemac.logical.system import VARIANTS
 from schemac.registry.engine import Capability, VersionSetting
 from schemac.registry.installed import engines, version_settings
@@ -23,7 +22,7 @@ from schemac.source.catalogue import (
 )
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.render.github import render_github
-from schemac.source.render.json import render_json
+from schemac.source.render.json import envelope
 from schemac.source.render.places import from_root
 from schemac.source.render.sarif import render_sarif
 from schemac.source.render.text import count_summary, render_text
@@ -39,21 +38,34 @@ def _sarif(diagnostics: Sequence[Diagnostic]) -> str:
     return render_sarif(diagnostics, codes())
 
 
-RENDERERS: dict[str, Callable[[Sequence[Diagnostic]], str]] = {
-    "json": render_json,
-    "github": render_github,
-    "sarif": _sarif,
+def _junit(diagnostics: Sequence[Diagnostic], fail_on: Severity) -> str:
+    from schemac.source.render.junit import (
+        render_junit,
+    )  # for start-up time, as below: XML takes a while to load
+
+    return render_junit(diagnostics, fail_on)
+
+
+def _gitlab(diagnostics: Sequence[Diagnostic], _: Severity) -> str:
+    from schemac.source.render.gitlab import render_gitlab
+
+    return render_gitlab(diagnostics)
+
+
+RENDERERS: dict[str, Callable[[Sequence[Diagnostic], Severity], str]] = {
+    "github": lambda diagnostics, _: render_github(diagnostics),
+    "sarif": lambda diagnostics, _: _sarif(diagnostics),
+    "junit": _junit,
+    "gitlab": _gitlab,
 }
-"""Forms of findings for programs; `text` is the one for people."""
-_LEAST = 20
-"""Columns of a text below which a table is not wrapped any more."""
+"""Forms of findings for programs besides JSON, given the lowest severity that fails; `text` is the one for people."""
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    """`--format`, `--max-findings`, `--fail-on`."""
+    """`--format`, `--max-findings`, `--fail-on`, and what `add_common` adds."""
     parser.add_argument(
         "--format",
-        choices=("text", *RENDERERS),
+        choices=("text", "json", *RENDERERS),
         default="text",
         help="output format of the findings (default: text)",
     )
@@ -70,6 +82,21 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
         default="error",
         help="lowest severity that causes exit code 1",
     )
+    add_common(parser)
+
+
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """`--output-file`, and how much is told: `-q` and `-v`."""
+    parser.add_argument(
+        "--output-file",
+        metavar="FILE",
+        help="write what the command prints to this file, whole or not at all",
+    )
+    told = parser.add_mutually_exclusive_group()
+    told.add_argument("-q", "--quiet", action="store_true", help="print the findings and no summary")
+    told.add_argument(
+        "-v", "--verbose", action="store_true", help="tell also which files are read and passed over"
+    )
 
 
 def add_text_or_json(parser: argparse.ArgumentParser) -> None:
@@ -77,6 +104,7 @@ def add_text_or_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="output format (default: text)"
     )
+    add_common(parser)
     parser.set_defaults(max_findings=100, fail_on="error")
 
 
@@ -166,19 +194,28 @@ def _checked(setting: VersionSetting) -> Callable[[str], str]:
 
 def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:
     """Print findings in the form that was asked for."""
+    if options.format == "json":
+        show_document(diagnostics, options)
+        return
     if options.format in RENDERERS:
-        if options.format != "json":
-            diagnostics = from_root(diagnostics, Path.cwd())
-        put_rendered(RENDERERS[options.format](diagnostics))
+        diagnostics = from_root(diagnostics, Path.cwd())
+        put_rendered(RENDERERS[options.format](diagnostics, Severity(options.fail_on)))
         return
     shown = sorted(diagnostics, key=lambda d: d.severity.rank)[: options.max_findings]
     kept = set(map(id, shown))
     put_rendered(
-        render_text((d for d in diagnostics if id(d) in kept), colour=_is_colourful(), width=_width())
+        render_text((d for d in diagnostics if id(d) in kept), colour=is_colourful(options), width=width())
     )
     hidden = [d for d in diagnostics if id(d) not in kept]
     if hidden:
         put(f"… and {count_summary(hidden)} more; see them with --max-findings {len(diagnostics)}")
+
+
+def show_document(diagnostics: Sequence[Diagnostic], options: argparse.Namespace, **members: object) -> None:
+    """Print what a command found as JSON: its findings, and the members that only this command has."""
+    manifest = getattr(options, "manifest", None)
+    shown = {"manifest": manifest} if manifest is not None else {}
+    put_json(envelope(options.command, diagnostics, shown | members))
 
 
 def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> ExitCode:
@@ -196,33 +233,14 @@ def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) ->
 
 def say(message: str, options: argparse.Namespace) -> None:
     """Print a sentence for the person at the terminal, beside what is printed for programs."""
-    if options.format == "text":
+    if options.format == "text" and not getattr(options, "quiet", False):
         tell(message)
 
 
-def _width() -> int | None:
-    """Columns of the terminal; None where the output is none, and has to be the same always."""
-    import shutil  # for start-up time: only where a person looks
-
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-
-
-def wrapped(start: str, text: str) -> str:
-    """Return a line of a table: its cells, and a text that goes on below itself where the terminal ends."""
-    width = _width()
-    room = width - len(start) if width is not None else 0
-    if len(text) <= room or room < _LEAST:
-        return f"{start}{text}".rstrip()
-    import textwrap  # for start-up time, as above
-
-    lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
-    return start + f"\n{' ' * len(start)}".join(lines)
-
-
-def _is_colourful() -> bool:
-    if os.environ.get("NO_COLOR"):
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+def detail(message: str, options: argparse.Namespace) -> None:
+    """Print a sentence for somebody who wants to know more than the result."""
+    if getattr(options, "verbose", False):
+        tell(message)
 
 
 def _count(text: str) -> int:

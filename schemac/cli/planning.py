@@ -6,7 +6,8 @@ Layer: cli.
 import argparse
 from collections.abc import Sequence
 
-from schemac.cli.output import add_no_cache, add_text_or_json, wrapped
+from schemac.cli.layout import wrapped
+from schemac.cli.output import add_no_cache, add_text_or_json
 from schemac.cli.project import find_dataset
 from schemac.evolution.tables import TABLES, PlanLine
 from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version
@@ -108,5 +109,17 @@ def requested_version(
 def lines_text(lines: Sequence[PlanLine], *, with_details: bool = True) -> str:
     """Lay the lines of a plan out for people."""
     shown = [line for line in lines if with_details or not line.is_detail]
-    texts = [line.text if line.is_code else wrapped(line.start, line.text) for line in shown]
+    texts = [_code(line.text) if line.is_code else wrapped(line.start, line.text) for line in shown]
     return "\n".join(texts) or "  nothing to do"
+
+
+def _code(text: str) -> str:
+    """Return lines of code as they are, but comments in it wrapped."""
+    return "\n".join(
+        wrapped(
+            f"{line[: line.index('-- ')]}-- ", line.lstrip()[3:], prefix=f"{line[: line.index('-- ')]}-- "
+        )
+        if line.lstrip().startswith("-- ")
+        else line
+        for line in text.split("\n")
+    )

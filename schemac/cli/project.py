@@ -6,20 +6,26 @@ Layer: cli.
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.cache.store import NO_CACHE, Cache
+from schemac.cli.output import detail
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import ManifestFile, find_manifests
+from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.source.catalogue import NOTHING_TO_COMPILE
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.source.text import MAX_BYTES
+
+STDIN = "-"
+"""The PATH of standard input."""
+_NAMELESS = "<stdin>"
 
 if TYPE_CHECKING:
     # For start-up time: most commands find what they need of a dataset in the cache.
@@ -40,22 +46,38 @@ def open_project(
         project = replace(project, cache=_open_cache(options)(project.folder))
     if report.has_errors:
         return project, []
-    if options.paths == ["-"]:
-        return project, [_STANDARD_INPUT]
+    if options.paths == [STDIN]:
+        return project, [_standard_input(options)]
     if options.paths:
-        return project, find_manifests(options.paths, here, out_folder(options, project), report)
+        return project, find_manifests(
+            options.paths, here, out_folder(options, project), report, project.exclusion
+        )
     configured = project.configuration.manifests or (".",)
-    return project, find_manifests(configured, project.folder, out_folder(options, project), report)
+    return project, find_manifests(
+        configured, project.folder, out_folder(options, project), report, project.exclusion
+    )
 
 
-_STANDARD_INPUT = ManifestFile(Path("<stdin>"), "<stdin>", is_named=True)
+def add_stdin(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says where a manifest on standard input lies; `-` stands for it."""
+    parser.add_argument(
+        "--stdin-filename",
+        metavar="FILE",
+        help="with `-` as PATH, which reads the manifest from standard input: the file that it is to be taken for",
+    )
+
+
+def _standard_input(options: argparse.Namespace) -> ManifestFile:
+    """Return the manifest on standard input, as the file that it is taken for: for its name, its imports and its lock."""
+    name = getattr(options, "stdin_filename", None) or _NAMELESS
+    return ManifestFile(
+        Path(name), Path(name).as_posix(), is_named=True, given=sys.stdin.buffer.read(MAX_BYTES + 1)
+    )
 
 
 def edited_of(files: list[ManifestFile]) -> dict[str, bytes]:
     """Return what is read in the place of files: the standard input, if it is the manifest."""
-    if files != [_STANDARD_INPUT]:
-        return {}
-    return {os.path.abspath(_STANDARD_INPUT.path): sys.stdin.buffer.read(MAX_BYTES + 1)}
+    return {os.path.abspath(file.path): file.given for file in files if file.given is not None}
 
 
 def _project(options: argparse.Namespace, report: Report) -> Project:
@@ -108,12 +130,32 @@ def open_compared(
     given = options.paths or project.configuration.manifests or (".",)
     folders = [base / path for path in given if (base / path).is_dir() or not options.paths]
     if not options.against.startswith("git:"):
-        return project, find_manifests(given, base, out_folder(options, project), report), folders
+        return (
+            project,
+            find_manifests(given, base, out_folder(options, project), report, project.exclusion),
+            folders,
+        )
     missing = [base / path for path in given if not (base / path).exists()]
     there = [path for path in given if (base / path).exists()]
     # Whether there is anything at all is known only once the commit is read.
-    files = find_manifests(there, base, out_folder(options, project), Report())
+    files = find_manifests(there, base, out_folder(options, project), Report(), project.exclusion)
     return project, files, list(dict.fromkeys([*folders, *missing]))
+
+
+def imported_files(files: Sequence[CompiledFile]) -> tuple[Path, ...]:
+    """Return the files that manifests imported."""
+    places = ((FolderFiles(one.file.path, one.file.name), one.imported) for one in files)
+    return tuple([around.place(path) for around, imported in places for path, _ in imported.files])
+
+
+def tell_files(files: Sequence[CompiledFile], project: Project, options: argparse.Namespace) -> None:
+    """Tell somebody who wants to know more which folder's settings counted, and which datasets each file has."""
+    if not options.verbose:
+        return
+    detail(f"project: {project.folder}", options)
+    for one in files:
+        names = ", ".join(named.name for named in one.named)
+        detail(f"{one.file.name}: {names or 'no dataset'}", options)
 
 
 def overlay_of(options: argparse.Namespace, report: Report) -> "RunOverlay | None":

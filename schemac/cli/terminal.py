@@ -3,6 +3,8 @@
 Layer: cli.
 """
 
+import argparse
+import os
 import sys
 from typing import Any
 
@@ -39,6 +41,15 @@ def put_source(text: str) -> None:
     _write(printable(text, keep="\n\t") if sys.stdout.isatty() else text)
 
 
+def put_manifest(text: str, options: argparse.Namespace) -> None:
+    """Print a manifest; for a program that reads JSON, it becomes a member of the document that comes at the end."""
+    if options.format != "json":
+        put_source(text)
+        return
+    before = getattr(options, "manifest", None)
+    options.manifest = text if before is None else f"{before}---\n{text}"
+
+
 def put_rendered(text: str) -> None:
     """Print findings, whose renderer has made the texts of others harmless, and may have painted them."""
     _write(text)
@@ -48,13 +59,24 @@ def put_json(document: Any) -> None:
     """Print a document for programs; what a terminal obeys is escaped, which JSON takes for the same."""
     import json  # for start-up time: people read text
 
-    _write(json_printable(json.dumps(document, ensure_ascii=False, indent=2)) + "\n")
+    # Elsewhere a character that the encoding lacks would come out as something that is no JSON.
+    encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "")
+    text = json.dumps(document, ensure_ascii=encoding != "utf8", indent=2)
+    _write(json_printable(text) + "\n")
 
 
 def tell(message: str) -> None:
     """Print a line beside what is printed for programs."""
     clear()
     sys.stderr.write(printable(message, keep="\n") + "\n")
+
+
+def clear_screen() -> None:
+    """Begin an empty screen, where a person looks at one that can; elsewhere an empty line."""
+    clear()
+    is_screen = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    _write("\x1b[2J\x1b[3J\x1b[H" if is_screen else "\n")
+    sys.stdout.flush()
 
 
 def ask(question: str) -> bool:

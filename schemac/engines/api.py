@@ -116,6 +116,20 @@ class Dataset(CheckedDataset):
 
         return sampled(self, n, seed, references or {})
 
+    def _repr_html_(self) -> str:
+        """Return its fields as a table, for notebooks."""
+        from schemac.attributes.odf import DESCRIPTION  # for start-up time: programs show nothing
+        from schemac.evolution.diff import slot_type_text
+        from schemac.logical.slots import preorder
+        from schemac.source.render.fragment import html_table
+
+        rows = [
+            (slot.path_text, slot_type_text(slot), str(DESCRIPTION.read(slot.extra) or ""))
+            for slot in preorder(self._logical.columns)
+            if slot.is_member
+        ]
+        return html_table(self.name, ("field", "type", "description"), rows)
+
     def to_lance(self) -> "LanceSchema":
         """Return the `lance.file.Schema` message that Lance makes of `to_arrow()`. Raises SchemaError where it makes none."""
         self._emit("lance")

@@ -221,6 +221,34 @@ class Change:
         }
 
 
+class Changes(tuple[Change, ...]):
+    """All changes from one version to another; a tuple that notebooks show as a table."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) or "no changes"
+
+    def _repr_html_(self) -> str:
+        from schemac.source.render.fragment import html_table  # for start-up time: programs show nothing
+
+        rows = [
+            (
+                change.path or "the schema",
+                f"{change.fact} {change.key}".strip(),
+                _cell(change.old),
+                _cell(change.new),
+            )
+            for change in self
+        ]
+        caption = f"{len(self)} change{'' if len(self) == 1 else 's'}"
+        return html_table(caption, ("field", "change", "before", "after"), rows)
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else _shown(value)
+
+
 def _shown(value: Any) -> str:
     if value is None:
         return "nothing"

@@ -121,8 +121,8 @@ def bind(
 ) -> list[LogicalDataset]:
     """Return the datasets of a manifest's documents; what is wrong with it, also what was `parsed` wrong, is in the report.
 
-    A file that nobody named, but that lay in a folder, may well be something else than a manifest. A dataset without a
-    name is called after the text, or `stem`. `reuse` has the files that it may import, and takes what it used of them.
+    A file that nobody named, but that lay in a folder, may well be something else than a manifest: then there is nothing to
+    say of it. A dataset without a name is called after the text, or `stem`. `reuse` has the files that it may import, and takes what it used of them.
     """
     given = _Given(source, strict, is_named, stem_of(source, stem), Reuse() if reuse is None else reuse)
     attempt = Report()
@@ -130,8 +130,18 @@ def bind(
     found = _bound(given, attempt, documents)
     if attempt.has_errors:
         found, attempt = _bound_whole(given) or (found, attempt)
+    if not is_named and not found and attempt.diagnostics and not _is_meant(documents, source, attempt):
+        return []
     report.extend(attempt.diagnostics)
     return found
+
+
+def _is_meant(documents: Sequence[Document], source: SourceText, found: Report) -> bool:
+    """Whether a text without datasets, about which there is something to say, is meant to be a manifest; an empty one is."""
+    from schemac.manifest.heads import is_meant  # for start-up time: few folders have such files
+
+    is_empty = not found.has_errors and all(document.value is None for document in documents)
+    return is_empty or is_meant(documents, source.content)
 
 
 def stem_of(source: SourceText, stem: str | None = None) -> str:

@@ -51,10 +51,10 @@ OtherEventKind = Literal[
 EVENTS = ("SetDataSchema", *OtherEventKind.__args__)  # type: ignore[attr-defined]
 _EVENT_SPELLINGS = {spelling: event for event in EVENTS for spelling in spellings(event)}
 _RESOURCES = ("Dataset", "Source")
-_OF_LIBRARIES = ("description", "imports", "groups")
+OF_LIBRARIES = ("description", "imports", "groups")
 _MOST_KEYS = 20
 """Keys of a mapping among which a misspelled one is looked for."""
-_DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
+DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
 _BEGINNINGS = "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`"
 
 
@@ -142,7 +142,7 @@ class Documents:
         if not isinstance(kind, str):
             self._unknown(value)
             return []
-        near = closest(kind, (*_DOCUMENT_KINDS, *EVENTS)) if "apiVersion" not in value else None
+        near = closest(kind, (*DOCUMENT_KINDS, *EVENTS)) if "apiVersion" not in value else None
         if kind in _EVENT_SPELLINGS or near in EVENTS:
             return self._events([value], (), Body(self._stem, ()), steps=((),))
         self._say(
@@ -170,8 +170,8 @@ class Documents:
     def _library(self, value: Json) -> None:
         """Check the keys of a document that holds groups alone; `schemac.manifest.groups` reads what they have."""
         for key in value:
-            if key not in _OF_LIBRARIES:
-                self._unknown_key((key,), closest(key, ("imports", "groups", "fields")), _OF_LIBRARIES)
+            if key not in OF_LIBRARIES:
+                self._unknown_key((key,), closest(key, ("imports", "groups", "fields")), OF_LIBRARIES)
         if self._is_strict:
             help = "run `schemac expand` on the manifests that use them"
             self._say(FRIENDLY_FORM, ("groups",), "the standard has no groups", help=help, on_key=True)

@@ -12,17 +12,20 @@ import os
 import posixpath
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 
 from schemac.project.before import Before
 from schemac.project.configuration import Project
+from schemac.project.configured import Configuration
 from schemac.project.discovery import ManifestFile, is_manifest_name, lock_name, lock_path
+from schemac.project.exclusion import Exclusion, is_pattern
 from schemac.project.git_tree import Entry, NoCommitError, Tree, open_tree
 from schemac.project.imported import FolderFiles
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
 from schemac.source.files import Files
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.text import read_file
 
@@ -52,8 +55,9 @@ def read_commit(
         report.add(UNKNOWN_REFERENCE, f"git finds no commit '{ref}' in this repository", help=str(error))
         return None
     places = _Places(tree, Path.cwd())
-    whole = [*folders, *(_folders_then(places, project) if is_project else ())]
-    before = _Reading(places, ref, files, report).before(whole)
+    settings = _settings_then(places, project)
+    whole = [*folders, *(_folders_then(settings, project) if is_project else ())]
+    before = _Reading(places, ref, files, report, _exclusion_then(settings, project)).before(whole)
     _report_nothing(files, folders, before, places, report)
     return before
 
@@ -153,8 +157,16 @@ def _inside(folder: str, top: Path) -> str | None:
 class _Reading:
     """Puts together what a commit has of some manifests."""
 
-    def __init__(self, places: _Places, ref: str, files: Sequence[ManifestFile], report: Report) -> None:
+    def __init__(
+        self,
+        places: _Places,
+        ref: str,
+        files: Sequence[ManifestFile],
+        report: Report,
+        exclusion: Exclusion,
+    ) -> None:
         self._places = places
+        self._exclusion = exclusion
         self._tree = places.tree
         self._ref = ref
         self._files = files
@@ -293,7 +305,7 @@ class _Reading:
         for folder in folders:
             for place in self._places.places_of(folder):
                 for path, inside in self._tree.below(place):
-                    if path in paths and (path == place or is_manifest_name(inside)):
+                    if path in paths and (path == place or is_manifest_name(folder, inside, self._exclusion)):
                         gone[paths[path]] = None
         return tuple(sorted(gone))
 
@@ -321,8 +333,8 @@ def _object_id(path: Path, commit: str) -> str:
     return hashlib.new(name, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
-def _folders_then(places: _Places, project: Project) -> list[Path]:
-    """Where the project's own configuration said at the commit that its manifests lie."""
+def _settings_then(places: _Places, project: Project) -> Json | None:
+    """Return the project's own settings at the commit; None where it had none, or none that can be read."""
     for name in ("schemac.toml", "pyproject.toml"):
         path = places.path_of(project.folder / name)
         entry = places.tree.find(path) if path is not None else None
@@ -332,11 +344,35 @@ def _folders_then(places: _Places, project: Project) -> list[Path]:
             table = tomllib.loads(places.tree.read([entry])[entry.id].decode())
             if name == "pyproject.toml":
                 table = table["tool"]["schemac"]
-            return [project.folder / str(folder) for folder in table.get("manifests") or (".",)]
         except (KeyError, TypeError, ValueError, AttributeError):
             # What was wrong with it then is no matter now.
             continue
-    return []
+        if isinstance(table, dict):
+            return table
+    return None
+
+
+def _folders_then(settings: Json | None, project: Project) -> list[Path]:
+    """Where the project's settings said at the commit that its manifests lie."""
+    if settings is None:
+        return []
+    named = settings.get("manifests")
+    folders = named if isinstance(named, list) and named else ["."]
+    return [project.folder / str(folder) for folder in folders]
+
+
+def _exclusion_then(settings: Json | None, project: Project) -> Exclusion:
+    """Return what the project left out at the commit: what it leaves out since is gone."""
+    if settings is None:
+        return project.exclusion
+    patterns = {key: settings.get(key) for key in ("exclude", "extendExclude")}
+    texts = {
+        key: tuple([text for text in given if isinstance(text, str) and is_pattern(text)])
+        for key, given in patterns.items()
+        if isinstance(given, list)
+    }
+    configuration = Configuration(exclude=texts.get("exclude"), extend_exclude=texts.get("extendExclude", ()))
+    return replace(project, configuration=configuration).exclusion
 
 
 def _report_nothing(

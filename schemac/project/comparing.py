@@ -168,7 +168,7 @@ def _elsewhere(files: Sequence[ManifestFile], project: Project) -> list[Manifest
     out = project.folder / project.configuration.out
     return [
         file
-        for file in find_manifests(paths, project.folder, out, Report())
+        for file in find_manifests(paths, project.folder, out, Report(), project.exclusion)
         if file.path.resolve() not in known
     ]
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from schemac.cache.store import NO_CACHE, Cache, has_cache
 from schemac.project.configured import Configuration
+from schemac.project.exclusion import Exclusion
 from schemac.registry.installed import engines
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.json_object import Json
@@ -66,6 +67,14 @@ class Project:
     def rule_contents(self) -> tuple[bytes, ...]:
         """What the files with rules of its own hold; empty where one cannot be read."""
         return tuple(_bytes_of(self.folder / file) for file in self.configuration.lint.rules)
+
+    @cached_property
+    def exclusion(self) -> Exclusion:
+        """What is left out where its folders are looked through."""
+        own, more = self.configuration.exclude, self.configuration.extend_exclude
+        if own is None:
+            return Exclusion(self.folder, more)
+        return Exclusion(self.folder, (*own, *more), frozenset())
 
     @property
     def versions(self) -> Mapping[str, str]:

@@ -34,6 +34,10 @@ class Configuration:
     """Insert the standard's system columns, in this variant of their types."""
     vocabularies: Mapping[str, str] = field(default_factory=dict)
     """JSON Schema files by attribute domain."""
+    exclude: tuple[str, ...] | None = None
+    """Patterns of what is left out in folders; None for the usual folders."""
+    extend_exclude: tuple[str, ...] = ()
+    """Patterns of what is left out besides."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of engines, where the project names one."""
     lint: LintSettings = field(default_factory=LintSettings)
@@ -42,5 +46,7 @@ class Configuration:
     @classmethod
     def of_json(cls, value: Json) -> "Configuration":
         """Return what `asdict` gave. Raises KeyError or TypeError for anything else."""
-        lists = {name: tuple(value[name]) for name in ("manifests", "targets")}
+        lists = {name: tuple(value[name]) for name in ("manifests", "targets", "extend_exclude")}
+        if value["exclude"] is not None:
+            lists["exclude"] = tuple(value["exclude"])
         return cls(**(value | lists | {"lint": LintSettings.of_json(value["lint"])}))

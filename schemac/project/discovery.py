@@ -2,8 +2,8 @@
 
 Layer: project.
 Errors: SC101 unreadable-file, SC602 nothing-to-compile.
-A named file is a manifest; in a named folder every .yaml and .yml below it may be one. Hidden folders, installed
-packages and the output folder are not entered, nor are artifacts that lie elsewhere.
+A named file is a manifest; in a named folder every .yaml and .yml below it may be one, unless the settings exclude it. Hidden
+folders, installed packages and the output folder are not entered, nor are artifacts that lie elsewhere.
 """
 
 import os
@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from schemac.project.exclusion import Exclusion
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNREADABLE_FILE
 from schemac.source.report import Report
 from schemac.source.suggest import shortened
-from schemac.source.text import read_file, reason_of
+from schemac.source.text import read_content, read_file, reason_of
 
 _SUFFIXES = (".yaml", ".yml")
-_FOREIGN_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "target", "dist"})
+_USUAL = Exclusion()
 
 
 class ManifestFile(NamedTuple):
@@ -27,6 +28,12 @@ class ManifestFile(NamedTuple):
     name: str
     is_named: bool
     """Whether the user named this file; of others, those that are no manifest are passed over."""
+    given: bytes | None = None
+    """Its content, where it was given and is not read."""
+
+    def content(self, report: Report) -> bytes | None:
+        """Return its bytes, or None after saying why it cannot be read."""
+        return read_content(self.path, self.name, report) if self.given is None else self.given
 
 
 def lock_path(manifest: Path) -> Path:
@@ -58,7 +65,9 @@ def lock_name(manifest: str | Path) -> str:
     return f"{start}.lock" if is_plain else str(lock_path(Path(manifest)))
 
 
-def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) -> list[ManifestFile]:
+def find_manifests(
+    paths: Sequence[str], base: Path, out: Path, report: Report, exclusion: Exclusion = _USUAL
+) -> list[ManifestFile]:
     """Return the manifests at these paths, each once, in the order of the paths and of the names below them."""
     found: dict[str, ManifestFile] = {}
     places = _Places()
@@ -71,7 +80,7 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
             report.add(UNREADABLE_FILE, f"cannot read {shortened(given)}: {reason_of(error)}")
             continue
         if is_folder:
-            for entry in _entries(path, out, _SUFFIXES):
+            for entry in _entries(path, out, _SUFFIXES, exclusion):
                 place = places.of(entry.path)
                 where = places.name(entry.path, place)
                 if not entry.is_symlink() or os.path.exists(entry.path):
@@ -96,12 +105,16 @@ def find_manifests(paths: Sequence[str], base: Path, out: Path, report: Report) 
     return list(found.values())
 
 
-def walk(folder: Path, out: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> Iterator[Path]:
+def walk(
+    folder: Path, out: Path, suffixes: tuple[str, ...] = _SUFFIXES, exclusion: Exclusion = _USUAL
+) -> Iterator[Path]:
     """Yield the files of these endings in a folder that may be a project's own."""
-    return (Path(entry.path) for entry in _entries(folder, out, suffixes))
+    return (Path(entry.path) for entry in _entries(folder, out, suffixes, exclusion))
 
 
-def _entries(folder: Path, out: Path, suffixes: tuple[str, ...]) -> "Iterator[os.DirEntry[str]]":
+def _entries(
+    folder: Path, out: Path, suffixes: tuple[str, ...], exclusion: Exclusion
+) -> "Iterator[os.DirEntry[str]]":
     """Yield the same as entries of folders, for path objects are slow in large projects."""
     todo = [os.fspath(folder)]
     while todo:
@@ -111,13 +124,17 @@ def _entries(folder: Path, out: Path, suffixes: tuple[str, ...]) -> "Iterator[os
         for entry in _sorted_entries(here):
             if not _is_folder(entry):
                 files.append(entry)
-            elif not entry.is_symlink() and _is_entered(entry, out):
+            elif not entry.is_symlink() and not _is_passed_over(entry, here, out, exclusion):
                 folders.append(entry.path)
         todo += reversed(folders)
         # The ODF artifact is YAML, and a manifest; an earlier build into another folder is no input of this one.
         if os.path.basename(here) == "odf" and any(entry.name == "schema.bin" for entry in files):
             continue
-        yield from (entry for entry in files if entry.name.endswith(suffixes))
+        yield from (
+            entry
+            for entry in files
+            if entry.name.endswith(suffixes) and not exclusion.hides_file(here, entry.name)
+        )
 
 
 def _sorted_entries(folder: str) -> "list[os.DirEntry[str]]":
@@ -135,16 +152,13 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
         return False
 
 
-def _is_entered(folder: "os.DirEntry[str]", out: Path) -> bool:
-    name = folder.name
-    return not name.startswith(".") and name not in _FOREIGN_FOLDERS and Path(folder.path) != out
+def _is_passed_over(folder: "os.DirEntry[str]", parent: str, out: Path, exclusion: Exclusion) -> bool:
+    return exclusion.hides_folder(parent, folder.name) or Path(folder.path) == out
 
 
-def is_manifest_name(name: str) -> bool:
-    """Whether a file of this relative path would be looked at in a folder."""
-    *folders, file = name.split("/")
-    is_foreign = any(folder.startswith(".") and folder != ".." for folder in folders)
-    return file.endswith(_SUFFIXES) and not is_foreign and not _FOREIGN_FOLDERS.intersection(folders)
+def is_manifest_name(folder: Path, inside: str, exclusion: Exclusion) -> bool:
+    """Whether a file of this path from a folder would be looked at there."""
+    return inside.endswith(_SUFFIXES) and not exclusion.hides_below(folder, inside)
 
 
 class _Places:

@@ -146,7 +146,7 @@ def _files_around(
         return [one for one in compiled if one is file or target in _files_of(one)]
     configured = project.configuration.manifests or (".",)
     out = project.folder / project.configuration.out
-    found = find_manifests(configured, project.folder, out, Report())
+    found = find_manifests(configured, project.folder, out, Report(), project.exclusion)
     others = [other._replace(is_named=False) for other in found if other.path.resolve() != own]
     compiled = [file, *read_manifests(others, project, report)]
     return [one for one in compiled if one is file or target in _files_of(one)]

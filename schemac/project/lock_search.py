@@ -67,7 +67,7 @@ class LockSearch:
     @cached_property
     def _all(self) -> Sequence[Path]:
         folder = self._project.folder
-        return [*walk(folder, folder / self._project.configuration.out, (".lock",))]
+        return [*walk(folder, folder / self._project.configuration.out, (".lock",), self._project.exclusion)]
 
 
 def manifests_beside(lock: Path) -> list[Path]:

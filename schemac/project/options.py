@@ -13,7 +13,6 @@ from schemac.logical.system import Variant
 from schemac.project.discovery import ManifestFile
 from schemac.registry.installed import default_targets
 from schemac.source.report import Report
-from schemac.source.text import read_content
 
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache is not lowered again.
@@ -52,7 +51,7 @@ class Options:
     def read(self, file: ManifestFile, report: Report) -> bytes | None:
         """Return the bytes of a manifest, or None after saying why it cannot be read."""
         found = self.edited.get(os.path.abspath(file.path)) if self.edited else None
-        return read_content(file.path, file.name, report) if found is None else found
+        return file.content(report) if found is None else found
 
     def name(self, dataset: str) -> str:
         """Return what a dataset is called in the output."""

@@ -88,7 +88,10 @@ def read_folder(
     """Return the manifests of another folder; those at the same place below it are compared first."""
     out = project.folder / project.configuration.out
     resolved = Resolver()
-    others = {resolved(file.path): file for file in find_manifests([folder], Path.cwd(), out, report)}
+    others = {
+        resolved(file.path): file
+        for file in find_manifests([folder], Path.cwd(), out, report, project.exclusion)
+    }
     bases = [os.path.join(resolved(base), "") for base in folders]
     contents: dict[Path, bytes] = {}
     names: dict[Path, str] = {}
@@ -163,7 +166,8 @@ def find_path(given: str, report: Report) -> Path | None:
 def manifest_versions(given: str, project: Project, report: Report) -> SchemaVersions:
     """Return the datasets of another manifest."""
     versions: SchemaVersions = {}
-    for file in find_manifests([given], Path.cwd(), project.folder / project.configuration.out, report):
+    out = project.folder / project.configuration.out
+    for file in find_manifests([given], Path.cwd(), out, report, project.exclusion):
         versions.update(_manifest_versions(file, project, report))
     return versions
 

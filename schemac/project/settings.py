@@ -18,6 +18,7 @@ from schemac.checks.vocabulary import Vocabulary
 from schemac.lint.settings import LintSettings
 from schemac.logical.system import Variant
 from schemac.project.configured import Configuration
+from schemac.project.exclusion import is_pattern
 from schemac.registry.engine import EngineError
 from schemac.registry.installed import version_settings
 from schemac.source.catalogue import INVALID_CONFIGURATION
@@ -82,6 +83,18 @@ class _Lint(Record):
     """Values of an enumeration."""
 
 
+def _pattern(text: str) -> str:
+    """Return a pattern as `.gitignore` has them. Raises ValueError for what is none."""
+    if not is_pattern(text):
+        raise ValueError(
+            f"'{text}' is not a pattern of .gitignore; write one such as `charts/` or `*.tpl.yaml`"
+        )
+    return text
+
+
+_Pattern = Annotated[str, Rule(_pattern)]
+
+
 class _Settings(Record):
     """What a project settles for all its manifests."""
 
@@ -99,6 +112,10 @@ class _Settings(Record):
     """Encodings of fields without a hint, at every depth."""
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
+    exclude: tuple[_Pattern, ...] | None = _DEFAULT.exclude
+    """Patterns of what is left out in folders, in place of the usual ones."""
+    extend_exclude: tuple[_Pattern, ...] = _DEFAULT.extend_exclude
+    """Patterns of what is left out in folders, besides the usual ones."""
     vocabularies: dict[str, str] = {}
     """JSON Schema files by attribute domain."""
     lint: _Lint = _Lint.model_construct()
@@ -148,6 +165,8 @@ def _values(settings: Settings) -> Configuration:
         settings.encodings.model_dump(),
         settings.system_columns,
         settings.vocabularies,
+        settings.exclude,
+        settings.extend_exclude,
         {name: version for name, version in named.items() if version is not None},
         LintSettings(**settings.lint.model_dump()),
     )

@@ -187,6 +187,7 @@ IN_THE_WAY = Code("SC545", "in-the-way", _ERROR, "a file or folder in the place 
 
 INVALID_CONFIGURATION = Code("SC601", "invalid-configuration", _ERROR, "a configuration that cannot be read")
 NOTHING_TO_COMPILE = Code("SC602", "nothing-to-compile", _ERROR, "a command without manifests to work on")
+MISSING_EXTRA = Code("SC607", "missing-extra", _ERROR, "a part of schemac that is not installed")
 PIPELINE_FILE = Code("SC611", "pipeline-file", _ERROR, "a pipeline file that cannot be read")
 PIPELINE_DRIFT = Code("SC613", "pipeline-drift", _ERROR, "a written table that differs from its artifact")
 SOURCE_OPTION = Code("SC614", "source-option", _ERROR, "a source option that is not supported")

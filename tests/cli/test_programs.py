@@ -205,8 +205,9 @@ def test_plan_a_table_for_the_engines_that_were_asked_for(repository: Repository
     schema = pa.schema([pa.field("id", pa.int32(), nullable=False), pa.field("note", pa.string())])
     lance.write_dataset(pa.table({"id": [1], "note": ["a"]}, schema=schema), path)
     words = ("plan", "rides", "--table", path, "--format", "json")
-    assert json.loads(repository.run(*words)[1]).keys() == {"steps"}
-    assert json.loads(repository.run(*words, "--engine", "lance")[1]).keys() == {"steps"}
+    own = {"command", "schemac", "diagnostics", "summary"}
+    assert json.loads(repository.run(*words)[1]).keys() - own == {"steps"}
+    assert json.loads(repository.run(*words, "--engine", "lance")[1]).keys() - own == {"steps"}
     code, out, _ = repository.run(*words, "--engine", "spark")
     assert (code, "spark" in json.loads(out), "steps" in json.loads(out)) == (1, True, False)
     both = json.loads(repository.run(*words, "--engine", "spark", "--engine", "lance")[1])

@@ -98,7 +98,7 @@ def test_pass_over_files_of_a_folder_that_are_no_manifests(
     (project / "pipeline.yaml").write_text("source: {path: x.csv}\ntarget: {path: x.lance}\n")
     (project / ".hidden").mkdir()
     (project / ".hidden/broken.yaml").write_text("fields: [")
-    assert [f[:2] for f in findings(capsys, "check")] == [("SC207", "compose.yaml")]
+    assert findings(capsys, "check") == []
     assert main(["check"]) == 0
     assert main(["check", "compose.yaml"]) == 1
 

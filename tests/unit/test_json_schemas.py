@@ -181,6 +181,8 @@ def test_offer_only_what_fits() -> None:
         for kind in (k for k in KINDS if k.family is not Family.OPTION):
             fits = attribute.on_field and (attribute.fits is None or kind.family in attribute.fits)
             assert (key in definitions[f"{kind.family.value.capitalize()}Attributes"]["properties"]) == fits
-    assert not validator(strict=False).is_valid(field("Int8", extra={"arrow.apache.org/dateEncoding": {"unit": "Day"}}))
+    assert not validator(strict=False).is_valid(
+        field("Int8", extra={"arrow.apache.org/dateEncoding": {"unit": "Day"}})
+    )
     assert not validator(strict=False).is_valid(field("Int8", extra={"lance.org/nonsense": 1}))
     assert validator(strict=False).is_valid(field("int8", extra={"my.own/word": 1}))

@@ -50,10 +50,10 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         """Give the document that `--format json` prints."""
-        from schemac.source.render.json import render_json
+        from schemac.source.render.json import envelope
 
-        document: dict[str, Any] = json.loads(render_json(self.diagnostics))
-        return {**document, "run": None if self.report is None else self.report.to_json()}
+        run = None if self.report is None else self.report.to_json()
+        return envelope("run", self.diagnostics, {"run": run})
 
 
 def write_report(outcome: Outcome, path: Path) -> None:

@@ -1,15 +1,19 @@
-"""Findings as one JSON document.
+"""Findings as one JSON document, and the envelope of all JSON that commands print.
 
 Layer: source.
 Shape: `{"diagnostics": [...], "summary": {"error": n, "warning": n, "note": n}}`; lines and columns one-based,
 0 where a finding is about a file as a whole. `fix` is null, or a title, `safe` and edits: pieces of files and what takes their place.
+An envelope begins with the command and the version of schemac, and ends with what the command has besides. `schemas/output.schema.json`
+describes it.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from schemac.source.diagnostic import Diagnostic, Fix, Severity
 from schemac.source.json_object import Json
+from schemac.version import __version__
 
 _MEMBERS = (
     "code",
@@ -29,7 +33,17 @@ _LABEL_MEMBERS = ("message", "file", "line", "column", "end_line", "end_column")
 
 def render_json(diagnostics: Sequence[Diagnostic]) -> str:
     """Return the document, with a line end."""
-    document = {
+    return json.dumps(findings_document(diagnostics), indent=2) + "\n"
+
+
+def envelope(command: str, diagnostics: Sequence[Diagnostic], members: Mapping[str, Any]) -> Json:
+    """Return what a command prints as JSON: `members` are those that only this command has."""
+    return {"command": command, "schemac": __version__, **findings_document(diagnostics), **members}
+
+
+def findings_document(diagnostics: Sequence[Diagnostic]) -> Json:
+    """Return findings with their counts."""
+    return {
         "diagnostics": [
             {
                 **{name: getattr(d, name) for name in _MEMBERS},
@@ -40,7 +54,6 @@ def render_json(diagnostics: Sequence[Diagnostic]) -> str:
         ],
         "summary": {severity: sum(d.severity is severity for d in diagnostics) for severity in Severity},
     }
-    return json.dumps(document, indent=2) + "\n"
 
 
 def _fix(fix: Fix | None) -> Json | None:

@@ -13,6 +13,8 @@ _WIDEST = 120
 """Columns of an excerpt that goes into a file or another program; of a longer line the part around the culprit is shown."""
 _LEAST = 40
 """Columns of the narrowest excerpt."""
+_HANGING = 4
+"""Columns by which the further lines of a long message are moved in."""
 Paint = Callable[[str, str], str]
 """Puts an SGR code around a text, or leaves it."""
 _RED, _YELLOW, _CYAN, _BLUE = "31", "33", "36", "34"
@@ -35,7 +37,9 @@ def count_summary(diagnostics: Iterable[Diagnostic]) -> str:
 
 def _finding(d: Diagnostic, paint: Paint, width: int | None) -> str:
     tint = _COLOURS[d.severity]
-    lines = [f"{paint(f'1;{tint}', f'{d.severity}[{d.code}]')}{paint('1', f': {printable(d.message)}')}\n"]
+    head = f"{d.severity}[{d.code}]"
+    message = _folded(f"{head}: ", printable(d.message), " " * _HANGING, width)
+    lines = [f"{paint(f'1;{tint}', head)}{paint('1', message.removeprefix(head))}\n"]
     margin = len(str(max([d.line, *(label.line for label in d.labels)], default=0)))
     if d.file:
         place = f"{d.file}:{d.line}:{d.column}" if d.line else d.file
@@ -65,8 +69,22 @@ def _finding(d: Diagnostic, paint: Paint, width: int | None) -> str:
             )
         )
     if d.help:
-        lines.append(f"{' ' * margin} {paint(_BLUE, '=')} help: {printable(d.help)}\n")
+        start = f"{' ' * margin} = help: "
+        told = _folded(start, printable(d.help), " " * (margin + _HANGING), width)
+        lines.append(told.replace("=", paint(_BLUE, "="), 1) + "\n")
     return "".join(lines)
+
+
+def _folded(start: str, text: str, indent: str, width: int | None) -> str:
+    """Return a text behind its start; on a terminal that is too narrow, on several lines, broken between words."""
+    if width is None or len(start) + _width(text) <= width or width < _LEAST:
+        return f"{start}{text}"
+    import textwrap  # for start-up time: only where a person looks
+
+    wrapper = textwrap.TextWrapper(
+        width, initial_indent=start, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(wrapper.wrap(text))
 
 
 def _excerpt(

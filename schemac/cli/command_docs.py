@@ -1,0 +1,76 @@
+"""`schemac docs`: pages for people who look.
+
+Layer: cli.
+"""
+
+import argparse
+from pathlib import Path
+
+from schemac.cli.output import add_common, add_paths, exit_code, say, show
+from schemac.cli.project import open_project
+from schemac.project.manifests import read_manifests
+from schemac.source.catalogue import MISSING_EXTRA
+from schemac.source.diagnostic import Severity
+from schemac.source.report import Report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    add_paths(parser)
+    parser.add_argument(
+        "-o", "--out-folder", metavar="FOLDER", default="site", help="folder of the pages (default: site)"
+    )
+    parser.add_argument(
+        "--format",
+        dest="pages",
+        choices=("html", "markdown"),
+        default="html",
+        help="a site that any browser opens from the folder (html), or Markdown files",
+    )
+    parser.add_argument("--title", default="Datasets", help="what the site is called (default: Datasets)")
+    add_common(parser)
+    parser.set_defaults(format="text", max_findings=100, fail_on="error")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the pages; of manifests with errors there are none."""
+    report = Report()
+    _write(options, report)
+    diagnostics = report.diagnostics
+    show(diagnostics, options)
+    return exit_code(diagnostics, options)
+
+
+def _write(options: argparse.Namespace, report: Report) -> None:
+    from schemac.documentation.folder import write_pages  # for start-up time, as below
+    from schemac.documentation.reading import read_site
+
+    folder = Path(options.out_folder)
+    project, files = open_project(options, report)
+    found = Report()
+    compiled = read_manifests(files, project, found) if not report.has_errors else []
+    # What else there is to say of manifests, `check` says.
+    report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
+    if report.has_errors:
+        return
+    site = read_site(options.title, compiled, project, report)
+    project.cache.save()
+    if report.has_errors:
+        return
+    if options.pages == "markdown":
+        from schemac.documentation.markdown import markdown_pages as pages
+    else:
+        try:
+            from schemac.documentation.html import html_pages as pages
+        except ModuleNotFoundError as error:
+            help = "install it with: pip install 'schemac[docs]'; or write `--format markdown`"
+            report.add(MISSING_EXTRA, f"the site needs {error.name}, which is not installed", help=help)
+            return
+    changed = write_pages(folder, options.out_folder, pages(site), report)
+    if not report.has_errors:
+        count = len(site.datasets)
+        first = "index.md" if options.pages == "markdown" else "index.html"
+        say(
+            f"{count} dataset{'' if count == 1 else 's'}: open {options.out_folder}/{first}; {changed} files new or changed",
+            options,
+        )

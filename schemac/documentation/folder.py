@@ -1,0 +1,94 @@
+"""Pages on disk.
+
+Layer: documentation.
+Shape: the folder has a list of the files that were written, so that pages of datasets that are gone are removed, and no file of
+anybody else is. Each file is whole, the old or the new one.
+Errors: SC542 write-failed, SC543 foreign-folder, SC545 in-the-way.
+"""
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from schemac.source.catalogue import FOREIGN_FOLDER, IN_THE_WAY, WRITE_FAILED
+from schemac.source.report import Report
+from schemac.source.text import reason_of
+
+LIST = ".schemac-docs.json"
+_NEW = ".schemac-new"
+
+
+def write_pages(folder: Path, name: str, pages: Iterable[tuple[str, bytes]], report: Report) -> int:
+    """Write all pages, remove those that were written before and are none any more; return how many are new or changed.
+
+    Nothing is written into a folder that holds other files than those of an earlier time.
+    """
+    try:
+        before = _listed(folder)
+        if before is None:
+            report.add(
+                FOREIGN_FOLDER,
+                f"{name} holds other files than pages of schemac",
+                file=name,
+                help="name a new or an empty folder with `-o`",
+            )
+            return 0
+        return _written(folder, name, dict(pages), before, report)
+    except OSError as error:
+        report.add(WRITE_FAILED, f"cannot write to {name}: {reason_of(error)}", file=name)
+        return 0
+
+
+def _written(folder: Path, name: str, pages: dict[str, bytes], before: frozenset[str], report: Report) -> int:
+    taken = [path for path in pages if path not in before and os.path.lexists(folder / path)]
+    for path in taken:
+        report.add(
+            IN_THE_WAY, f"{name}/{path} is in the place of a page", file=f"{name}/{path}", help="move it away"
+        )
+    if taken:
+        return 0
+    folder.mkdir(parents=True, exist_ok=True)
+    # Until all is done, the list has the files of both times.
+    _put(folder / LIST, _list({*before, *pages}))
+    changed = sum(_put(folder / path, content) for path, content in pages.items())
+    for path in before - pages.keys():
+        (folder / path).unlink(missing_ok=True)
+    _put(folder / LIST, _list(pages))
+    return changed
+
+
+def _listed(folder: Path) -> frozenset[str] | None:
+    """Return the files that were written before; None where the folder holds something else alone."""
+    if not folder.exists():
+        return frozenset()
+    try:
+        found = json.loads((folder / LIST).read_bytes())["files"]
+    except FileNotFoundError:
+        return frozenset() if not any(folder.iterdir()) else None
+    except (ValueError, TypeError, KeyError):
+        return None
+    is_list = isinstance(found, list) and all(isinstance(path, str) and _is_inside(path) for path in found)
+    return frozenset(found) if is_list else None
+
+
+def _is_inside(path: str) -> bool:
+    parts = PurePosixPath(path).parts
+    return bool(parts) and not PurePosixPath(path).is_absolute() and ".." not in parts and "\\" not in path
+
+
+def _list(paths: Iterable[str]) -> bytes:
+    return (json.dumps({"files": sorted(paths)}, indent=1) + "\n").encode()
+
+
+def _put(path: Path, content: bytes) -> bool:
+    """Whether a file was not as it is to be."""
+    try:
+        if path.read_bytes() == content:
+            return False
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(path.name + _NEW)
+    new.write_bytes(content)
+    new.replace(path)
+    return True

@@ -1,0 +1,136 @@
+"""The site as HTML: every page by its path, with all texts escaped.
+
+Layer: documentation.
+Shape: pages stand alone in a folder and ask no server and no other host for anything: `index.html`, `references.html`,
+`datasets/<name>.html`, `style.css`, `site.js`, `search-data.js`.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from importlib.resources import files
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import jinja2
+
+from schemac.attributes.own import Classification
+from schemac.documentation.model import DatasetPage, FieldPage, Site
+from schemac.documentation.picture import draw
+from schemac.evolution.changes import Change, Fact
+from schemac.source.json_object import Json
+from schemac.source.printable import printable
+
+_PRIVATE = (Classification.CONFIDENTIAL, Classification.PERSONAL, Classification.SENSITIVE)
+_ASSETS = ("style.css", "site.js")
+
+
+class _Choice(NamedTuple):
+    """What the list of datasets can be filtered by."""
+
+    name: str
+    title: str
+    found: tuple[str, ...]
+
+
+def html_pages(site: Site) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and the bytes of each file."""
+    environment = environment_of_pages()
+    assets = files("schemac.documentation").joinpath("assets")
+    for name in _ASSETS:
+        yield name, assets.joinpath(name).read_bytes()
+    yield "search-data.js", _search_data(site).encode()
+    yield "index.html", _page(environment, "index.html", site, "", **_index(site))
+    if site.relations:
+        yield "references.html", _page(environment, "references.html", site, "", drawn=draw(site.relations))
+    for one in site.datasets:
+        near = (*site.relations_of(one.name), *site.relations_to(one.name))
+        page = _page(environment, "dataset.html", site, "../", one=one, drawn=draw(near))
+        yield f"datasets/{one.file}.html", page
+
+
+def environment_of_pages() -> jinja2.Environment:
+    """Return what fills templates in; it escapes every text that is not a template's own."""
+    loader = jinja2.PackageLoader("schemac.documentation", "templates")
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        finalize=_harmless,
+    )  # fmt: skip
+    environment.filters |= {
+        "text": _text,
+        "json": lambda value: json.dumps(value, ensure_ascii=False),
+        "url": quote,
+        "is_digit": str.isdigit,
+        "kind_of_change": kind_of_change,
+    }
+    environment.globals["private"] = [str(one) for one in _PRIVATE]
+    return environment
+
+
+def kind_of_change(change: Change) -> str:
+    """Return `added`, `dropped` or `changed`: the colour of a change."""
+    if change.fact in (Fact.FIELD_ADDED, Fact.DATASET_ADDED):
+        return "added"
+    return "dropped" if change.fact in (Fact.FIELD_DROPPED, Fact.DATASET_DROPPED) else "changed"
+
+
+def _harmless(value: Any) -> Any:
+    """Return a text without characters that turn or hide what stands beside them; markup of templates stays as it is."""
+    return printable(value, keep="\n\t") if type(value) is str else value
+
+
+def _page(environment: jinja2.Environment, template: str, site: Site, root: str, **known: Any) -> bytes:
+    text = environment.get_template(template).render(site=site, root=root, **known)
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _index(site: Site) -> Json:
+    owners = {one.name: _distinct(one, "owner") for one in site.datasets}
+    classes = {one.name: _distinct(one, "classification") for one in site.datasets}
+    tags = {
+        one.name: sorted({*one.tags, *(tag for field in one.all_fields for tag in field.tags)})
+        for one in site.datasets
+    }
+    known = (("owner", "Owner", owners), ("tag", "Tag", tags), ("classification", "Classification", classes))
+    choices = [
+        _Choice(name, title, values)
+        for name, title, found in known
+        if (values := tuple(sorted({value for of in found.values() for value in of})))
+    ]
+    return {"owners": owners, "tags": tags, "classes": classes, "choices": choices}
+
+
+def _distinct(one: DatasetPage, name: str) -> list[str]:
+    holders: Iterable[DatasetPage | FieldPage] = (one, *one.all_fields)
+    return sorted({value for holder in holders if (value := getattr(holder, name))})
+
+
+def _search_data(site: Site) -> str:
+    """Return the script that search loads: a page that was opened from a folder may load scripts, and nothing else."""
+    entries: list[Json] = []
+    for one in site.datasets:
+        url = f"datasets/{quote(one.file)}.html"
+        entries.append(_entry(one.name, "", f"{len(one.fields)} columns", one.description, url))
+        for field in one.all_fields:
+            if field.is_member:
+                in_ = ".".join((one.name, *_around(field)))
+                words = " ".join((field.description, *field.tags, field.classification, field.owner)).strip()
+                entries.append(
+                    _entry(field.name, in_, field.type_text, words, f"{url}#{quote(field.anchor)}")
+                )
+    text = json.dumps(entries, ensure_ascii=True, separators=(",", ":"))
+    return f"window.schemacSearch = {text};\n"
+
+
+def _around(field: FieldPage) -> list[str]:
+    """Return the path of what a field lies in."""
+    inside = field.path.removesuffix(field.name).rstrip(".")
+    return [inside] if inside else []
+
+
+def _entry(name: str, in_: str, type: str, text: str, url: str) -> Json:
+    parts = {"name": name, "in": in_, "type": type, "text": text}
+    return {**{key: printable(value) for key, value in parts.items()}, "url": url}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

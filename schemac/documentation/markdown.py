@@ -1,0 +1,138 @@
+"""The pages as Markdown, for wikis and for repositories that show it.
+
+Layer: documentation.
+Source: GitHub Flavored Markdown; every sign that it would obey is escaped, HTML too.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote
+
+from schemac.documentation.model import DatasetPage, FieldPage, Property, Site
+from schemac.evolution.changes import Change
+from schemac.source.printable import printable
+
+_SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!&])|(https?|ftp|www)(?=[:.])|@")
+_LINE_START = re.compile(r"^(\s*)([-+=]|\d+[.)])", re.MULTILINE)
+
+
+def markdown_pages(site: Site) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and the bytes of each file: `index.md` and one of each dataset."""
+    rows = [
+        (
+            f"[{_text(one.name)}]({quote(one.file)}.md)",
+            _cell(one.description),
+            _cell(one.owner),
+            str(one.field_count),
+        )
+        for one in site.datasets
+    ]
+    table = _table(("dataset", "description", "owner", "fields"), rows)
+    yield "index.md", f"# {_text(site.title)}\n\n{table}".encode()
+    for one in site.datasets:
+        yield f"{one.file}.md", "\n".join(_page(one, site)).encode("utf-8", "backslashreplace")
+
+
+def _page(one: DatasetPage, site: Site) -> Iterator[str]:
+    yield f"# {_text(one.name)}\n"
+    if one.description:
+        yield f"{_paragraph(one.description)}\n"
+    yield from _facts(one)
+    yield "## Fields\n"
+    rows = [_row(field) for field in one.all_fields]
+    yield _table(("field", "type", "description", "more"), rows)
+    yield from _schema(one)
+    related = [*site.relations_of(one.name), *site.relations_to(one.name)]
+    if related:
+        yield "## References\n"
+        names = [(one.source, ", ".join(one.fields), one.target, ", ".join(one.to)) for one in related]
+        yield _table(("dataset", "fields", "refers to", "fields"), [tuple(map(_cell, row)) for row in names])
+    if one.history:
+        yield "## Changelog\n"
+    for revision in one.history:
+        version = f"Version {revision.new}" if revision.new.isdigit() else revision.new
+        yield f"### {_text(version)}\n"
+        yield "\n".join(_change(change) for change in revision.changes) or "No changes."
+        yield ""
+
+
+def _facts(one: DatasetPage) -> Iterator[str]:
+    facts = {
+        "Manifest": _code(one.manifest),
+        "Owner": _text(one.owner),
+        "Tags": _text(", ".join(one.tags)),
+        "Classification": _text(one.classification),
+        "Primary key": ", ".join(map(_code, one.key)),
+        "Version": _text(one.versions[-1]) if one.versions else "",
+    }
+    told = [f"- {name}: {value}" for name, value in facts.items() if value]
+    yield "\n".join(told) + "\n"
+
+
+def _schema(one: DatasetPage) -> Iterator[str]:
+    if one.constraints or one.attributes or one.losses:
+        yield "## The schema as a whole\n"
+        lines = [*_properties(one.constraints), *_properties(one.attributes)]
+        lines += [
+            f"{_text(loss.engine)}: {_text(loss.lost)} becomes {_text(loss.becomes)}" for loss in one.losses
+        ]
+        yield "\n".join(f"- {line}" for line in lines) + "\n"
+
+
+def _row(field: FieldPage) -> tuple[str, ...]:
+    more = [f"primary key {field.key_position}" if field.key_position else ""]
+    if field.deprecation is not None:
+        until = f" until {field.deprecation.remove_after}" if field.deprecation.remove_after else ""
+        more.append(f"deprecated{until}")
+    more += [_text(field.classification), _text(field.owner), *map(_text, field.tags)]
+    more += _properties(field.constraints)
+    more += [f"{_text(one.engine)} {_code(one.text)}" for one in field.types]
+    more += [
+        f"{_text(loss.engine)}: {_text(loss.lost)} becomes {_text(loss.becomes)}" for loss in field.losses
+    ]
+    told = "<br>".join(one.replace("\n", " ") for one in more if one)
+    return (_code(field.path), _code(field.type_text), _cell(field.description), told)
+
+
+def _change(change: Change) -> str:
+    return f"- {_text(str(change))}".replace("\n", " ")
+
+
+def _properties(found: Iterable[Property]) -> list[str]:
+    return [f"{_code(one.key)} {_code(one.value)}" for one in found]
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return "<br>".join(_text(text).splitlines())
+
+
+def _paragraph(text: str) -> str:
+    return _LINE_START.sub(r"\1\\\2", _text(text))
+
+
+def _text(text: str) -> str:
+    """Return a text that Markdown shows as it is."""
+    return _SIGNS.sub(_escaped, printable(text, keep="\n"))
+
+
+def _escaped(sign: re.Match[str]) -> str:
+    if sign[2]:
+        # Behind a comment that shows nothing, it is no address that Markdown would make a link of.
+        return f"{sign[2]}<!-- -->"
+    return {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;"}.get(sign[0], f"\\{sign[0]}")
+
+
+def _code(text: str) -> str:
+    """Return a text in a fixed font, on one line, also in a cell of a table."""
+    shown = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return f"<code>{_SIGNS.sub(_html, shown)}</code>" if text else ""
+
+
+def _html(sign: re.Match[str]) -> str:
+    """Return a sign as HTML has it, or a word whose first letter is; the ampersands of others stay."""
+    return sign[0] if sign[0] == "&" else f"&#{ord(sign[0][0])};{sign[0][1:]}"

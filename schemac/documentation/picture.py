@@ -1,0 +1,266 @@
+"""How datasets refer to each other, as a picture: where each box stands, and where the lines between them run.
+
+Layer: documentation.
+Units: those of SVG, about a pixel of a screen; the origin is the upper left corner.
+Source: the layered layout of Sugiyama, Tagawa and Toda (1981): layers by the longest path, places for lines that pass a layer, and
+the order in a layer by the mean of the neighbours'. What refers stands left of what it refers to.
+"""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from schemac.documentation.model import Relation
+
+_HEIGHT = 32.0
+_PER_CHARACTER = 7.6
+_PADDING = 28.0
+_MOST_CHARACTERS = 34
+_GAP_ACROSS = 72.0
+_GAP_DOWN = 14.0
+_BETWEEN = 34.0
+"""Between two groups of datasets that have nothing to do with each other."""
+_MARGIN = 8.0
+_SWEEPS = 6
+_BYPASS = 8.0
+"""Height of the place where a line passes a layer."""
+
+
+class Box(NamedTuple):
+    """A dataset."""
+
+    name: str
+    label: str
+    """Its name, as much of it as there is room for."""
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Line(NamedTuple):
+    """References from one dataset to another."""
+
+    source: str
+    target: str
+    path: str
+    """As SVG writes it."""
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """All boxes and lines."""
+
+    width: float
+    height: float
+    boxes: tuple[Box, ...] = ()
+    lines: tuple[Line, ...] = ()
+
+
+class _Place(NamedTuple):
+    """A box, or where a line passes a layer: the name of the one, source, target and layer of the other."""
+
+    name: str
+    source: str = ""
+    target: str = ""
+    layer: int = 0
+
+
+def draw(relations: Iterable[Relation]) -> Picture:
+    """Return the picture of all datasets that refer to others, or are referred to."""
+    titles: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in relations:
+        if one.source != one.target:
+            titles[one.source, one.target].append(f"{', '.join(one.fields)} → {', '.join(one.to)}")
+    boxes: list[Box] = []
+    lines: list[Line] = []
+    top = width = 0.0
+    for edges in _groups(titles):
+        drawn = _group(edges, titles, top)
+        boxes += drawn.boxes
+        lines += drawn.lines
+        width, top = max(width, drawn.width), drawn.height + _BETWEEN
+    return Picture(width + 2 * _MARGIN, max(0.0, top - _BETWEEN) + 2 * _MARGIN, tuple(boxes), tuple(lines))
+
+
+def _groups(edges: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    """Return the lines that hang together, the largest group first."""
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while leader.setdefault(name, name) != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
+
+    ordered = sorted(edges)
+    for source, target in ordered:
+        leader[find(source)] = find(target)
+    groups: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for edge in ordered:
+        groups[find(edge[0])].append(edge)
+    return sorted(groups.values(), key=lambda group: (-len(group), group))
+
+
+def _group(
+    edges: Sequence[tuple[str, str]], titles: Mapping[tuple[str, str], list[str]], top: float
+) -> Picture:
+    forward = _without_cycles(edges)
+    layer_of = _layers(forward)
+    layers, chains = _with_bypasses(forward, layer_of)
+    _order(layers, chains)
+    widths = [max(_width(place.name) for place in layer if not place.source) for layer in layers]
+    lefts = [sum(widths[:n]) + n * _GAP_ACROSS + _MARGIN for n in range(len(layers))]
+    heights = [sum(_down(place) for place in layer) - _GAP_DOWN for layer in layers]
+    tallest = max(heights)
+    at: dict[_Place, tuple[float, float]] = {}
+    for n, layer in enumerate(layers):
+        y = top + _MARGIN + (tallest - heights[n]) / 2
+        for place in layer:
+            at[place] = (lefts[n], y)
+            y += _down(place)
+    boxes = [
+        Box(place.name, _label(place.name), *at[place], widths[n], _HEIGHT)
+        for n, layer in enumerate(layers)
+        for place in layer
+        if not place.source
+    ]
+    lines = [
+        Line(
+            *edge,
+            _path([at[place] for place in chain], chain, widths, layer_of, edge),
+            "; ".join(titles[edge]),
+        )
+        for edge, chain in chains.items()
+    ]
+    return Picture(lefts[-1] + widths[-1], top + tallest, tuple(boxes), tuple(lines))
+
+
+def _without_cycles(edges: Sequence[tuple[str, str]]) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return each line with its ends from left to right: those that would close a circle run from right to left."""
+    after: dict[str, list[str]] = defaultdict(list)
+    for source, target in edges:
+        after[source].append(target)
+    done: set[str] = set()
+    under_way: set[str] = set()
+    backward: set[tuple[str, str]] = set()
+    for start in sorted({name for edge in edges for name in edge}):
+        stack = [(start, iter(after[start]))] if start not in done else []
+        under_way.update(name for name, _ in stack)
+        while stack:
+            name, rest = stack[-1]
+            target = next(rest, None)
+            if target is None:
+                stack.pop()
+                under_way.discard(name)
+                done.add(name)
+            elif target in under_way:
+                backward.add((name, target))
+            elif target not in done:
+                under_way.add(target)
+                stack.append((target, iter(after[target])))
+    return {edge: (edge[1], edge[0]) if edge in backward else edge for edge in edges}
+
+
+def _layers(forward: Mapping[tuple[str, str], tuple[str, str]]) -> dict[str, int]:
+    """Return the layer of each dataset: one more than that of all that stand left of it."""
+    before: dict[str, set[str]] = defaultdict(set)
+    after: dict[str, set[str]] = defaultdict(set)
+    for left, right in forward.values():
+        before[right].add(left)
+        after[left].add(right)
+    names = sorted({*before, *after})
+    open_ = {name: len(before[name]) for name in names}
+    ready = [name for name in names if not open_[name]]
+    layer = dict.fromkeys(names, 0)
+    while ready:
+        name = ready.pop()
+        for right in sorted(after[name]):
+            layer[right] = max(layer[right], layer[name] + 1)
+            open_[right] -= 1
+            if not open_[right]:
+                ready.append(right)
+    # What nothing stands left of comes close to what it refers to.
+    for name in names:
+        if not before[name]:
+            layer[name] = min(layer[right] for right in after[name]) - 1
+    return layer
+
+
+def _with_bypasses(
+    forward: Mapping[tuple[str, str], tuple[str, str]], layer_of: Mapping[str, int]
+) -> tuple[list[list[_Place]], dict[tuple[str, str], list[_Place]]]:
+    """Return the places of each layer, and those that each line runs through, from left to right."""
+    layers: list[list[_Place]] = [[] for _ in range(max(layer_of.values()) + 1)]
+    for name, layer in sorted(layer_of.items()):
+        layers[layer].append(_Place(name))
+    chains: dict[tuple[str, str], list[_Place]] = {}
+    for edge, (left, right) in forward.items():
+        between = [_Place("", *edge, layer) for layer in range(layer_of[left] + 1, layer_of[right])]
+        for place in between:
+            layers[place.layer].append(place)
+        chains[edge] = [_Place(left), *between, _Place(right)]
+    return layers, chains
+
+
+def _order(layers: list[list[_Place]], chains: Mapping[tuple[str, str], list[_Place]]) -> None:
+    """Sort each layer by the mean place of the neighbours in the layer beside it, there and back some times."""
+    near: dict[bool, dict[_Place, list[_Place]]] = {False: defaultdict(list), True: defaultdict(list)}
+    for chain in chains.values():
+        for left, right in itertools.pairwise(chain):
+            near[False][right].append(left)
+            near[True][left].append(right)
+    for sweep in range(_SWEEPS):
+        is_back = sweep % 2 == 1
+        rows = reversed(layers[:-1]) if is_back else iter(layers[1:])
+        for row in rows:
+            where = {place: n for layer in layers for n, place in enumerate(layer)}
+            means = {
+                place: sum(where[one] for one in found) / len(found)
+                if (found := near[is_back][place])
+                else where[place]
+                for place in row
+            }
+            row.sort(key=means.__getitem__)
+
+
+def _path(
+    points: Sequence[tuple[float, float]],
+    chain: Sequence[_Place],
+    widths: Sequence[float],
+    layer_of: Mapping[str, int],
+    edge: tuple[str, str],
+) -> str:
+    """Return the curve of a line: level at every place that it runs through."""
+    layer = layer_of[chain[0].name]
+    parts: list[str] = []
+    stops: list[tuple[float, float, float]] = []
+    for n, ((x, y), place) in enumerate(zip(points, chain, strict=True)):
+        middle = y + (_HEIGHT if not place.source else _BYPASS) / 2
+        start, end = x, x + widths[layer + n]
+        stops.append((start, end, middle))
+    if chain[0].name != edge[0]:
+        # A line that closes a circle runs back; its arrow is at the left.
+        stops = [(end, start, y) for start, end, y in reversed(stops)]
+    parts.append(f"M{stops[0][1]:.1f} {stops[0][2]:.1f}")
+    for (_, from_x, from_y), (to_x, end_x, to_y) in itertools.pairwise(stops):
+        half = (from_x + to_x) / 2
+        parts.append(f"C{half:.1f} {from_y:.1f} {half:.1f} {to_y:.1f} {to_x:.1f} {to_y:.1f}")
+        if end_x != stops[-1][1]:
+            parts.append(f"H{end_x:.1f}")
+    return "".join(parts)
+
+
+def _down(place: _Place) -> float:
+    return (_BYPASS if place.source else _HEIGHT) + _GAP_DOWN
+
+
+def _label(name: str) -> str:
+    return name if len(name) <= _MOST_CHARACTERS else f"{name[: _MOST_CHARACTERS - 1]}…"
+
+
+def _width(name: str) -> float:
+    return len(_label(name)) * _PER_CHARACTER + _PADDING

@@ -1,0 +1,232 @@
+"""What the pages tell, out of the manifests of a project, their locks and what the engines make of them.
+
+Layer: documentation.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from schemac.artifacts.emission import Compilation, Emission, load_target
+from schemac.attributes.constraints import OF_ROWS, OF_VALUES, REFERENCES
+from schemac.attributes.odf import DESCRIPTION
+from schemac.documentation.model import (
+    DatasetPage,
+    EngineType,
+    FieldPage,
+    LossText,
+    Property,
+    Relation,
+    Revision,
+    Site,
+)
+from schemac.evolution.diff import diff, slot_type_text
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
+from schemac.logical.dataset import LogicalDataset
+from schemac.logical.keys import named_key, primary_key
+from schemac.logical.ownership import ATTRIBUTES as OWNERSHIP
+from schemac.logical.ownership import Ownership
+from schemac.logical.path import Part
+from schemac.logical.slots import Slot
+from schemac.project.configuration import Project
+from schemac.project.locking import Locked, locked_datasets
+from schemac.project.manifests import CompiledFile
+from schemac.project.options import Options
+from schemac.project.stages import lowering_of
+from schemac.project.targets import emit_targets, engines_of
+from schemac.registry.installed import engine
+from schemac.source.report import Report
+
+MOST_COMPARED = 30
+"""Versions of which any two are compared; of a longer history, those before are compared with the next one."""
+_TOLD = {DESCRIPTION.key, *(a.key for a in OWNERSHIP), *(a.key for a in OF_VALUES), *(a.key for a in OF_ROWS)}
+"""Attributes that have a place of their own on a page."""
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^[.-]")
+_UNLOCKED = "not locked yet"
+
+
+class _Known(NamedTuple):
+    """What is known of the fields of a dataset beside what its manifest says."""
+
+    dataset: LogicalDataset
+    whole: Ownership
+    ids: Mapping[Slot, int]
+    key: Sequence[Slot]
+    types: Mapping[Slot, list[EngineType]]
+    losses: Mapping[str, list[LossText]]
+
+
+def read_site(title: str, files: Iterable[CompiledFile], project: Project, report: Report) -> Site:
+    """Return all pages; what is wrong with a lock is in the report."""
+    found: list[DatasetPage] = []
+    relations: list[Relation] = []
+    for file in files:
+        locks = _locks(file, report)
+        for dataset in file.datasets:
+            found.append(_dataset(dataset, file, locks.get(dataset.name), project))
+            relations += _relations(dataset)
+    found.sort(key=lambda one: (one.name.casefold(), one.name))
+    return Site(title, tuple(found), tuple(relations))
+
+
+def _locks(file: CompiledFile, report: Report) -> Mapping[str, Locked]:
+    said = Report()
+    locks = locked_datasets(file.file.path, file.file.name, file.datasets, said, is_error=False)
+    # That a schema is not locked yet is on its page.
+    report.extend(d for d in said.diagnostics if d.severity == "error")
+    return locks
+
+
+def _dataset(
+    dataset: LogicalDataset, file: CompiledFile, locked: Locked | None, project: Project
+) -> DatasetPage:
+    whole, extra = Ownership.of(None, dataset.schema), dataset.schema.extra
+    types, losses = _engines(dataset, locked, project)
+    key = primary_key(dataset.columns) or named_key(dataset)
+    known = _Known(dataset, whole, locked.found.ids if locked is not None else {}, key, types, losses)
+    versions = _versions(dataset, locked)
+    return DatasetPage(
+        dataset.name,
+        file_of(dataset.name),
+        file.file.name,
+        _text(extra.get(DESCRIPTION.key)),
+        whole.owner or "",
+        whole.tags,
+        whole.classification or "",
+        whole.deprecation,
+        tuple([_field(slot, known) for slot in dataset.columns]),
+        tuple([slot.path_text for slot in key]),
+        tuple(_of(extra, OF_ROWS)),
+        tuple(_others(extra)),
+        tuple(losses.get("", ())),
+        tuple([version.label.removeprefix("lock:") for version in versions]),
+        tuple(_revisions(versions)),
+    )
+
+
+def file_of(name: str) -> str:
+    """Return a name as a part of a URL and of a file's name, of ASCII alone; different names stay different."""
+    return _UNSAFE.sub(lambda sign: f"~{ord(sign[0]):x}~", name)
+
+
+def _field(slot: Slot, known: _Known) -> FieldPage:
+    own = Ownership.of(slot, known.dataset.schema)
+    above = Ownership.of(slot.parent, known.dataset.schema)
+    path = slot.path_text
+    return FieldPage(
+        slot.segment.value if isinstance(slot.segment, Part) else slot.segment,
+        path,
+        f"field-{file_of(path)}",
+        slot_type_text(slot),
+        slot.is_nullable,
+        slot.is_member,
+        _text(slot.extra.get(DESCRIPTION.key)),
+        known.ids.get(slot),
+        known.key.index(slot) + 1 if slot in known.key else None,
+        own.owner or "" if own.owner != above.owner else "",
+        tuple([tag for tag in own.tags if tag not in above.tags]),
+        own.classification or "" if own.classification != above.classification else "",
+        own.deprecation if own.deprecation != above.deprecation else None,
+        tuple(_of(slot.extra, OF_VALUES)),
+        tuple(_others(slot.extra)),
+        tuple(known.types.get(slot, ())),
+        tuple(known.losses.get(path, ())),
+        tuple([_field(child, known) for child in slot.children if _is_told(child)]),
+    )
+
+
+def _is_told(slot: Slot) -> bool:
+    """Whether a slot says more than the type of the list or map that it is a part of."""
+    return slot.is_member or bool(slot.children or slot.extra)
+
+
+def _engines(
+    dataset: LogicalDataset, locked: Locked | None, project: Project
+) -> tuple[Mapping[Slot, list[EngineType]], Mapping[str, list[LossText]]]:
+    """Return what the project's targets have for each slot, and what they lose at each path."""
+    # Imported here for start-up time: nothing else of a site needs Arrow.
+    from schemac.arrow.lower import lower
+
+    configuration, options = project.configuration, lowering_of(project)
+    compilation = Compilation(dataset, lower(dataset, options), versions=project.versions)
+    if locked is not None:
+        compilation = locked.compilation(compilation, options)
+    types: dict[Slot, list[EngineType]] = defaultdict(list)
+    names = engines_of(dataset, configuration.targets, is_named=configuration.are_targets_named)
+    for name in names:
+        target, said = load_target(name), Report()
+        if target.types is None:
+            continue
+        emission = Emission(dataset, name, target.loss_code, said)
+        written = target.types(compilation, emission)
+        for slot, text in written.items() if not said.has_errors else ():
+            types[slot].append(EngineType(engine(name).title, text))
+    asked = configuration.targets if configuration.are_targets_named else ()
+    wanted = Options(
+        targets=tuple(names),
+        asked_for=frozenset(asked),
+        versions=project.versions,
+        encodings=configuration.encodings,
+        has_metadata=configuration.metadata,
+    )
+    # What a target refuses is for `build` to say.
+    losses: dict[str, list[LossText]] = defaultdict(list)
+    for loss in emit_targets(compilation, wanted, Report()).losses:
+        text = LossText(engine(loss.target).title, loss.lost, loss.becomes)
+        if text not in losses[loss.path]:
+            losses[loss.path].append(text)
+    return types, losses
+
+
+def _versions(dataset: LogicalDataset, locked: Locked | None) -> list[SchemaVersion]:
+    if locked is None or locked.dataset.newest is None:
+        return []
+    versions: list[SchemaVersion] = [
+        locked_schema_version(locked.dataset, version.number) for version in locked.dataset.versions
+    ]
+    if locked.found.is_changed:
+        now = LockedSchemaVersion(dataset, _UNLOCKED, locked.dataset, locked.found.ids, locked.found.numbers)
+        versions.append(now)
+    return versions
+
+
+def _revisions(versions: Sequence[SchemaVersion]) -> Iterable[Revision]:
+    """Compare any two of the newest versions, and each of those before with the next one."""
+    early = len(versions) - MOST_COMPARED
+    pairs = [(n, n + 1) for n in range(max(0, early))]
+    pairs += combinations(range(max(0, early), len(versions)), 2)
+    labels = [version.label.removeprefix("lock:") for version in versions]
+    for old, new in pairs:
+        yield Revision(labels[old], labels[new], diff(versions[old], versions[new]))
+
+
+def _relations(dataset: LogicalDataset) -> Iterable[Relation]:
+    for one in REFERENCES.read(dataset.schema.extra) or ():
+        fields = tuple(one.fields)
+        yield Relation(dataset.name, fields, one.dataset, tuple(one.to or fields))
+
+
+def _of(extra: Mapping[str, Any], attributes: Iterable[Any]) -> Iterable[Property]:
+    for attribute in attributes:
+        if attribute.key in extra and attribute is not REFERENCES:
+            yield Property(attribute.key.rpartition("/")[2], _text(extra[attribute.key]))
+
+
+def _others(extra: Mapping[str, Any]) -> Iterable[Property]:
+    for key, value in extra.items():
+        if key not in _TOLD:
+            yield Property(key, _text(value))
+
+
+def _text(value: Any) -> str:
+    """Return a value as text; of a list, each item on a line of its own."""
+    if value is None:
+        return ""
+    if isinstance(value, list) and value and not any(isinstance(item, dict) for item in value):
+        return "\n".join(
+            ", ".join(map(_text, item)) if isinstance(item, list) else _text(item) for item in value
+        )
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,4 @@
+"""schemac as a part of tools that make packages.
+
+Layer: packaging.
+"""

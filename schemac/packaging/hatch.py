@@ -1,0 +1,106 @@
+"""A build hook of hatchling: compiles the manifests of a project into its wheel.
+
+Layer: packaging.
+Shape: artifacts are made outside of the source tree and put into the wheel under `out`; a source distribution has the manifests, and a
+wheel that is built from it has the same artifacts.
+"""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.plugin import hookimpl
+
+from schemac.artifacts.emission import target_names
+from schemac.artifacts.store import Build, Store
+from schemac.project.compile import Output, compile_files
+from schemac.project.configuration import Project, find_project
+from schemac.project.discovery import find_manifests
+from schemac.project.options import Options
+from schemac.project.workers import share
+from schemac.source.json_object import Json
+from schemac.source.render.text import render_text
+from schemac.source.report import Report
+
+_SETTINGS = ("out", "paths", "targets", "strict")
+_OF_HATCH = ("dependencies", "enable-by-default", "require-runtime-dependencies", "require-runtime-features")
+
+
+class SchemacBuildHook(BuildHookInterface[Any]):
+    """`[tool.hatch.build.hooks.schemac]`."""
+
+    PLUGIN_NAME = "schemac"
+
+    def initialize(self, version: str, build_data: Json) -> None:
+        """Compile before a wheel is put together; a mistake in a manifest ends the build with what is wrong."""
+        if self.target_name != "wheel":
+            return
+        self._check_settings()
+        report = Report()
+        project = find_project(Path(self.root), report)
+        output = self._compiled(project, report)
+        if report.has_errors:
+            self._refuse(render_text(report.diagnostics).rstrip())
+        self._made = tempfile.mkdtemp(prefix="schemac-")
+        made = os.path.join(self._made, "schemas")
+        store = Store(Path(made), self.config["out"], project.folder, self.app.display_info, share)
+        store.write(Build(output.built, output.contents, True, output.missing), report)
+        if report.has_errors:
+            self._refuse(render_text(report.diagnostics).rstrip())
+        # An editable wheel refers to the source tree, and has these files all the same.
+        for kind in ("force_include", "force_include_editable"):
+            build_data.setdefault(kind, {})[made] = self.config["out"]
+
+    def finalize(self, version: str, build_data: Json, artifact_path: str) -> None:
+        """Remove what was made, once it is in the wheel."""
+        made = getattr(self, "_made", None)
+        if made is not None:
+            shutil.rmtree(made, ignore_errors=True)
+
+    def _compiled(self, project: Project, report: Report) -> Output:
+        configuration = project.configuration
+        given = self.config.get("paths") or configuration.manifests or (".",)
+        out = project.folder / configuration.out
+        files = find_manifests(given, project.folder, out, report, project.exclusion)
+        wanted = self.config.get("targets") or configuration.targets
+        is_named = bool(self.config.get("targets")) or configuration.are_targets_named
+        options = Options(
+            strict=self.config.get("strict", configuration.strict),
+            targets=tuple(name for name in target_names() if name in wanted),
+            asked_for=frozenset(wanted if is_named else ()),
+            versions=project.versions,
+            encodings=configuration.encodings,
+            has_metadata=configuration.metadata,
+            system_columns=configuration.system_columns,
+        )
+        return Output() if report.has_errors else compile_files(files, project, options, report)
+
+    def _check_settings(self) -> None:
+        place = "[tool.hatch.build.hooks.schemac]"
+        unknown = sorted(set(self.config) - {*_SETTINGS, *_OF_HATCH})
+        if unknown:
+            self._refuse(f"{place} has no setting {unknown[0]}; the settings are {', '.join(_SETTINGS)}")
+        out = self.config.get("out")
+        if not isinstance(out, str) or not out or os.path.isabs(out) or ".." in Path(out).parts:
+            self._refuse(f'{place} needs `out`, a folder in the wheel, such as out = "my_package/schemas"')
+        for name in ("paths", "targets"):
+            given = self.config.get(name, [])
+            if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+                self._refuse(f"{place}: `{name}` has to be a list of texts")
+        wrong = [one for one in self.config.get("targets", ()) if one not in target_names()]
+        if wrong:
+            self._refuse(
+                f"{place}: there is no target {wrong[0]}; the targets are {', '.join(target_names())}"
+            )
+
+    def _refuse(self, message: str) -> None:
+        self.app.abort(f"schemac: {message}")
+
+
+@hookimpl
+def hatch_register_build_hook() -> type[SchemacBuildHook]:
+    """Tell hatchling of the hook."""
+    return SchemacBuildHook

@@ -1,0 +1,50 @@
+"""Scripts that complete words in shells, in the shells that are here."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from schemac.cli.command_completion import SHELLS
+from schemac.cli.main import COMMANDS, main
+
+ASK = 'source "$1"; COMP_WORDS=(schemac {words}); COMP_CWORD={n}; _shtab_schemac; echo "${{COMPREPLY[@]}}"'
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_print_script_that_knows_every_command(
+    shell: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert all(command in script for command in COMMANDS)
+    program = shutil.which(shell)
+    if program is None:
+        return
+    (tmp_path / "script").write_text(script)
+    check = subprocess.run([program, "-n", str(tmp_path / "script")], capture_output=True, check=False)
+    assert (check.returncode, check.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("br", "breaking"),
+        ("check --fo", "--format"),
+        ("check --format gi", "github gitlab"),
+        ("build --over", "--overlay"),
+        ("completion z", "zsh"),
+    ],
+)
+def test_complete_in_bash(
+    words: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["completion", "bash"])
+    (tmp_path / "script").write_text(capsys.readouterr().out)
+    ask = ASK.format(words=words, n=len(words.split()))
+    said = subprocess.run(
+        ["bash", "-c", ask, "_", str(tmp_path / "script")], capture_output=True, text=True, check=True
+    )
+    assert sorted(said.stdout.split()) == expected.split()

@@ -1,0 +1,83 @@
+"""Projects that `init` writes: each works as it is, and nothing is overwritten."""
+
+import importlib.util
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from ruamel.yaml import YAML
+
+from schemac.cli.command_init import CI, TEMPLATES
+from schemac.cli.main import main
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_write_project_without_findings(
+    template: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", "--template", template]) == 0
+    capsys.readouterr()
+    assert main(["check", "--fail-on", "warning"]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["build"]) == 0
+    assert main(["build", "--check"]) == 0
+    ignored = (folder / ".gitignore").read_text().splitlines()
+    assert {"/build/", ".schemac/"} <= set(ignored)
+
+
+def test_list_templates_and_write_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--list-templates"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(TEMPLATES)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("taken", ["schemac.toml", "tables/trips.yaml", ".github/workflows/schemas.yml"])
+def test_overwrite_nothing(taken: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / taken).parent.mkdir(parents=True, exist_ok=True)
+    (folder / taken).write_text("mine")
+    before = sorted(folder.rglob("*"))
+    assert main(["init", "--template", "minimal", "--ci", "github"]) == 2
+    assert f"{taken} would be overwritten" in capsys.readouterr().err
+    assert sorted(folder.rglob("*")) == before
+    assert (folder / taken).read_text() == "mine"
+
+
+def test_leave_gitignore_and_say_what_it_lacks(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / ".gitignore").write_text(".schemac/\n")
+    assert main(["init", "--template", "minimal"]) == 0
+    assert (folder / ".gitignore").read_text() == ".schemac/\n"
+    assert capsys.readouterr().out.endswith(".gitignore is as it was; add to it: /build/\n")
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("check_jsonschema") is None,
+    reason="check-jsonschema, which has the schemas of CI files, is not installed",
+)
+@pytest.mark.parametrize(("server", "schema"), [("github", "github-workflows"), ("gitlab", "gitlab-ci")])
+def test_write_ci_files_that_their_servers_take(server: str, schema: str, folder: Path) -> None:
+    assert main(["init", "--ci", server]) == 0
+    _validate(folder / CI[server], schema)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("check_jsonschema") is None,
+    reason="check-jsonschema, which has the schema of actions, is not installed",
+)
+def test_have_an_action_that_github_takes() -> None:
+    _validate(Path(__file__).parent.parent.parent / "action.yml", "github-actions")
+
+
+def _validate(file: Path, schema: str) -> None:
+    text = files("check_jsonschema").joinpath(f"builtin_schemas/vendor/{schema}.json").read_text()
+    wanted: Any = json.loads(text)
+    validator = jsonschema.validators.validator_for(wanted)(wanted)
+    assert [error.message for error in validator.iter_errors(YAML(typ="safe").load(file))] == []
