@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 QUIET = 0.015
 """Seconds after an edit, in which others may follow at once, as those of a pasted text."""
-SLOW = 0.04
+SLOW = 0.015
 """Seconds that a check may take to be run after every edit."""
 IDLE = 0.3
 """Seconds without an edit before a check that takes longer."""
