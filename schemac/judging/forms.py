@@ -57,7 +57,8 @@ OVERLAP = "zone-overlap: the clocks of this zone show the time twice"
 def decimal_form(precision: int, scale: int) -> str:
     """Write the pattern of a number that fits a decimal, and needs no rounding; besides, it has to have a digit."""
     if scale < 0:
-        return rf"[+-]?0*+(?:0|[0-9]{{0,{precision}}}0{{{-scale}}})(?:\.0*)?"
+        # The zeros before it are all of zero.
+        return rf"[+-]?0*+(?:[0-9]{{0,{precision}}}0{{{-scale}}})?(?:\.0*)?"
     if scale > precision:
         return rf"[+-]?0*+(?:\.(?:0*|0{{{scale - precision}}}[0-9]{{0,{precision}}}0*))?"
     return rf"[+-]?0*+[0-9]{{0,{precision - scale}}}(?:\.[0-9]{{0,{scale}}}0*)?"
