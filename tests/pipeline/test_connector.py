@@ -18,6 +18,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
+import schemac
+from schemac.engines.lance.runs.spelling import encode
 from schemac.pipeline.conforming.load import load_job
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
@@ -26,9 +28,10 @@ from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.writing.batches import to_schema
+from schemac.runs.identity import RunIdentity
 from schemac.runs.request import RunRequest
 from schemac.runs.storage import NO_STORAGE
-from schemac.runs.tables import sink_of
+from schemac.runs.tables import TableForm, sink_of
 from schemac.source.catalogue import (
     CONNECTOR,
     TABLE_EXISTS,
@@ -243,3 +246,32 @@ def test_what_the_connector_cannot_read_is_a_warning(tmp_path: Path) -> None:
         report = Report()
         assert load_job(tmp_path / "p.yaml", report) is not None
         assert [finding.code for finding in report.diagnostics] == codes
+
+
+def test_a_table_with_ids_of_its_own_keeps_them(tmp_path: Path) -> None:
+    """Its fields have other numbers than Lance would count, in each mode; a struct has more than one."""
+    text = (
+        "fields: [{name: s, type: {kind: Struct, fields: [{name: a, type: Int32}]}}, {name: b, type: String}]"
+    )
+    (dataset,) = schemac.compile_text(text)
+    message = dataset.to_lance()
+    for field in message.fields:
+        field.id += 5
+        field.parent_id += 5 if field.parent_id >= 0 else 0
+    form = TableForm(dataset.to_arrow(), encode(message), "2.2")
+    rows = pa.Table.from_pylist([{"s": {"a": 1}, "b": "x"}], form.schema)
+    sink, path = sink_of("lance"), str(tmp_path / "t.lance")
+    for mode, count in (("create", 1), ("append", 2), ("overwrite", 1)):
+        run = RunIdentity.new(mode, [], mode)
+        place = sink.prepare(
+            path, mode, storage_options=NO_STORAGE, storage_version="2.2", max_rows_per_file=9, run=run
+        )
+        sink.open_staging(place)
+        lance.write_dataset(rows, sink.open_aside(place, form), mode="append")
+        aside = sink.take_aside(place)
+        assert aside.rows == 1
+        sink.claim(place, aside.pieces)
+        sink.commit(place, form, aside.pieces)
+        sink.close_staging(place)
+        assert sink.differences(path, form, NO_STORAGE) == ()
+        assert lance.dataset(path).to_table().to_pylist() == rows.to_pylist() * count
