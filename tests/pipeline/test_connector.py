@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType
 
 import schemac
 from schemac.engines.lance.runs.spelling import encode
+from schemac.engines.lance.tables.differences import differences
 from schemac.pipeline.conforming.load import load_job
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
@@ -93,6 +94,11 @@ def connected(spark: SparkSession) -> Iterator[SparkSession]:
         yield session
 
 
+def fields_of(table: Any) -> list[bytes]:
+    _, *messages = table.lance_schema.__reduce__()[1]
+    return messages
+
+
 def go(
     spark: SparkSession,
     folder: Path,
@@ -125,7 +131,7 @@ def test_a_connector_writes_the_table_of_the_own_sink(connected: SparkSession, t
             (one.path, one.rule) for one in expected.reasons
         }
         table = lance.dataset(tmp_path / "out.lance")
-        assert str(table.lance_schema) == str(wanted.lance_schema)
+        assert differences(fields_of(wanted), table.lance_schema) == ()
         assert table.schema.equals(wanted.schema, check_metadata=True)
         found = sorted(map(str, table.to_table().to_pylist()))
         assert found == sorted(map(str, wanted.to_table().to_pylist() * (rows // 2)))
