@@ -95,7 +95,7 @@ def connected(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 def fields_of(table: Any) -> list[bytes]:
-    _, *messages = table.lance_schema.__reduce__()[1]
+    messages: list[bytes] = list(table.lance_schema.__reduce__()[1][1:])
     return messages
 
 
