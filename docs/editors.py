@@ -54,7 +54,7 @@ _REQUESTS = (
     ("code actions", "the fix of a finding where it has one, and its explanation"),
     ("inlay hints", "the id of each field, and its Arrow type"),
     ("symbols", "datasets, fields and groups of a text, and of the whole project"),
-    ("formatting", "where the formatter is installed"),
+    ("formatting", "as `schemac fmt`"),
 )
 
 

@@ -53,9 +53,11 @@ def _write(options: argparse.Namespace, report: Report) -> None:
     report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
     if report.has_errors:
         return
-    site = read_site(options.title, compiled, project, report)
+    unread = Report()
+    site = read_site(options.title, compiled, project, unread)
     project.cache.save()
-    if report.has_errors:
+    report.extend(unread.diagnostics)
+    if unread.has_errors:
         return
     if options.pages == "markdown":
         from schemac.documentation.markdown import markdown_pages as pages

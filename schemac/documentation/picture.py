@@ -152,16 +152,16 @@ def _without_cycles(edges: Sequence[tuple[str, str]]) -> dict[tuple[str, str], t
         under_way.update(name for name, _ in stack)
         while stack:
             name, rest = stack[-1]
-            target = next(rest, None)
-            if target is None:
+            reached = next(rest, None)
+            if reached is None:
                 stack.pop()
                 under_way.discard(name)
                 done.add(name)
-            elif target in under_way:
-                backward.add((name, target))
-            elif target not in done:
-                under_way.add(target)
-                stack.append((target, iter(after[target])))
+            elif reached in under_way:
+                backward.add((name, reached))
+            elif reached not in done:
+                under_way.add(reached)
+                stack.append((reached, iter(after[reached])))
     return {edge: (edge[1], edge[0]) if edge in backward else edge for edge in edges}
 
 

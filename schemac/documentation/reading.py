@@ -175,9 +175,9 @@ def _engines(
     # What a target refuses is for `build` to say.
     losses: dict[str, list[LossText]] = defaultdict(list)
     for loss in emit_targets(compilation, wanted, Report()).losses:
-        text = LossText(engine(loss.target).title, loss.lost, loss.becomes)
-        if text not in losses[loss.path]:
-            losses[loss.path].append(text)
+        lost = LossText(engine(loss.target).title, loss.lost, loss.becomes)
+        if lost not in losses[loss.path]:
+            losses[loss.path].append(lost)
     return types, losses
 
 

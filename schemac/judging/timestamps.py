@@ -125,8 +125,7 @@ def _instant(t: str, zone: str) -> int | None:
 def _in_nanoseconds(micros: int, t: str) -> int | None:
     found = _FRACTION.search(t)
     below = int(found[1][6:9].ljust(3, "0")) if found else 0
-    # Spark multiplies first: the nanoseconds of the first microsecond are out of its reach.
-    return None if _long(micros * 1000) is None else _long(micros * 1000 + below)
+    return _long(micros * 1000 + below)
 
 
 def _long(count: int) -> int | None:

@@ -9,10 +9,10 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidRequest
 
+from schemac.formatting.format import formatted
 from schemac.lsp.completion import complete
 from schemac.lsp.context import Context
 from schemac.lsp.findings import actions, uri_of
-from schemac.lsp.formatting import formatted
 from schemac.lsp.hints import inlay_hints
 from schemac.lsp.hover import field_text, word_text
 from schemac.lsp.navigation import FieldTarget, Navigator, Site, documents_of

@@ -183,6 +183,7 @@ def _options(project: Project, buffers: Buffers) -> Options:
         targets=(),
         system_columns=configuration.system_columns,
         edited=buffers,
+        has_rules=True,
     )
 
 

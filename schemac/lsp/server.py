@@ -18,7 +18,6 @@ from pygls.workspace import TextDocument, Workspace
 
 from schemac.lsp.answers import Answers
 from schemac.lsp.findings import EXPLAIN, page_link
-from schemac.lsp.formatting import can_format
 from schemac.lsp.session import Session
 from schemac.lsp.texts import EditedText
 from schemac.registry.codes import codes
@@ -160,8 +159,7 @@ def _add_requests(server: LanguageServer, answers: Answers, session: Session) ->
     answer(types.TEXT_DOCUMENT_INLAY_HINT, answers.inlay_hints)
     answer(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, answers.document_symbols)
     answer(types.WORKSPACE_SYMBOL, answers.workspace_symbols)
-    if can_format():
-        answer(types.TEXT_DOCUMENT_FORMATTING, answers.formatting)
+    answer(types.TEXT_DOCUMENT_FORMATTING, answers.formatting)
 
     @server.command(EXPLAIN)
     def explain(code: str) -> str:

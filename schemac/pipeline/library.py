@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from schemac.api import compile_file
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.conformed import Conformed, Rules, job_of_frame, open_frame
-from schemac.pipeline.conforming.load import LoadedJob, load_job, schema_engine
+from schemac.pipeline.conforming.load import LoadedJob, load_job, schema_engines
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reports.progress import Progress
@@ -132,7 +132,8 @@ def _run(
     progress: Progress | None,
     opened: Opened | None = None,
 ) -> RunReport:
-    dataset.losses(schema_engine(job.target))  # raises SchemaError where the engine cannot hold the schema
+    for engine in schema_engines(job.target):
+        dataset.losses(engine)  # raises SchemaError where the engine cannot hold the schema
     found = dataset._compilation
     if job.target.is_of_spark:
         form = TableForm(dataset.to_arrow())

@@ -40,6 +40,7 @@ from schemac.pipeline.session import settings_of_a_run
 from schemac.pipeline.spark.executors import ship
 from schemac.pipeline.spark.failures import sparks_errors_told
 from schemac.pipeline.spark.registration import active
+from schemac.pipeline.writing.connector_sink import write_through
 from schemac.pipeline.writing.format_sink import FormatTarget
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_options, encode_schema
 from schemac.pipeline.writing.sink_report import SinkReport
@@ -156,7 +157,8 @@ def run(
             if taken.job is None:
                 return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
             job, properties = taken.job, taken.properties
-        frame, counted = _conformed(session, job, arrow_schema, opened, may_pack=True)
+        may_pack = not job.target.is_through_connector
+        frame, counted = _conformed(session, job, arrow_schema, opened, may_pack=may_pack)
         numbers = _write(frame, job, form, identity, seen, properties, version)
     if numbers.is_repeat:
         committed = sink.find_run(identity, job.target.path, job.storage_options)
@@ -311,16 +313,30 @@ def _write(
             merge=None if merge is None else merge.to_json(),
             properties=json.dumps(properties),
         )
-        mode = "overwrite" if job.target.mode is Mode.OVERWRITE else "append"
         try:
-            format = spark_sink(sink_engine(job.target.format).name).name()
-            frame.write.format(format).mode(mode).options(**encode_options(options)).save()
-        except PySparkException as error:
-            raise _explained(error, report) from error
+            _save(frame, job, options)
+        except (PySparkException, PipelineError) as error:
+            explained = _explained(error, report)
+            if explained is error:
+                raise
+            raise explained from error
         return SinkReport.read(report)
 
 
-def _explained(error: PySparkException, report: Path) -> Exception:
+def _save(frame: DataFrame, job: Job, options: SinkOptions) -> None:
+    """Write with the engine's own sink, or through a connector."""
+    target = job.target
+    overwrite = target.mode is Mode.OVERWRITE
+    if target.is_through_connector:
+        word = target.engine.name
+        write_through(frame, word, options, overwrite=overwrite, settings=target.options)
+        return
+    format = spark_sink(sink_engine(target.format).name).name()
+    mode = "overwrite" if overwrite else "append"
+    frame.write.format(format).mode(mode).options(**encode_options(options)).save()
+
+
+def _explained(error: Exception, report: Path) -> Exception:
     """Find the error that the sink raised in Spark's; a limit that was passed comes with its reasons."""
     numbers = SinkReport.read(report) if report.exists() else None
     if numbers is not None and numbers.passed is not None:
@@ -333,5 +349,4 @@ def _explained(error: PySparkException, report: Path) -> Exception:
             f"most of them: {worst}",
             place=("maxQuarantined", *numbers.passed.place),
         )
-    sparks_own: Exception = error
-    return sparks_own
+    return error

@@ -10,7 +10,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -82,6 +82,13 @@ class FoundTable:
     version: int
     names: tuple[str, ...]
     """Of its columns."""
+
+
+class Aside(NamedTuple):
+    """What another program has written for a run."""
+
+    pieces: list[str]
+    rows: int
 
 
 class Sink(ABC):
@@ -159,6 +166,17 @@ class Sink(ABC):
     @abstractmethod
     def write(self, place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
         """Write batches where no reader sees them; the pieces that a commit takes."""
+
+    @abstractmethod
+    def open_aside(self, place: Place, form: TableForm) -> str:
+        """Make a table without rows in the open staging of a place, for a program that only writes whole tables; its path.
+
+        What is appended to it has the numbers that the fields have in the run's table.
+        """
+
+    @abstractmethod
+    def take_aside(self, place: Place) -> Aside:
+        """Take the rows of that table as pieces of the run."""
 
     @abstractmethod
     def judge(

@@ -294,6 +294,7 @@ RULE_WARNING = Code(
 REFERENCE = Code(
     "SC697", "reference", _ERROR, "a reference to a dataset whose table is not named, or cannot be compared"
 )
+CONNECTOR = Code("SC698", "connector", _ERROR, "a table that a connector does not write as its schema says")
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}
 """The codes of the core by number, in the order of this file."""

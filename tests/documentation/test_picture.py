@@ -37,4 +37,4 @@ def test_draw_every_reference_between_boxes_that_stand_apart(relations: list[Rel
 
 def _is_at_edge(x: float, y: float, box: object) -> bool:
     left, top, width, height = (getattr(box, name) for name in ("x", "y", "width", "height"))
-    return min(abs(x - left), abs(x - left - width)) < 0.06 and abs(y - top - height / 2) < 0.06
+    return bool(min(abs(x - left), abs(x - left - width)) < 0.06 and abs(y - top - height / 2) < 0.06)

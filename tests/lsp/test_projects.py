@@ -41,7 +41,7 @@ def of_check(folder: Path) -> list[Diagnostic]:
         return list(report.diagnostics)
     out = folder / project.configuration.out
     files = find_manifests(project.configuration.manifests or (".",), project.folder, out, report)
-    options = Options(strict=project.configuration.strict, targets=())
+    options = Options(strict=project.configuration.strict, targets=(), has_rules=True)
     compile_files(files, project, options, report, is_whole=True)
     return list(report.diagnostics)
 

@@ -17,6 +17,7 @@ from schemac.pipeline.writing.sink_options import encode_schema
 from schemac.runs.tables import TableForm
 from schemac.source.catalogue import INVALID_PATTERN
 from tests.pipeline.conftest import reasons_of, rows_of
+from tests.pipeline.judged_alike import csv_differences, job_of, json_differences, of_spark
 
 pytestmark = pytest.mark.spark
 
@@ -74,6 +75,63 @@ def test_empty_text_is_not_an_empty_cell(spark: SparkSession, tmp_path: Path) ->
         (None, 2),
         (" ", 3),
         ("x", None),
+    ]
+
+
+def test_a_cell_of_any_letter_is_a_value(spark: SparkSession, tmp_path: Path) -> None:
+    """Also one that no text has by custom; read in batches, and item by item."""
+    rows = ["\ue000", "\uf8ff", "\uffff", "\ufdd0"]
+    text = "id,s\n" + "".join(f'{i},{cell}\n{i},"{cell}"\n' for i, cell in enumerate(rows))
+    report = run_text(spark, tmp_path, SMALL, text, source={"format": "csv"})
+    found = rows_of(report.table_path)
+    assert sorted(str(row["s"]) for row in found) == sorted(rows * 2)
+    assert csv_differences(spark, tmp_path, SMALL, [["1", cell] for cell in rows])[0] == []
+    shown = of_spark(spark, SMALL, job_of(tmp_path / "in.csv", "csv", {"multiLine": True}))
+    assert shown.columns["s"] == [repr(cell) for cell in rows]
+
+
+def test_a_path_with_an_apostrophe_may_have_unexpected_keys(spark: SparkSession, tmp_path: Path) -> None:
+    text = '{"it\'s": {"id": 1}}\n{"it\'s": {"id": 2, "x": 0}}\n'
+    fields = {"id": "it's.id", "s": {"value": "constant"}}
+    report = run_text(spark, tmp_path, SMALL, text, fields=fields, unexpected="reject")
+    assert (report.rows_written, reasons_of(report)) == (
+        1,
+        {'{"it\'s": {"id": 2, "x": 0}}': [("it's.x", "unexpected", "x")]},
+    )
+
+
+LOWEST = pa.schema(
+    [
+        FIELD("thousands", pa.decimal128(5, -3)),
+        FIELD("clock", pa.timestamp("ns")),
+        FIELD("instant", pa.timestamp("ns", "UTC")),
+        FIELD("shown", pa.timestamp("ns", "America/New_York")),
+    ]
+)
+
+
+def test_the_first_and_the_least_values_of_a_type_are_values(spark: SparkSession, tmp_path: Path) -> None:
+    first, last = "1677-09-21T00:12:43.145224192", "2262-04-11T23:47:16.854775807"
+    good = [
+        *({"thousands": number} for number in (0, -0.0, 1000, -99999000)),
+        *({"clock": text} for text in (first, last, "1677-09-21T00:12:43.145225")),
+        *({label: f"{text}Z"} for text in (first, last) for label in ("instant", "shown")),
+    ]
+    bad = [{"thousands": 1}, {"clock": "1677-09-21T00:12:43.145224191"}, {"instant": f"{last[:-1]}8Z"}]
+    records = [json.dumps(record) for record in (*good, *bad)]
+    assert json_differences(spark, tmp_path, LOWEST, records) == ([], len(records))
+    report = run_text(spark, tmp_path, LOWEST, "\n".join(records))
+    assert set(reasons_of(report)) == {json.dumps(record) for record in bad}
+    found = rows_of(report.table_path)
+    counts = [
+        row[label] for row in found for label in ("clock", "instant", "shown") if row[label] is not None
+    ]
+    assert sorted(counts) == [*[-(2**63)] * 3, -(2**63) + 808, *[2**63 - 1] * 3]
+    assert sorted(int(row["thousands"]) for row in found if row["thousands"] is not None) == [
+        -99999000,
+        0,
+        0,
+        1000,
     ]
 
 

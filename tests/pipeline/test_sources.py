@@ -17,6 +17,7 @@ from schemac.pipeline.declaration.source_options import FORMS, option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.runner import RunReport, run
 from schemac.runs.request import RunRequest
+from schemac.source.catalogue import SOURCE_TYPE_MISMATCH
 from tests.pipeline.conftest import rows_of
 
 FIELD = pa.field
@@ -240,6 +241,22 @@ def test_parquet_of_nanoseconds_and_times(spark: SparkSession, tmp_path: Path) -
         spark, tmp_path / "texts", pa.schema([FIELD("utc", pa.string()), FIELD("t3", pa.string())]), source
     )
     assert rows_of(texts.table_path)[0] == {"utc": "1969-12-31T23:59:59.999999999Z", "t3": "12:34:56.789"}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("unit", "count"), [("ns", 1), ("s", 2**53)])
+def test_a_table_with_finer_timestamps_than_sparks_is_refused(
+    spark: SparkSession, tmp_path: Path, unit: str, count: int
+) -> None:
+    table = pa.table({"id": pa.array([1], pa.int32()), "at": pa.array([count], pa.timestamp(unit))})
+    lance.write_dataset(table, tmp_path / "in.lance")
+    source = {"path": str(tmp_path / "in.lance"), "format": "lance"}
+    with pytest.raises(
+        PipelineError, match=r"`at` of .* that Spark cannot hold as timestamp\[us\]"
+    ) as caught:
+        run_source(spark, tmp_path, ONE, source)
+    assert caught.value.code is SOURCE_TYPE_MISMATCH
+    assert not (tmp_path / "out.lance").exists()
 
 
 @pytest.mark.spark

@@ -19,8 +19,8 @@ from schemac.pipeline.batch_reading.parts import Leaf, required
 from schemac.pipeline.batch_reading.placing import Piece, in_portions, placed
 from schemac.pipeline.values.scalars import Token
 
-NO_TEXT = r"\x00-\x1f\x{E000}"
-"""Characters that no cell has which is read here: line breaks, and the one that `csv_records` takes for no cell."""
+NO_TEXT = r"\x00-\x1f"
+"""Characters that no cell has which is read here, such as line breaks."""
 
 
 @dataclass(frozen=True)

@@ -191,11 +191,15 @@ def _lowered(
 ) -> LoadedJob | None:
     """Compile the schema of a job as the engine of its table will have it; None where that engine refuses it."""
     lowering = LoweringOptions(project.defaults)
-    emit(
-        dataset,
-        Options(targets=(schema_engine(job.target),), encodings=project.configuration.encodings),
-        report,
+    targets = schema_engines(job.target)
+    options = Options(
+        targets=targets,
+        # Where the engine and a connector of its tables are both named, what this one cannot read is a warning.
+        asked_for=frozenset(targets if job.target.is_through_connector else ()),
+        versions=project.versions,
+        encodings=project.configuration.encodings,
     )
+    emit(dataset, options, report)
     if report.has_errors:
         return None
     loaded = LoadedJob(job, document, dataset, lower(dataset, lowering))
@@ -210,11 +214,16 @@ def _lowered(
     return None if report.has_errors else loaded
 
 
-def schema_engine(target: Target) -> str:
-    """Name the engine by whose rules a schema has to fit: that of the table, or Spark for the formats that it writes on its own."""
+def schema_engines(target: Target) -> tuple[str, ...]:
+    """Name the engines by whose rules a schema has to fit: that of the table, or Spark for the formats that it writes on its own.
+
+    Through a connector it is both: the engine, and the one that knows what the connector reads of its tables.
+    """
     if not target.is_of_spark:
-        return sink_engine(target.format).name
-    return target.format if target.format in ARTIFACTS.names(engines()) else "spark"
+        name = sink_engine(target.format).name
+        others = (one.name for one in engines() if target.is_through_connector and one.alters == name)
+        return (name, *others)
+    return (target.format if target.format in ARTIFACTS.names(engines()) else "spark",)
 
 
 def _expression_mistakes(job: Job) -> Iterator[Mistake]:

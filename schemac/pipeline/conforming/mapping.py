@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from schemac.constraints.registry import CONSTRAINTS
 from schemac.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
-from schemac.pipeline.declaration.job import FieldSource, Job, Source, SourceMode
+from schemac.pipeline.declaration.job import FieldSource, Job, Source, SourceMode, Target
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.file_columns import file_part, no_file
 from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
@@ -20,11 +20,13 @@ from schemac.pipeline.values.inputs import parse_steps
 from schemac.pipeline.values.patterns import has_optional_zone, pattern_mistake
 from schemac.pipeline.values.scalars import scalar_of, storage_type
 from schemac.pipeline.values.shapes import is_list, is_scalar
+from schemac.runs.locations import is_local
 from schemac.runs.modes import Mode
 from schemac.runs.tables import source_names
 from schemac.source.catalogue import (
     CANNOT_WARN,
     CONFLICTING_ORIGIN,
+    CONNECTOR,
     INVALID_PATTERN,
     MISPLACED_FORMAT,
     MISPLACED_MODE,
@@ -123,7 +125,9 @@ def _mode_mistakes(job: Job) -> Iterator[Mistake]:
 def _target_mistakes(job: Job) -> Iterator[Mistake]:
     """Find what a target of an engine has, and one in a format of Spark has not, and the other way round."""
     target = job.target
-    if not target.is_of_spark and target.options:
+    if target.is_through_connector:
+        yield from _connector_mistakes(target)
+    elif not target.is_of_spark and target.options:
         message = "`options` of a target are for formats of Spark"
         error = PipelineError(
             SINK_OPTION,
@@ -139,6 +143,27 @@ def _target_mistakes(job: Job) -> Iterator[Mistake]:
             MISPLACED_MODE, message, "leave `format` out of `target`, or read all files in each run"
         )
         yield Mistake(("target", "format"), error)
+
+
+def _connector_mistakes(target: Target) -> Iterator[Mistake]:
+    """Find what a run does not do through a connector."""
+    without = "leave `connector` out of `target`"
+    if not is_local(target.path):
+        message = f"a run cannot take over what the connector `{target.connector}` writes to an object store"
+        help = f"name a path on a disk that all machines share, or {without}"
+        yield Mistake(("target", "path"), PipelineError(CONNECTOR, message, help))
+    if "max_rows_per_file" in target.model_fields_set:
+        message = "`maxRowsPerFile` is for schemac's own writer"
+        help = "give the connector's own option under `options` of `target`"
+        yield Mistake(("target", "maxRowsPerFile"), PipelineError(CONNECTOR, message, help))
+    if target.delete is not None:
+        message = "records that delete rows cannot be told apart where a connector writes the rows"
+        yield Mistake(
+            ("target", "delete"), PipelineError(CONNECTOR, message, f"leave `delete` out, or {without}")
+        )
+    if target.mode is Mode.BACKFILL:
+        message = "a backfill adds columns to files that are there, which a connector does not do"
+        yield Mistake(("target", "connector"), PipelineError(CONNECTOR, message, without))
 
 
 def _explode_mistakes(source: Source) -> Iterator[Mistake]:

@@ -192,7 +192,14 @@ class Target(JobModel):
         min_length=1,
         description=f"{', '.join(sink_names())}; or parquet, orc, or any other format that Spark can write.",
     )
-    options: Options = Field(default_factory=dict, description="Options of a format of Spark.")
+    connector: Annotated[str | None, AfterValidator(_folded_sink)] = Field(
+        default=None,
+        min_length=1,
+        description=f"Connector of the session that writes the rows, such as {sink_names()[0]}; it stands in place of `format`.",
+    )
+    options: Options = Field(
+        default_factory=dict, description="Options of a format of Spark, or of the connector."
+    )
     mode: Mode = Mode.CREATE
     latest: str | None = Field(
         default=None,
@@ -205,6 +212,25 @@ class Target(JobModel):
         default=False, description="Whether `overwrite` may leave a table that has rows without any."
     )
     max_rows_per_file: int = Field(default=1 << 20, gt=0, description="Rows of one file of the table.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _connector_names_format(cls, told: Any) -> Any:
+        connector = told.get("connector") if isinstance(told, dict) else None
+        if connector is None:
+            return told
+        if told.get("format") not in (None, connector):
+            raise ValueError(
+                "a target has either `format` or `connector`: leave `format` out, `connector` names it too"
+            )
+        if connector in FILE_FORMATS:
+            raise ValueError(f"Spark writes {connector} files by itself: write `format: {connector}`")
+        return {**told, "format": connector}
+
+    @property
+    def is_through_connector(self) -> bool:
+        """Whether the rows of a table of an engine of ours are written by its connector for Spark."""
+        return self.connector is not None and not self.is_of_spark
 
     @property
     def is_of_spark(self) -> bool:

@@ -7,6 +7,7 @@ Source: readers differ on every other record: one keeps the quotes as letters, o
 """
 
 import re
+import uuid
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,8 +16,8 @@ from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.source.catalogue import SOURCE_OPTION
 
-NO_CELL = "\ue000"
-"""What Spark's reader is told to take for a value that is not there: the empty text is one."""
+NO_CELL = f"no cell {uuid.uuid4().hex}"
+"""What Spark's reader is told to take for a value that is not there, and no file has: the empty text is a value."""
 BLANK = r"[\x00-\x20]*+"
 
 
@@ -150,10 +151,7 @@ class Dialect:
         >>> Dialect().values('1,,"","a""b"')
         ['1', None, '', 'a"b']
         """
-        return [
-            None if cell == NO_CELL or (not cell and not is_quoted) else cell
-            for cell, is_quoted in self._split(record)
-        ]
+        return [None if not cell and not is_quoted else cell for cell, is_quoted in self._split(record)]
 
     def _split(self, record: str) -> list[tuple[str, bool]]:
         """Each value, and whether it stands in quotes."""

@@ -175,7 +175,7 @@ class Records:
             if self.is_geojson and steps == ("geometry",):
                 keys |= {"type", "coordinates"}
             path = ".".join(str(step) for step in steps)
-            yield Json(RECORD, (*IN_RECORD, *steps)), sorted(keys), (f"'{path}'",) if path else ()
+            yield Json(RECORD, (*IN_RECORD, *steps)), sorted(keys), (literal(path),) if path else ()
 
     def _check_columns(self, schema: pa.Schema, job: Job) -> None:
         read = [label for label in schema.names if label not in self.given]

@@ -63,6 +63,11 @@ def check_replay(job: Job, replay: Replay) -> int:
         message = f"a {job.target.format} target does not say which runs it has the rows of, and so which records of the quarantine count"
         help = "correct the records at their source, and run the pipeline over them"
         raise PipelineError(REPLAY, message, help, place=("target", "format"))
+    if job.target.is_through_connector:
+        message = "records of a quarantine cannot be replayed through a connector"
+        raise PipelineError(
+            REPLAY, message, "leave `connector` out of `target`", place=("target", "connector")
+        )
     if job.is_backfill:
         message = "a backfill has no quarantine that could be replayed"
         raise PipelineError(REPLAY, message, "leave `--replay` out", place=("target", "mode"))

@@ -194,8 +194,13 @@ def _with_nanoseconds(timestamp: str, t: str, unit: str) -> str:
 
 
 def _nanoseconds(timestamp: str, below_microsecond: str) -> str:
-    micros = f"unix_micros(cast({timestamp} as timestamp))"
-    return f"try_add(try_multiply({micros}, 1000L), {below_microsecond})"
+    def counted(micros: str) -> str:
+        # The first microsecond begins before the first nanosecond that a count can be: it is reached from its end.
+        begin = f"try_add(try_multiply({micros}, 1000L), {below_microsecond})"
+        end = f"try_add(try_multiply({micros} + 1, 1000L), {below_microsecond} - 1000L)"
+        return when(f"{micros} < 0", end, begin)
+
+    return let(f"unix_micros(cast({timestamp} as timestamp))", counted)
 
 
 def _in_unit(timestamp: str, unit: str) -> str:

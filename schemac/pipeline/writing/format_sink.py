@@ -28,6 +28,8 @@ from schemac.pipeline.declaration.limits import Key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.columns import ERRORS, POSITIONS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.sqltext import name
+from schemac.pipeline.writing.column_types import format_differences
+from schemac.pipeline.writing.connector import ADD_A_CONNECTOR, NO_CONNECTOR, connector_missing
 from schemac.pipeline.writing.quarantine_staging import stage
 from schemac.pipeline.writing.sink_report import SinkReport
 from schemac.runs.history import QUARANTINED, ROWS
@@ -44,8 +46,6 @@ from schemac.source.catalogue import (
 
 WITHOUT_TYPES = ("csv", "json", "xml")
 """Formats of files that do not say which types their values have."""
-NO_CONNECTOR = "DATA_SOURCE_NOT_FOUND"
-"""Spark's name of the error for a format that it has no class of."""
 STAGING = ".schemac-staging-"
 MODE = ("target", "mode")
 BESIDE = (ERRORS, WARNINGS, RAW, SOURCE)
@@ -78,7 +78,7 @@ class FormatTarget:
         try:
             good = kept.where(f"{ERRORS} is null")
             pieces, report, broken = self._quarantined(kept, place)
-            report = replace(report, rows_written=good.count(), warnings=_warnings(good))
+            report = replace(report, rows_written=good.count(), warnings=counted_warnings(good))
             self._check_limits(report, broken)
             self._check_emptied(report)
             with self._quarantine_committed(place, pieces, report) as version:
@@ -193,9 +193,10 @@ class FormatTarget:
                 if isinstance(error, Py4JError):
                     if NO_CONNECTOR not in str(error):
                         raise
-                    text = f"Spark finds no connector of the format `{self.format}`"
-                help = "has the session the connector of this format? `spark: {settings: {spark.jars: ...}}` adds one"
-                raise PipelineError(UNWRITABLE_TARGET, text, help, place=("target", "format")) from error
+                    raise connector_missing(self.format, ("target", "format")) from error
+                raise PipelineError(
+                    UNWRITABLE_TARGET, text, ADD_A_CONNECTOR, place=("target", "format")
+                ) from error
             return
         files, path = self._folder(), self._path()
         staged = self._path(f"{target.path.rstrip('/')}{STAGING}{self.run.id}")
@@ -246,7 +247,7 @@ class FormatTarget:
         return self._path().getFileSystem(self.spark._jsparkSession.sessionState().newHadoopConf())
 
 
-def _warnings(good: DataFrame) -> tuple[tuple[str, str, int], ...]:
+def counted_warnings(good: DataFrame) -> tuple[tuple[str, str, int], ...]:
     """Count what the rows that fit were warned of."""
     if WARNINGS not in good.columns:
         return ()
@@ -270,21 +271,3 @@ def _required(good: DataFrame, labels: list[str]) -> DataFrame:
         for label in good.columns
     ]
     return good.select(*columns)
-
-
-def format_differences(wanted: StructType, found: StructType) -> tuple[str, ...]:
-    """How the columns of a table differ from those that are written; what may be null is not compared, few formats keep it."""
-    there = {field.name: field.dataType for field in found.fields}
-    told = [
-        f"`{field.name}` is missing"
-        if field.name not in there
-        else f"`{field.name}` is {there[field.name].simpleString()} in the table, and {field.dataType.simpleString()} in the schema"
-        for field in wanted.fields
-        if _bare(there.get(field.name)) != _bare(field.dataType)
-    ]
-    names = {field.name for field in wanted.fields}
-    return (*told, *(f"`{label}` is in the table only" for label in there if label not in names))
-
-
-def _bare(data_type: Any) -> str | None:
-    return None if data_type is None else data_type.simpleString()

@@ -14,7 +14,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import storage_version
 from schemac.engines.lance.dataset import find_dataset, open_dataset
-from schemac.engines.lance.runs import merging, moving, undo, writing
+from schemac.engines.lance.runs import aside, merging, moving, undo, writing
 from schemac.engines.lance.runs.history import committed_runs, find_run
 from schemac.engines.lance.runs.recover import holds_only_leftovers, recover
 from schemac.engines.lance.runs.spelling import as_lance_reads, decode, encode
@@ -27,7 +27,7 @@ from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import absolute, is_local
 from schemac.runs.merges import Merge, Merged
-from schemac.runs.tables import FoundTable, Place, Sink, StorageOptions, TableForm
+from schemac.runs.tables import Aside, FoundTable, Place, Sink, StorageOptions, TableForm
 
 
 class LanceSink(Sink):
@@ -122,6 +122,14 @@ class LanceSink(Sink):
     def write(self, place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
         """Write fragments; a piece is one of them as JSON."""
         return writing.write_fragments(place, schema, batches)
+
+    def open_aside(self, place: Place, form: TableForm) -> str:
+        """Make an empty dataset in the staging folder."""
+        return aside.open_aside(place, form.schema)
+
+    def take_aside(self, place: Place) -> Aside:
+        """Take its fragments."""
+        return aside.take_aside(place)
 
     def judge(
         self, place: Place, form: TableForm, pieces: list[str], deletes: pa.Table, merge: Merge

@@ -15,7 +15,7 @@ from schemac.runs.errors import PipelineError
 from schemac.runs.plain_types import plain_field
 from schemac.runs.storage import NO_STORAGE
 from schemac.runs.tables import Source, StorageOptions
-from schemac.source.catalogue import CHANGED_INPUT, SINK_OPTION
+from schemac.source.catalogue import CHANGED_INPUT, SINK_OPTION, SOURCE_TYPE_MISMATCH
 
 ROWS_PER_BATCH = 8192
 BLOB = "lance.blob.v2"
@@ -81,7 +81,7 @@ class LanceSource(Source):
             schema = schema.append(pa.field(address, pa.int64()))
         for batch in scanner.to_batches():
             arrays = [
-                _held(column).cast(field.type) for column, field in zip(batch.columns, schema, strict=False)
+                _plain(column, field, path) for column, field in zip(batch.columns, schema, strict=False)
             ]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema) if arrays else batch.select([])
 
@@ -111,6 +111,16 @@ def _files_of_fragments(
         fragment.fragment_id: (*(file.path for file in fragment.data_files()), str(fragment.deletion_file()))
         for fragment in fragments
     }
+
+
+def _plain(array: Any, field: pa.Field, path: str) -> pa.Array:
+    """Return the values as other readers hold them. Raises PipelineError for those that these cannot hold."""
+    try:
+        return _held(array).cast(field.type)
+    except pa.ArrowInvalid as error:
+        message = f"`{field.name}` of `{path}` has a value that Spark cannot hold as {field.type}: {error}"
+        help = "timestamps of Spark count microseconds: bring the column to `unit: Microsecond` first, or read a table without it"
+        raise PipelineError(SOURCE_TYPE_MISMATCH, message, help) from error
 
 
 def _held(array: Any) -> Any:
