@@ -83,10 +83,10 @@ class Constraints:
                 place["extra"] = {**place.get("extra", {}), **found}
         losses: list[str] = []
         for key, value, said in self._rows:
-            reason = _row_refusal(tree, key, value)
+            refusal = _row_refusal(tree, key, value)
             extra = tree.get("extra", {})
-            if reason is not None:
-                losses.append(f"not kept: {said} ({reason})")
+            if refusal is not None:
+                losses.append(f"not kept: {said} ({refusal})")
             elif value not in extra.get(key, ()):
                 tree["extra"] = {**extra, key: [*extra.get(key, ()), value]}
         return losses

@@ -40,7 +40,7 @@ from schemac.registry.installed import engines
 from schemac.runs.errors import PipelineError
 from schemac.runs.tables import TableForm, sink_engine, sink_of
 from schemac.source.catalogue import PIPELINE_FILE, SOURCE_OPTION
-from schemac.source.diagnostic import Code
+from schemac.source.diagnostic import Code, Severity
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.source.text import read_text
@@ -166,11 +166,11 @@ def _with_schema(
     (dataset,) = wanted
     locked = None
     if overlay is not None:
-        locked = _locked(manifest, dataset, report)
-        overlay.check_names([one.name for one in datasets], report, is_whole=False)
-        dataset, locked = overlay.over(dataset, locked, project, report)
-        if report.has_errors:
+        overlay.check_names(tuple(one.name for one in datasets), report, is_whole=False)
+        laid = overlay.over(dataset, _locked(manifest, dataset, report), project, report)
+        if any(found.severity is Severity.ERROR for found in report.diagnostics):
             return None
+        dataset, locked = laid
     loaded = _lowered(job, dataset, project, document, report)
     if loaded is None or not has_lock(manifest):
         return loaded
