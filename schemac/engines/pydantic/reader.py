@@ -16,7 +16,7 @@ from typing import Any
 
 from schemac.attributes.constraints import UNIQUE_ITEMS
 from schemac.attributes.odf import DESCRIPTION
-from schemac.attributes.own import DOMAIN
+from schemac.attributes.own import DEPRECATED, DOMAIN
 from schemac.engines.json_values import JSON_TYPE, UUID_TYPE
 from schemac.importers.constraining import enumerated, fitting
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
@@ -62,7 +62,7 @@ _PLAIN |= {
     for sign, rule in _SIGNED.items()
     for name, kind in (("Int", "Int64"), ("Float", "Float64"))
 }
-_READ = frozenset({"strict", "default", "alias", "description", "json_schema_extra"})
+_READ = frozenset({"strict", "default", "alias", "description", "json_schema_extra", "deprecated"})
 """Arguments of `Field` that are read elsewhere, or say nothing of values."""
 _RULES = {
     "ge": "minimum",
@@ -128,6 +128,8 @@ class _Reader:
                 self._aliases[statement.target.id] = statement.value
         self._notes = Notes()
         self._open: list[str] = []
+        self._digits: Json | None = None
+        """The type of a Decimal whose digits are said around it."""
 
     def tables(self) -> list[Imported]:
         """Return the models that no other is made of, in the order of the file."""
@@ -210,9 +212,11 @@ class _Reader:
         path = (*holder, alias if isinstance(alias, str) else statement.target.id)
         more = settings.get("json_schema_extra")
         is_own = isinstance(more, dict) and any("/" in key for key in more)
-        tree = self._type(statement.annotation, path)
+        tree = self._with_digits(statement.annotation, settings, path)
         tree = self._narrowed(tree, {} if is_own else settings, path)
         extra = tree.pop("extra", {})
+        if (told := settings.get("deprecated")) is not None and told is not False:
+            extra = {DEPRECATED.key: {"note": told} if isinstance(told, str) else {}, **extra}
         if isinstance(settings.get("description"), str):
             extra = {DESCRIPTION.key: settings["description"], **extra}
         if isinstance(more, dict):
@@ -220,6 +224,14 @@ class _Reader:
         if settings.get("default") is not None:
             self._notes.add(path, f"not kept: the default {settings['default']!r}")
         return {"name": path[-1], "type": tree, **({"extra": extra} if extra else {})}
+
+    def _with_digits(self, node: ast.expr, settings: Json, path: FieldPath) -> Json:
+        """Return the type of an annotation, in which a Decimal has the digits that the settings say."""
+        before, self._digits = self._digits, _digits(settings) or self._digits
+        try:
+            return self._type(node, path)
+        finally:
+            self._digits = before
 
     def _type(self, node: ast.expr, path: FieldPath) -> Json:
         """Return the type of an annotation, with its attributes as `extra` beside the outermost kind."""
@@ -259,6 +271,8 @@ class _Reader:
             if name == "datetime":
                 self._notes.add(path, "a datetime, with a zone or without; here it is an instant in UTC")
             return _null() if name == "None" else json.loads(json.dumps(_PLAIN[name]))
+        if name == "Decimal" and self._digits is not None:
+            return dict(self._digits)
         if name in _LISTS:
             return {"kind": "List", "itemType": json.loads(json.dumps(JSON_TYPE))}
         return self._unknown(node, path)
@@ -331,7 +345,7 @@ class _Reader:
             settings |= _settings(argument)
         is_leaf = "kind" in kept and kept["kind"] != "Map"
         extra = kept.pop("extra", {})
-        tree = dict(kept) if is_leaf else {**self._type(arguments[0], path), **kept}
+        tree = dict(kept) if is_leaf else {**self._with_digits(arguments[0], settings, path), **kept}
         tree = self._narrowed(tree, {} if is_leaf else settings, path)
         extra = {**tree.pop("extra", {}), **extra}
         return {**tree, "extra": extra} if extra else tree
@@ -364,6 +378,8 @@ class _Reader:
                 return {"kind": "List", "itemType": {"kind": "Float32"}, "fixedLength": length}
         if name.startswith("con") and name[3:] in ("int", "float", "str", "bytes", "date"):
             return self._narrowed(dict(_PLAIN[name[3:]]), settings, path)
+        if name == "condecimal" and (digits := _digits(settings)) is not None:
+            return self._narrowed(dict(digits), settings, path)
         if name in ("conlist", "conset", "confrozenset") and node.args:
             tree: Json = {"kind": "List", "itemType": self._type(node.args[0], (*path, Part.ITEM))}
             settings |= {} if name == "conlist" else {"unique_items": True}
@@ -374,6 +390,14 @@ class _Reader:
         self._notes.add(path, f"any value of JSON; not kept: the type {ast.unparse(node)[:200]}")
         found: Json = json.loads(json.dumps(JSON_TYPE))
         return found
+
+
+def _digits(settings: Json) -> Json | None:
+    """Return the type of a Decimal of which both numbers of digits are said."""
+    precision, scale = settings.get("max_digits"), settings.get("decimal_places")
+    if not isinstance(precision, int) or not isinstance(scale, int) or not 0 <= scale <= precision <= 76:
+        return None
+    return {"kind": "Decimal", "precision": precision, "scale": scale} if precision else None
 
 
 def _optional(tree: Json) -> Json:

@@ -95,6 +95,12 @@ FOREIGN = {
     "Literal[()]": ("String", "any value of JSON"),
     "conlist()": ("String", "any value of JSON"),
     "dt.date = Field(ge=dt.date(2020, 13, 1))": ("Date", "is no date"),
+    "Decimal = Field(max_digits=5, decimal_places=2, ge=Decimal('0.10'))": (
+        "Decimal",
+        "schemac.dev/minimum: '0.10'",
+    ),
+    "condecimal(max_digits=5, decimal_places=2, gt=0)": ("Decimal", "schemac.dev/exclusiveMinimum: 0"),
+    "int = Field(deprecated='use id')": ("Int64", "schemac.dev/deprecated: {note: use id}"),
     "Somewhere.Else": ("String", "not kept: the type Somewhere.Else"),
 }
 """Annotations, the kinds that they become, and what is said of the rest."""
