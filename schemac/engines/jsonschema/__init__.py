@@ -10,6 +10,7 @@ ENGINE = Engine(
     "jsonschema",
     "JSON Schema",
     position=70,
+    checks_constraints=True,
     artifacts="schemac.engines.jsonschema.artifact:TARGET",
     formats=(
         Format(

@@ -9,6 +9,7 @@ ENGINE = Engine(
     "pydantic",
     "Pydantic",
     position=72,
+    checks_constraints=True,
     artifacts="schemac.engines.pydantic.artifact:TARGET",
     formats=(Format("pydantic", "schemac.engines.pydantic.reader:IMPORTER", suffixes=(".py",)),),
     codes="schemac.engines.pydantic.codes:CODES",
