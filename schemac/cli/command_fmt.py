@@ -7,7 +7,7 @@ import argparse
 from typing import NamedTuple
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.output import add_output_arguments, add_paths, exit_code, say, show
+from schemac.cli.output import add_output_arguments, add_paths, exit_code, say, show, show_document
 from schemac.cli.project import edited_of, open_project
 from schemac.cli.terminal import put, put_source
 from schemac.formatting.format import formatted
@@ -45,6 +45,12 @@ def run(options: argparse.Namespace) -> int:
     wanted = Options(targets=(), edited=edited_of(files))
     texts = [text for file in files if (text := _laid_out(file, wanted, report)) is not None]
     changed = [text for text in texts if text.after != text.before]
+    if options.format == "json":
+        if not (options.diff or options.check):
+            for text in changed:
+                rewrite(*text, report)
+        show_document(report.diagnostics, options, changed=[text.name for text in changed])
+        return _exit_code(options, report, changed)
     if options.diff:
         put_source("".join(render_diff(*text) for text in changed))
     elif options.paths == ["-"] and not options.check:
@@ -63,6 +69,11 @@ def run(options: argparse.Namespace) -> int:
         f"{'would lay out' if is_dry else 'laid out'} {_files(len(changed))}; {_files(left)} unchanged",
         options,
     )
+    return _exit_code(options, report, changed)
+
+
+def _exit_code(options: argparse.Namespace, report: Report, changed: list[_Text]) -> int:
+    is_dry = options.diff or options.check
     return ExitCode.FINDINGS if is_dry and changed else exit_code(report.diagnostics, options)
 
 

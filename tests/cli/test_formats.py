@@ -132,7 +132,7 @@ def test_say_less_and_more(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert err[1:] == [
         "service.yaml: no dataset",
         "trips.yaml: trips",
-        "checked 1 dataset: 1 error, 1 warning",
+        "checked 1 dataset: 1 error, 1 warning; can be fixed: 1 with --fix --unsafe-fixes",
     ]
 
 

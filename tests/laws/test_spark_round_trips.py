@@ -34,6 +34,8 @@ def taken(text: str) -> Dataset:
 @QUICK
 @given(texts())
 def test_go_from_manifest_to_spark_and_back(text: str) -> None:
+    # How a blob is marked depends on the version of the files, which is no part of a StructType.
+    assume("lance.org/blob" not in text or "lance.org/storageVersion" not in text)
     dataset = taken(text)
     again = schemac.from_spark(dataset.to_spark(), name=dataset.name)
     assert again.to_spark() == dataset.to_spark()
@@ -43,6 +45,7 @@ def test_go_from_manifest_to_spark_and_back(text: str) -> None:
 @QUICK
 @given(texts())
 def test_go_from_manifest_to_ddl_and_back(text: str) -> None:
+    assume("lance.org/blob" not in text or "lance.org/storageVersion" not in text)
     dataset = taken(text)
     again = schemac.from_spark_ddl(dataset.to_spark_ddl())
     assert again.name == dataset.name
