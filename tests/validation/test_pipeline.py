@@ -61,6 +61,8 @@ SOURCES: dict[str, tuple[pa.DataType, list[Any]]] = {
 def spark() -> SparkSession:
     session = session_of_tests()
     session.conf.set("spark.sql.session.timeZone", "UTC")
+    # Clocks of a file are clocks in its frame, whatever a test before has set.
+    session.conf.set("spark.sql.parquet.inferTimestampNTZ.enabled", "true")
     return session
 
 
