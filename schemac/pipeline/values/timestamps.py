@@ -291,7 +291,8 @@ def text_of_count(count: str, data_type: pa.DataType) -> str:
     """Show the count of a timestamp or of a time of day, in its unit, as ISO 8601 has it."""
     per_second, digits = ARROW_PER_SECOND[data_type.unit], FRACTION_DIGITS[data_type.unit]
     below = f"pmod({count}, {per_second}L)"
-    seconds = f"(({count} - {below}) div {per_second}L)"
+    # The second below, also of the lowest count, from which nothing can be subtracted.
+    seconds = f"({count} div {per_second}L - if({count} % {per_second}L < 0, 1L, 0L))"
     form = "yyyy-MM-dd'T'HH:mm:ss" if pa.types.is_timestamp(data_type) else "HH:mm:ss"
     clock = f"date_format(timestamp_seconds({seconds}), {literal(form)})"
     fraction = f"concat('.', lpad(cast({below} as string), {digits}, '0'))" if digits else "''"
