@@ -95,6 +95,27 @@ def test_upsert(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (again["repeat"], again["records"]) == (True, told["records"])
 
 
+def test_compare_rows_that_are_unique(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Several records of one row are no twins, nor is one that deletes; rows of two keys are."""
+    Path("t.yaml").write_text(
+        f"extra: {{schema.dev/unique: [[s]]}}{MANIFEST}".replace("schema.dev", "schemac.dev")
+    )
+    first = [
+        record(1, 4, "a"),
+        record(1, 5, "a"),
+        record(2, 5, "b"),
+        record(3, 5, "b"),
+        record(4, 5, "c"),
+        record(5, 5, "c") | DELETE,
+    ]
+    told = go(capsys, first)["run"]
+    assert told["records"] == {"in": 6, "written": 2, "quarantined": 2, "superseded": 1, "deleted": 1}
+    assert [(one["path"], one["rule"]) for one in told["reasons"]] == [("s", "unique")]
+    assert rows() == {1: "a", 4: "c"}
+    go(capsys, [record(1, 6, "moved"), record(6, 6, "a")])
+    assert rows() == {1: "moved", 4: "c", 6: "a"}
+
+
 def test_refuse_keys(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "source: {path: in.json}\nschema: t.yaml\nkeys: refuse\ntarget: {path: t.lance, mode: append}\n"
     go(capsys, [record(1, 1, "a")], text)
