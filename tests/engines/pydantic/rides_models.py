@@ -249,8 +249,7 @@ def _moment(nanoseconds: int, unit: int, margin: int, zone: Any) -> datetime | N
     if not FIRST + margin <= nanoseconds < LAST - margin:
         raise broken("range", "not in the years 0001 to 9999")
     if unit == NANOSECOND:
-        # A pipeline counts whole microseconds first, so that the lowest one, which is there in part, is out of range.
-        if not -(2**63) <= nanoseconds // 1000 * 1000 <= nanoseconds < 2**63:
+        if not -(2**63) <= nanoseconds < 2**63:
             raise broken("range", "not in the years 1677 to 2262")
         return Nanoseconds(nanoseconds)
     return datetime(1970, 1, 1, tzinfo=zone) + timedelta(microseconds=in_unit(nanoseconds, unit) // 1000)
