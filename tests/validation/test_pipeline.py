@@ -19,7 +19,6 @@ from pyspark.sql import SparkSession
 import schemac
 from schemac.pipeline import conform
 from tests.engines.json_records import COLUMNS
-from tests.spark_session import session_of_tests
 
 pytestmark = pytest.mark.spark
 UTC = datetime.UTC
@@ -57,13 +56,12 @@ SOURCES: dict[str, tuple[pa.DataType, list[Any]]] = {
 """Columns as a frame of Spark may have them."""
 
 
-@pytest.fixture(scope="module")
-def spark() -> SparkSession:
-    session = session_of_tests()
-    session.conf.set("spark.sql.session.timeZone", "UTC")
-    # Clocks of a file are clocks in its frame, whatever a test before has set.
-    session.conf.set("spark.sql.parquet.inferTimestampNTZ.enabled", "true")
-    return session
+@pytest.fixture(autouse=True)
+def in_utc(spark: SparkSession) -> Iterator[None]:
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    yield
+    spark.conf.set("spark.sql.session.timeZone", before)
 
 
 def pairs() -> Iterator[tuple[str, str]]:
