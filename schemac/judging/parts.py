@@ -314,7 +314,9 @@ def check_twins(keys: list[Any], path: Path, run: Run) -> None:
         run.object_to(
             path,
             "key",
-            written([value if value is None or isinstance(value, bool) else Number(value) for value in keys]),
+            written(
+                [value if value is None or isinstance(value, bool | str) else Number(value) for value in keys]
+            ),
         )
 
 

@@ -7,6 +7,7 @@ Rule: only where each field has a column that holds it in its type (see `held`),
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -15,10 +16,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from schemac.judging.parts import Reason
+from schemac.judging.parts import Reader, Reason, Run
+from schemac.judging.settings import Settings
+from schemac.judging.typed_values import raw_values, typed_reader
 from schemac.pipeline.batch_reading.batch_reader import needs_single_records
 from schemac.pipeline.batch_reading.forms import either
-from schemac.pipeline.batch_reading.held import counted, held_part, reasons
+from schemac.pipeline.batch_reading.held import held_part
 from schemac.pipeline.batch_reading.parts import Part, required
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.reading.pieces import File
@@ -27,6 +30,7 @@ from schemac.pipeline.reading.source import NO_RAW, Records
 from schemac.pipeline.spark.columns import ERRORS, REASON, SOURCE
 from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, packed
 from schemac.pipeline.spark.sqltext import literal, name, when
+from schemac.pipeline.values.judges import settings_of
 
 RECORD = "_record"
 ERRORS_TYPE = pa.list_(pa.field("element", REASON))
@@ -47,6 +51,9 @@ class ColumnSettling:
 
     columns: tuple[Column, ...]
     row_schema: pa.Schema
+    stored_schema: bytes
+    """Of the fields, as an IPC message: a type that is pickled loses what its children say."""
+    settings: Settings
 
     @property
     def arrow_schema(self) -> pa.Schema:
@@ -82,16 +89,24 @@ class ColumnSettling:
             yield self._wrong(file, rows.complete(self.row_schema).filter(wrong))
 
     def _wrong(self, file: File, rows: pa.RecordBatch) -> pa.RecordBatch:
-        values = [
-            rows.column(column.source).cast(counted(rows.column(column.source).type)).to_pylist()
-            for column in self.columns
-        ]
+        values = [raw_values(rows.column(column.source)) for column in self.columns]
         errors = [[reason._asdict() for reason in self._reasons(row)] for row in zip(*values, strict=True)]
         return self._rows(rows.to_struct_array(), errors, file.uri, pa.nulls(len(errors), ARROW_TYPE))
 
-    def _reasons(self, row: tuple[object, ...]) -> Iterator[Reason]:
-        for column, value in zip(self.columns, row, strict=True):
-            yield from reasons(column.part, value, column.label)
+    @cached_property
+    def _readers(self) -> list[Reader]:
+        """Made in the process that judges."""
+        schema = pa.ipc.read_schema(pa.py_buffer(self.stored_schema))
+        return [
+            typed_reader(schema.field(column.label), self.row_schema.field(column.source), self.settings)
+            for column in self.columns
+        ]
+
+    def _reasons(self, row: tuple[object, ...]) -> list[Reason]:
+        run = Run()
+        for column, read, value in zip(self.columns, self._readers, row, strict=True):
+            read(value, column.label, run)
+        return run.reasons
 
     def _rows(
         self, records: pa.Array, errors: list[list[dict[str, str]]] | None, uri: str | None, held: pa.Array
@@ -133,4 +148,5 @@ def _settling_of(known: pa.Schema, schema: pa.Schema, job: Job) -> ColumnSettlin
         if part is None:
             return None
         columns.append(Column(field.name, source, part))
-    return ColumnSettling(tuple(columns), known)
+    stored = schema.serialize().to_pybytes()
+    return ColumnSettling(tuple(columns), known, stored, settings_of(job))
