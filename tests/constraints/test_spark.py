@@ -1,7 +1,6 @@
 """Spark says of each value what Arrow says of it, for every constraint, kind and pattern; one job asks for all."""
 
 import itertools
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +27,8 @@ from tests.constraints.cases import (
     values_of,
 )
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("in_utc")]
 ROWS = 1000
-
-
-@pytest.fixture(autouse=True)
-def in_utc(spark: SparkSession) -> Iterator[None]:
-    before = spark.conf.get("spark.sql.session.timeZone")
-    spark.conf.set("spark.sql.session.timeZone", "UTC")
-    yield
-    spark.conf.set("spark.sql.session.timeZone", before)
 
 
 def spark_form(type_: LogicalType, array: Any) -> Any:
