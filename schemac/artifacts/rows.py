@@ -4,7 +4,6 @@ Layer: artifacts.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from schemac.registry.engine import Capability
@@ -19,8 +18,11 @@ class RowWriter(ABC):
     """Makes tables of an engine out of record batches."""
 
     @abstractmethod
-    def write(self, path: str, dataset: "CheckedDataset", batches: "Iterable[pa.RecordBatch]") -> None:
-        """Make a table where nothing is, with the schema of a dataset. Raises OSError; nothing is left then."""
+    def write(self, path: str, dataset: "CheckedDataset", rows: "pa.RecordBatchReader") -> None:
+        """Make a table where nothing is; the schema of the rows is that of the dataset, but for what may be null.
+
+        Raises OSError; nothing is left then.
+        """
 
 
 ROW_WRITER: Capability[RowWriter] = Capability("row_writer", RowWriter)  # type: ignore[type-abstract]

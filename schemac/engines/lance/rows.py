@@ -4,7 +4,6 @@ Layer: engines.
 """
 
 import shutil
-from collections.abc import Iterable
 
 import pyarrow as pa
 
@@ -17,17 +16,15 @@ from schemac.engines.lance.dataset import reason_of
 class LanceRows(RowWriter):
     """Writes a Lance table."""
 
-    def write(self, path: str, dataset: CheckedDataset, batches: Iterable[pa.RecordBatch]) -> None:
+    def write(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
         """Make a table; a folder that is half written is removed."""
         import lance  # an extra that may not be there
 
-        schema = dataset.to_arrow()
-        reader = pa.RecordBatchReader.from_batches(schema, batches)
         try:
             lance.write_dataset(
-                reader,
+                rows,
                 path,
-                schema,
+                rows.schema,
                 mode="create",
                 data_storage_version=storage_version(dataset.schema.extra),
             )
