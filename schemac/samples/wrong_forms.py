@@ -5,7 +5,7 @@ Shape: the records of `wrong_rows` in; those that a form can hold out, each with
 Rule: nothing is claimed of a record that the judge of its form did not say.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,7 +95,7 @@ def _is_held(one: WrongRow, fixed: Iterable[str]) -> bool:
     return one.rule != "required" or one.path.partition(".")[0].partition("[")[0] not in fixed
 
 
-def _readable(judge: Judge, rows: Sequence[WrongRow]) -> Iterator[tuple[WrongRow, dict[str, Any]]]:
+def _readable(judge: Judge, rows: Sequence[WrongRow]) -> Iterator[tuple[WrongRow, Mapping[str, Any]]]:
     """Yield the records whose values have the right types, with these."""
     for one in rows:
         try:

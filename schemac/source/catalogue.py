@@ -176,6 +176,9 @@ UNSUPPORTED_ARROW_TYPE = Code(
     "SC551", "unsupported-arrow-type", _ERROR, "an Arrow type without a matching kind"
 )
 UNREADABLE_SOURCE = Code("SC552", "unreadable-source", _ERROR, "a source that cannot be imported")
+UNFIT_METADATA = Code(
+    "SC555", "unfit-metadata", _WARNING, "metadata of Arrow that its field or schema cannot have"
+)
 FOREIGN_SCHEMA = Code("SC553", "foreign-schema", _ERROR, "a schema in a format that cannot be imported")
 
 STALE_ARTIFACT = Code(
