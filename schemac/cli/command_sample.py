@@ -206,8 +206,8 @@ def _write_wrong(
     else:
         message = f"{form.name} can hold none of the wrong records of {dataset.name}"
         report.add(SAMPLE_OUTPUT, message, file=options.output, help=NDJSON_HELP)
-    for path, rule in found.missing:
-        tell(f"no record was found that breaks {rule.partition(':')[0]} of {path} and nothing else")
+    for path, missing in found.missing:
+        tell(f"no record was found that breaks {missing.partition(':')[0]} of {path} and nothing else")
     if held.left_out and held.rows:
         message = f"{form.name} cannot hold the records that break {_listed(held.left_out)}"
         if options.output is None:
