@@ -74,6 +74,8 @@ class ProjectFolder:
         self._known: dict[ManifestFile, Known] = {}
         self._readable: dict[str, CompiledFile] = {}
         self._project: Project | None = None
+        self._given: Project | None = None
+        """Settings that count in the place of those on disk."""
 
     def check(self, buffers: Buffers, *, only: str | None = None) -> Checked:
         """Check all manifests; or `only` one of them as if it were alone, for a first look."""
@@ -104,11 +106,21 @@ class ProjectFolder:
         checks.content(content, ManifestFile(Path(path), self._name(path), is_named=False), report)
         return report.diagnostics
 
+    def tried(self, buffers: Buffers, project: Project) -> Checked:
+        """Return the project as it would be with other texts and settings; nothing of it is kept."""
+        trial = ProjectFolder(self.folder, is_project=self.is_project)
+        trial._given = project
+        if project == self._project:
+            trial._known = dict(self._known)
+        return trial.check(buffers)
+
     def name(self, path: str) -> str:
         """Return how a file is spoken of: by its path from the project's folder."""
         return self._name(path)
 
     def _opened(self, report: Report) -> Project:
+        if self._given is not None:
+            return self._given
         if not self.is_project:
             return Project(self.folder)
         project = find_project(self.folder, report, None, Cache)
