@@ -16,7 +16,7 @@ from schemac.lsp.findings import actions, uri_of
 from schemac.lsp.hints import inlay_hints
 from schemac.lsp.hover import field_text, word_text
 from schemac.lsp.navigation import Navigator, documents_of
-from schemac.lsp.projects import Checked
+from schemac.lsp.projects import Checked, is_yaml
 from schemac.lsp.renaming import RefusedRenameError, Renamable, RenameEdits, renamable, rename_edits
 from schemac.lsp.scope import Scope
 from schemac.lsp.session import Opened, Session
@@ -26,7 +26,7 @@ from schemac.lsp.texts import Lines, line_edits
 
 
 class Answers:
-    """Answers by what the session knows. A text that is not open has no answers."""
+    """Answers by what the session knows. A text that is not open, or is no YAML, has no answers."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -230,7 +230,8 @@ class Answers:
         return line_edits(lines, after)
 
     def _opened(self, document: types.TextDocumentIdentifier) -> Opened | None:
-        return self._session.opened.get(document.uri)
+        opened = self._session.opened.get(document.uri)
+        return opened if opened is not None and is_yaml(opened.path) else None
 
     def _at(self, opened: Opened, checked: Checked, position: types.Position) -> tuple[Context, Navigator]:
         lines = self._session.lines(opened)

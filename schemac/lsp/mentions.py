@@ -7,13 +7,13 @@ written with escapes is not found, which the check after a renaming notices.
 
 import json
 import os
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from schemac.attributes.constraints import REFERENCES
 from schemac.attributes.registry import domain_of
 from schemac.logical.dataset import LogicalDataset
+from schemac.lsp.lines import is_plain
 from schemac.lsp.project_texts import ProjectTexts, strings_in, uses_in
 from schemac.lsp.projects import key_of
 from schemac.lsp.targets import (
@@ -31,9 +31,6 @@ from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
 from schemac.syntax.document import Document, TreePath, parse
-
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*[./-][A-Za-z0-9_./-]*[A-Za-z0-9_]")
-"""Names of several parts that need no quotes, such as keys of attributes; `scalar` knows the others."""
 
 
 class Mention(NamedTuple):
@@ -65,8 +62,8 @@ class Mention(NamedTuple):
         written = self.source.excerpt(self.span)
         if written.startswith('"'):
             return json.dumps(new, ensure_ascii=False)
-        is_plain = not written.startswith("'") and _PLAIN.fullmatch(new) is not None
-        return new if is_plain else scalar(new, written)
+        has_no_quotes = not written.startswith("'") and is_plain(new)
+        return new if has_no_quotes else scalar(new, written)
 
 
 def mentions(target: NamedTarget, texts: ProjectTexts) -> list[Mention]:

@@ -7,10 +7,9 @@ import os
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from schemac.lsp.projects import Checked, key_of
-from schemac.manifest.documents import is_overlay
+from schemac.manifest.documents import is_overlay, is_pipeline
 from schemac.manifest.library import Reuse, own_groups
 from schemac.manifest.library import Scope as GroupScope
 from schemac.project.discovery import find_manifests
@@ -95,11 +94,6 @@ class ProjectTexts:
             return read_file(path)
         except OSError:
             return None
-
-
-def is_pipeline(value: Any) -> bool:
-    """Whether a document is a pipeline."""
-    return isinstance(value, dict) and "target" in value and bool({"source", "sources"} & value.keys())
 
 
 def uses_in(document: Document, name: str) -> Iterator[TreePath]:

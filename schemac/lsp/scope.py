@@ -54,6 +54,11 @@ class Scope:
             return Path(self._path).name
         return Path(os.path.relpath(self._path, self._checked.project.folder)).as_posix()
 
+    @property
+    def folder(self) -> Path:
+        """The folder of the text."""
+        return Path(self._path).parent
+
     def definition(self, name: str) -> Definition | None:
         """Return a group."""
         scope = self.group_scope
