@@ -20,8 +20,8 @@ PIPELINE = (
     "`schemac.pipeline` runs pipelines and conforms any DataFrame of Spark to a dataset. It needs the extras `lance` and"
     " `spark`; importing it loads neither before one of its names is used."
 )
-FOREIGN = "BaseException, tuple, str"
-"""Classes of Python, whose methods are no part of this API."""
+FOREIGN = "BaseException, BaseModel, tuple, str"
+"""Classes of Python and pydantic, whose methods are no part of this API."""
 
 
 def _directives(module: ModuleType) -> list[str]:

@@ -21,6 +21,7 @@ from schemac.cli.terminal import put, put_json, tell
 from schemac.pipeline.codes import MISSING_PACKAGE
 from schemac.source.catalogue import PIPELINE_DRIFT, REPLAY, RULE_WARNING
 from schemac.source.report import Report
+from schemac.source.text import read_file
 
 if TYPE_CHECKING:
     from schemac.physical.arrow import ArrowSchema
@@ -94,6 +95,7 @@ def run(options: argparse.Namespace) -> int:
         code = 130 if isinstance(error, KeyboardInterrupt) else ExitCode.INTERNAL
         files.ended(_outcome(options, call, files, code), call.schema)
         raise
+    call.report = _without_ignored(call.report, options)
     diagnostics = call.report.diagnostics
     outcome = _outcome(options, call, files, exit_code(diagnostics, options))
     if options.format == "json":
@@ -106,6 +108,25 @@ def run(options: argparse.Namespace) -> int:
             put(str(told))
     written = files.ended(outcome, call.schema)
     return outcome.exit_code or written
+
+
+def _without_ignored(report: Report, options: argparse.Namespace) -> Report:
+    """Return what no comment in the pipeline, its manifest or its overlay ignores."""
+    if not report.diagnostics:
+        return report
+    from schemac.project.configuration import find_project  # for start-up time, as below
+    from schemac.project.ignoring import without_ignored
+
+    def text(name: str) -> bytes | None:
+        try:
+            return read_file(name)
+        except OSError:
+            return None
+
+    project = find_project(Path(options.pipeline).resolve().parent, Report())
+    kept = Report()
+    kept.extend(without_ignored(report.diagnostics, text, project))
+    return kept
 
 
 @dataclass

@@ -73,9 +73,7 @@ def _schema(one: DatasetPage) -> Iterator[str]:
     if one.constraints or one.attributes or one.losses:
         yield "## The schema as a whole\n"
         lines = [*_properties(one.constraints), *_properties(one.attributes)]
-        lines += [
-            f"{_text(loss.engine)}: {_text(loss.lost)} becomes {_text(loss.becomes)}" for loss in one.losses
-        ]
+        lines += [f"{_text(loss.engine)}: {_text(loss.text)}" for loss in one.losses]
         yield "\n".join(f"- {line}" for line in lines) + "\n"
 
 
@@ -87,9 +85,7 @@ def _row(field: FieldPage) -> tuple[str, ...]:
     more += [_text(field.classification), _text(field.owner), *map(_text, field.tags)]
     more += _properties(field.constraints)
     more += [f"{_text(one.engine)} {_code(one.text)}" for one in field.types]
-    more += [
-        f"{_text(loss.engine)}: {_text(loss.lost)} becomes {_text(loss.becomes)}" for loss in field.losses
-    ]
+    more += [f"{_text(loss.engine)}: {_text(loss.text)}" for loss in field.losses]
     told = "<br>".join(one.replace("\n", " ") for one in more if one)
     return (_code(field.path), _code(field.type_text), _cell(field.description), told)
 

@@ -25,6 +25,13 @@ class LossText(NamedTuple):
     lost: str
     becomes: str
 
+    @property
+    def text(self) -> str:
+        """It as a sentence; what is left out has no place in the engine at all."""
+        return (
+            f"{self.lost} is left out" if self.becomes == "nothing" else f"{self.lost} becomes {self.becomes}"
+        )
+
 
 class Property(NamedTuple):
     """An attribute, as text."""

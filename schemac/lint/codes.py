@@ -1,7 +1,7 @@
 """The codes of rules, and of comments that ignore findings.
 
 Layer: lint.
-Shape: SC80x comments, SC81x and SC82x names, SC83x descriptions, SC84x and SC85x types and structure, SC86x keys, SC87x constraints,
+Shape: SC80x comments and settings, SC81x and SC82x names, SC83x descriptions, SC84x and SC85x types and structure, SC86x keys, SC87x constraints,
 SC88x owners, SC89x data about people.
 """
 
@@ -11,6 +11,7 @@ _WARNING = Severity.WARNING
 
 UNUSED_IGNORE = Code("SC801", "unused-ignore", _WARNING, "a comment that ignores what is not found")
 INVALID_IGNORE = Code("SC802", "invalid-ignore", _WARNING, "a comment that cannot ignore what it names")
+UNUSED_VOCABULARY = Code("SC803", "unused-vocabulary", _WARNING, "a vocabulary that no manifest uses")
 FIELD_NAME_CASE = Code("SC811", "field-name-case", _WARNING, "a field name that is not in snake_case")
 DATASET_NAME_CASE = Code("SC812", "dataset-name-case", _WARNING, "a dataset name that is not in snake_case")
 LONG_NAME = Code("SC813", "long-name", _WARNING, "a field name that is very long")
@@ -101,6 +102,7 @@ STORED_SECRET = Code("SC892", "stored-secret", _WARNING, "a secret in a table")
 CODES = (
     UNUSED_IGNORE,
     INVALID_IGNORE,
+    UNUSED_VOCABULARY,
     FIELD_NAME_CASE,
     DATASET_NAME_CASE,
     LONG_NAME,

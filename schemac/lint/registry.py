@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from schemac.lint import constraints, descriptions, ignores, naming, structure, types
+from schemac.lint import constraints, descriptions, ignores, naming, structure, types, vocabularies
 from schemac.lint.rule import Rule
 from schemac.registry.codes import own_codes
 from schemac.registry.distributions import entry_points_of
@@ -27,6 +27,7 @@ _OWN: tuple[Rule, ...] = (
     *types.RULES,
     *structure.RULES,
     *constraints.RULES,
+    *vocabularies.RULES,
 )
 
 

@@ -15,17 +15,18 @@ from schemac.lsp.context import Context
 from schemac.lsp.findings import actions, uri_of
 from schemac.lsp.hints import inlay_hints
 from schemac.lsp.hover import field_text, word_text
-from schemac.lsp.navigation import FieldTarget, Navigator, Site, documents_of
-from schemac.lsp.projects import Checked
-from schemac.lsp.renaming import RefusedRenameError, RenameEdits, rename_edits, renamed_word
+from schemac.lsp.navigation import Navigator, documents_of
+from schemac.lsp.projects import Checked, is_yaml
+from schemac.lsp.renaming import RefusedRenameError, Renamable, RenameEdits, renamable, rename_edits
 from schemac.lsp.scope import Scope
 from schemac.lsp.session import Opened, Session
 from schemac.lsp.symbols import document_symbols, workspace_symbols
+from schemac.lsp.targets import FieldTarget, Site
 from schemac.lsp.texts import Lines, line_edits
 
 
 class Answers:
-    """Answers by what the session knows. A text that is not open has no answers."""
+    """Answers by what the session knows. A text that is not open, or is no YAML, has no answers."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -125,33 +126,33 @@ class Answers:
     async def prepare_rename(
         self, params: types.PrepareRenameParams
     ) -> types.PrepareRenamePlaceholder | None:
-        """Return the name of the field at the cursor; None where nothing can be renamed."""
+        """Return the name at the cursor; None where nothing can be renamed."""
         opened = self._opened(params.text_document)
         if opened is None:
             return None
         checked = await self._session.current(opened)
-        context, navigator = self._at(opened, checked, params.position)
-        word = renamed_word(context)
-        target = await self._session.work(navigator.target, opened.path, context)
-        if word is None or not isinstance(target, FieldTarget):
+        found = await self._session.work(self._renamable, opened, checked, params.position)
+        if found is None:
             return None
-        lines = self._session.lines(opened)
-        range_ = lines.columns(context.cursor.place.line, word.start, word.end)
-        return types.PrepareRenamePlaceholder(range_, str(target.found.slot.segment))
+        range_ = self._session.lines(opened).range(found.region)
+        return types.PrepareRenamePlaceholder(range_, found.name)
+
+    def _renamable(self, opened: Opened, checked: Checked, position: types.Position) -> Renamable | None:
+        context, navigator = self._at(opened, checked, position)
+        return renamable(opened.path, context, navigator)
 
     async def rename(self, params: types.RenameParams) -> types.WorkspaceEdit | None:
-        """Return the edits of manifests and locks, as `schemac rename` would write them."""
+        """Return the edits of all files that have a name; those of a field are what `schemac rename` would write."""
         opened = self._opened(params.text_document)
         if opened is None:
             return None
         checked = await self._session.current(opened)
-        context, navigator = self._at(opened, checked, params.position)
-        target = await self._session.work(navigator.target, opened.path, context)
-        if not isinstance(target, FieldTarget):
+        found = await self._session.work(self._renamable, opened, checked, params.position)
+        if found is None:
             return None
         try:
             edits: RenameEdits = await self._session.work(
-                rename_edits, target, params.new_name, checked, self._session.lines_at
+                rename_edits, found, params.new_name, opened.folder, self._session.lines_at
             )
         except RefusedRenameError as error:
             raise JsonRpcInvalidRequest(str(error)) from error
@@ -229,7 +230,8 @@ class Answers:
         return line_edits(lines, after)
 
     def _opened(self, document: types.TextDocumentIdentifier) -> Opened | None:
-        return self._session.opened.get(document.uri)
+        opened = self._session.opened.get(document.uri)
+        return opened if opened is not None and is_yaml(opened.path) else None
 
     def _at(self, opened: Opened, checked: Checked, position: types.Position) -> tuple[Context, Navigator]:
         lines = self._session.lines(opened)

@@ -7,8 +7,6 @@ those of the last check.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cache
 from itertools import count
 from typing import Any
 
@@ -31,29 +29,16 @@ from schemac.lsp.grammar import (
     friendly_description,
     properties_of,
 )
+from schemac.lsp.offers import Offer, named, plain, yaml_text, zones
 from schemac.lsp.outline import Role
+from schemac.lsp.pipelines import is_like_pipeline, pipeline_offers
 from schemac.lsp.scope import Scope
 from schemac.lsp.texts import Lines
 from schemac.manifest.groups import Use
+from schemac.manifest.overlay import DatasetOverlay, OverlayFile
 from schemac.source.suggest import fold
 from schemac.syntax.docstrings import class_text
 from schemac.syntax.record import Property, Record
-
-
-@dataclass(frozen=True)
-class Offer:
-    """Something that can be written."""
-
-    label: str
-    text: str
-    kind: types.CompletionItemKind
-    detail: str = ""
-    documentation: str = ""
-    is_snippet: bool = False
-    rank: int = 5
-    """Sorts offers; small ones come first."""
-    filter: str = ""
-    """What is typed to find it, where it is not the label."""
 
 
 def complete(
@@ -117,6 +102,9 @@ class Offers:
         """Return everything that fits."""
         shape, role = self._context.shape, self._cursor.role
         found: list[Offer] = []
+        if is_like_pipeline(self._written.root):
+            found = list(pipeline_offers(self._context, self._scope))
+            return list({offer.label: offer for offer in found}.values())
         if role is not Role.KEY:
             found += self._values(shape)
         if role is not Role.VALUE:
@@ -133,8 +121,8 @@ class Offers:
         if not self._cursor.path and not self._written.root:
             yield from _BEGINNINGS
         for one in alternatives(shape.annotation):
-            if getattr(one, "__origin__", None) is dict and shape.holder is Use:
-                yield from self._arguments(taken)
+            if getattr(one, "__origin__", None) is dict:
+                yield from self._named_keys(shape, taken)
         for record in chosen(shape, lambda: self._given()):
             if record is LogicalType:
                 yield self._key(record, record.model_fields["kind"])
@@ -142,6 +130,16 @@ class Offers:
             for found in properties_of(record):
                 if found.alias not in taken:
                     yield self._key(record, found)
+
+    def _named_keys(self, shape: Shape, taken: set[str]) -> Iterator[Offer]:
+        """Yield the keys of a mapping by names: arguments of a group, and what an overlay is laid over."""
+        path, scope = self._cursor.path, self._scope
+        if shape.holder is Use:
+            yield from self._arguments(taken)
+        elif shape.holder is OverlayFile:
+            yield from _left(named(scope.datasets(), types.CompletionItemKind.Struct), taken)
+        elif shape.holder is DatasetOverlay:
+            yield from _left(named(scope.paths_of(path[1]), types.CompletionItemKind.Field), taken)
 
     def _given(self) -> Any:
         value = self._written.value(len(self._cursor.path))
@@ -193,10 +191,12 @@ class Offers:
         is_kind = property_ is not None and property_.name == "kind" and shape.holder is not None
         if is_kind and shape.holder is not None and issubclass(shape.holder, LogicalType):
             for name, kind in BY_NAME.items():
-                yield Offer(name, _yaml(name), types.CompletionItemKind.Class, documentation=class_text(kind))
+                yield Offer(
+                    name, yaml_text(name), types.CompletionItemKind.Class, documentation=class_text(kind)
+                )
             return
         for word in shape.words:
-            text = _yaml(word)
+            text = yaml_text(word)
             yield Offer(text, text, types.CompletionItemKind.EnumMember, rank=2)
         yield from self._names(shape)
 
@@ -207,7 +207,7 @@ class Offers:
                 continue
             text = class_text(kind)
             if kind.bare is not None:
-                yield Offer(name, _yaml(name), types.CompletionItemKind.Class, documentation=text, rank=2)
+                yield Offer(name, yaml_text(name), types.CompletionItemKind.Class, documentation=text, rank=2)
             else:
                 snippet = _snippet(kind.example) if self._snippets else kind.example
                 yield Offer(
@@ -245,29 +245,29 @@ class Offers:
         scope = self._scope
         if shape.holder is Use and property_ is not None and property_.name == "use":
             for name, text in scope.groups():
-                yield Offer(name, _yaml(name), types.CompletionItemKind.Module, documentation=text)
+                yield Offer(name, yaml_text(name), types.CompletionItemKind.Module, documentation=text)
         elif path[-2:-1] == ("imports",):
-            yield from _plain(scope.importable(), types.CompletionItemKind.File)
+            yield from plain(scope.importable(), types.CompletionItemKind.File)
         elif shape.attribute is not None:
             yield from self._of_attribute(shape.attribute, shape.steps)
         elif property_ is not None and property_.name == "timezone":
-            yield from _plain(zones(), types.CompletionItemKind.Value)
+            yield from plain(zones(), types.CompletionItemKind.Value)
 
     def _of_attribute(self, attribute: Attribute[Any], steps: tuple[str | int, ...]) -> Iterator[Offer]:
         scope = self._scope
         if attribute.key == CLOCK_ZONE.key:
-            yield from _plain(zones(), types.CompletionItemKind.Value)
+            yield from plain(zones(), types.CompletionItemKind.Value)
         elif attribute.key == REFERENCES.key and steps[-1:] == ("dataset",):
-            yield from _plain(scope.datasets(), types.CompletionItemKind.Struct)
+            yield from plain(scope.datasets(), types.CompletionItemKind.Struct)
         elif attribute.key == REFERENCES.key and steps[1:2] == ("to",):
             reference = self._written.value(len(self._cursor.path) - len(steps) + 1)
             name = reference.get("dataset") if isinstance(reference, dict) else None
-            yield from _plain(scope.paths_of(name), types.CompletionItemKind.Field)
+            yield from plain(scope.paths_of(name), types.CompletionItemKind.Field)
         elif attribute.key == DEPRECATED.key:
             if steps == ("successor",):
-                yield from _plain(scope.paths(), types.CompletionItemKind.Field)
+                yield from plain(scope.paths(), types.CompletionItemKind.Field)
         elif names_fields(attribute, steps):
-            yield from _plain(scope.paths(), types.CompletionItemKind.Field)
+            yield from plain(scope.paths(), types.CompletionItemKind.Field)
 
 
 def names_fields(attribute: Attribute[Any], steps: tuple[str | int, ...]) -> bool:
@@ -287,22 +287,13 @@ _BEGINNINGS = (
         rank=0,
     ),
     Offer("kind", "kind: ", types.CompletionItemKind.Property, documentation="an event or a DatasetSnapshot"),
+    Offer("source", "source: ", types.CompletionItemKind.Property, documentation="of a pipeline", rank=4),
+    Offer("datasets", "datasets: ", types.CompletionItemKind.Property, documentation="of an overlay", rank=4),
 )
 
 
-def _plain(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[Offer]:
-    return (Offer(word, _yaml(word), kind, rank=2) for word in words)
-
-
-def _yaml(value: Any) -> str:
-    """Return a value as a manifest writes it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        from schemac.manifest.write import scalar  # for start-up time: writing is rare
-
-        return scalar(value)
-    return str(value)
+def _left(offers: Iterable[Offer], taken: set[str]) -> Iterator[Offer]:
+    return (offer for offer in offers if offer.label not in taken)
 
 
 def _snippet(example: str) -> str:
@@ -313,11 +304,3 @@ def _snippet(example: str) -> str:
         return match[0] if match[1] == "kind: " else f"{match[1]}${{{next(places)}:{match[2]}}}"
 
     return re.sub(r"(\w+: )([^,{}\[\]]+)", place, example)
-
-
-@cache
-def zones() -> tuple[str, ...]:
-    """Return the names of time zones."""
-    from zoneinfo import available_timezones  # for start-up time: few manifests name one
-
-    return ("UTC", *sorted(available_timezones() - {"UTC"}))

@@ -21,6 +21,7 @@ from schemac.lsp.context import Context
 from schemac.lsp.grammar import Shape, alternatives, chosen, friendly_description, kind_of, properties_of
 from schemac.lsp.history import history
 from schemac.lsp.outline import Role
+from schemac.lsp.pipelines import is_like_pipeline, pipeline_text
 from schemac.lsp.places import Found
 from schemac.lsp.projects import Checked
 from schemac.project.locking import Locked, locked_datasets
@@ -40,6 +41,8 @@ def word_text(context: Context) -> str:
     cursor = context.cursor
     if cursor.role is Role.TEXT or context.is_in_comment:
         return ""
+    if is_like_pipeline(context.written.root):
+        return pipeline_text(context)
     if cursor.role is Role.KEY and cursor.key:
         return _of_key(context, context.shape, cursor.key)
     shape = context.shape
@@ -125,11 +128,15 @@ def field_text(found: Found, checked: Checked, others: int = 0) -> str:
         lines.append("\n".join(["| engine | type |", "|---|---|", *rows]))
     lines += _constraints(slot)
     if losses:
-        rows = [f"- {engine(loss.target).title}: {loss.lost} becomes {loss.becomes}" for loss in losses]
+        rows = [f"- {engine(loss.target).title}: {_of_loss(loss)}" for loss in losses]
         lines.append("\n".join(["Losses:", "", *dict.fromkeys(rows)]))
     if locked is not None:
         lines += history(locked, slot)
     return "\n\n".join(lines)
+
+
+def _of_loss(loss: Loss) -> str:
+    return f"{loss.lost} is left out" if loss.becomes == "nothing" else f"{loss.lost} becomes {loss.becomes}"
 
 
 def _cell(text: str) -> str:

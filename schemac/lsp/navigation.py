@@ -1,15 +1,13 @@
 """From a name to where it is defined, and to all places that have it.
 
 Layer: lsp.
-Shape: a name at a cursor is a `Target`: a field, a group, a file, a dataset or an attribute of a vocabulary. Both directions
-begin with it.
+Shape: a name at a cursor is a `Target` (`targets.py`). Both directions begin with it.
 """
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from schemac.attributes.constraints import REFERENCES, Reference
 from schemac.attributes.own import DEPRECATED
@@ -18,11 +16,25 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot, preorder
 from schemac.lsp.completion import names_fields
 from schemac.lsp.context import Context
+from schemac.lsp.mentions import datasets_of, mentions
 from schemac.lsp.outline import Role
 from schemac.lsp.places import Found, Index, Written, document_number, files_with, users_of, written_at
+from schemac.lsp.project_texts import ProjectTexts, strings_in
 from schemac.lsp.projects import Checked, key_of
 from schemac.lsp.scope import Scope
-from schemac.manifest.groups import Use
+from schemac.lsp.targets import (
+    DatasetTarget,
+    FieldTarget,
+    FileTarget,
+    GroupTarget,
+    NamedTarget,
+    ParameterTarget,
+    Site,
+    Target,
+    VocabularyTarget,
+)
+from schemac.manifest.documents import is_overlay, is_pipeline
+from schemac.manifest.groups import PLACEHOLDER, Use
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
@@ -33,62 +45,17 @@ from schemac.source.text import decode_text
 from schemac.syntax.document import Document, Place, TreePath, parse
 
 
-class Site(NamedTuple):
-    """A place in a file."""
-
-    path: str
-    """Absolute."""
-    region: Region
-
-
-@dataclass(frozen=True)
-class FieldTarget:
-    """A field; `all` are the slots that have its name from the same place."""
-
-    found: Found
-    all: tuple[Found, ...]
-
-
-@dataclass(frozen=True)
-class GroupTarget:
-    """A group."""
-
-    name: str
-    file: str
-    """The absolute path of the file that defines it."""
-    region: Region
-
-
-@dataclass(frozen=True)
-class DatasetTarget:
-    """A dataset."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class FileTarget:
-    """A file."""
-
-    path: str
-
-
-@dataclass(frozen=True)
-class VocabularyTarget:
-    """An attribute of a project's own domain."""
-
-    key: str
-
-
-Target = FieldTarget | GroupTarget | DatasetTarget | FileTarget | VocabularyTarget
-
-
 class Navigator:
     """Finds what a cursor names, in a project as it was checked."""
 
     def __init__(self, checked: Checked, index: Index) -> None:
         self.checked = checked
         self._index = index
+
+    @cached_property
+    def texts(self) -> ProjectTexts:
+        """All texts that may name something."""
+        return ProjectTexts(self.checked)
 
     def name(self, path: str) -> str:
         """Return how a file is spoken of."""
@@ -104,7 +71,13 @@ class Navigator:
         """Return what the name at a cursor means; None where there is no name."""
         if context.is_in_comment or context.cursor.role is Role.TEXT:
             return None
-        return self._written_name(path, context) or self._field_name(path, context)
+        return (
+            self._parameter(path, context)
+            or self._beside(path, context)
+            or self._written_name(path, context)
+            or self._field_name(path, context)
+            or self._own_dataset(path, context)
+        )
 
     def _written_name(self, path: str, context: Context) -> Target | None:
         """Return what a value names that is no field's own name."""
@@ -148,9 +121,65 @@ class Navigator:
         if found is None:
             return None
         definition, around = found
-        place = definition.document.place(definition.path, on_key=True)
         file = os.path.join(os.path.dirname(path), around.path) if around.path else path
-        return GroupTarget(name, os.path.normpath(file), place.source.region(place.span))
+        return GroupTarget(definition.name, os.path.normpath(file))
+
+    def _parameter(self, path: str, context: Context) -> Target | None:
+        """Return the parameter of a group that is named: by its definition, by a use, or as `$(name)` in a text."""
+        cursor, on_key = context.cursor, context.path_on_key
+        scope = Scope(self.checked, path, context.lines)
+        if cursor.key and on_key[-2:-1] == ("with",):
+            use = context.written.value(len(on_key) - 2)
+            name, parameter = use.get("use") if isinstance(use, dict) else None, cursor.key
+        elif cursor.key and on_key[-2:-1] == ("parameters",) and on_key[-4:-3] == ("groups",):
+            name, parameter = on_key[-3], cursor.key
+        elif "groups" in on_key[:-1]:
+            line, column = cursor.place
+            found = PLACEHOLDER.finditer(context.lines[line])
+            parameter = next((m[1] for m in found if m[1] and m.start() <= column <= m.end()), "")
+            name = on_key[on_key.index("groups") + 1]
+        else:
+            return None
+        group = self._group(name, path, scope) if isinstance(name, str) and parameter else None
+        return ParameterTarget(group, parameter) if group is not None else None
+
+    def _beside(self, path: str, context: Context) -> Target | None:
+        """Return what an overlay or a pipeline names: a dataset, a field of it, or a manifest."""
+        root, on_key = context.written.root, context.path_on_key
+        scope = Scope(self.checked, path, context.lines)
+        word = context.cursor.key
+        if is_overlay(root) and word and on_key[:1] == ("datasets",):
+            if len(on_key) == 2:
+                return DatasetTarget(word)
+            if len(on_key) == 4 and on_key[2] == "fields":
+                return self._field_of(scope.dataset(on_key[1]), word)
+        if not is_pipeline(root):
+            return None
+        if word:
+            if len(on_key) == 2 and on_key[0] == "references":
+                return DatasetTarget(word)
+            is_field = len(on_key) == 2 and on_key[0] == "fields"
+            return self._field_of(scope.dataset_of_pipeline(root), word) if is_field else None
+        if on_key == ("dataset",) and root.get("dataset"):
+            return DatasetTarget(root["dataset"])
+        if on_key == ("schema",) and root.get("schema"):
+            return FileTarget(os.path.normpath(os.path.join(os.path.dirname(path), root["schema"])))
+        return None
+
+    def _own_dataset(self, path: str, context: Context) -> Target | None:
+        """Return the dataset whose own name the cursor is on."""
+        file, (line, column) = self.checked.file(path), context.cursor.place
+        for named, dataset in zip(file.named, file.datasets, strict=True) if file is not None else ():
+            document, at = dataset.origins.document, dataset.origins.named_at
+            if document is not None and at is not None:
+                region = document.source.region(document.span(at))
+                if (
+                    (region.line, region.column)
+                    <= (line + 1, column + 1)
+                    <= (region.end_line, region.end_column)
+                ):
+                    return DatasetTarget(named.name)
+        return None
 
     def _field_name(self, path: str, context: Context) -> Target | None:
         cursor = context.cursor
@@ -191,20 +220,23 @@ class Navigator:
     def definitions(self, target: Target) -> list[Site]:
         """Return where a name is defined; of a field that stands where it is written, its lines in the lock."""
         match target:
-            case GroupTarget():
-                return [Site(target.file, target.region)]
             case FileTarget():
                 return [Site(target.path, Region(1, 1, 1, 1))] if os.path.exists(target.path) else []
-            case DatasetTarget():
-                return [
-                    site
-                    for file, dataset in self._datasets(target.name)
-                    if (site := self._site_of(file, dataset))
-                ]
-            case VocabularyTarget():
-                return list(self._vocabulary(target.key))
             case FieldTarget():
                 return [self._site(target.found)]
+            case _:
+                return self._named(target)
+
+    def _named(self, target: NamedTarget) -> list[Site]:
+        """Return where a name is defined; of a dataset that is called as its file, where its schema begins."""
+        found = [one.site for one in mentions(target, self.texts) if one.is_definition]
+        if isinstance(target, DatasetTarget) and not found:
+            return [
+                Site(key_of(file.file.path), source.region(span))
+                for file, dataset in datasets_of(target.name, self.texts)
+                if (source := dataset.origins.source) and (span := dataset.origins.name_span)
+            ]
+        return found
 
     def lock_lines(self, found: Found) -> list[Site]:
         """Return the lines of a field in its lock, newest version last."""
@@ -212,18 +244,6 @@ class Navigator:
 
         path = lock_path(found.file.file.path)
         return [Site(key_of(path), Region.within(n, 1, end)) for n, end in lines_of(found)]
-
-    def _datasets(self, name: str) -> Iterator[tuple[CompiledFile, LogicalDataset]]:
-        for file in self.checked.files:
-            for number, named in enumerate(file.named):
-                if named.name == name:
-                    yield file, file.datasets[number]
-
-    def _site_of(self, file: CompiledFile, dataset: LogicalDataset) -> Site | None:
-        source, span = dataset.origins.source, dataset.origins.name_span
-        if source is None or span is None:
-            return None
-        return Site(key_of(file.file.path), source.region(span))
 
     def _site(self, found: Found) -> Site:
         place = place_of_name(found.dataset, found.slot)
@@ -233,49 +253,18 @@ class Navigator:
         """Return a place of the compiler."""
         return Site(self.checked.path(place.source.name), place.source.region(place.span))
 
-    def _vocabulary(self, key: str) -> Iterator[Site]:
-        domain, _, name = key.partition("/")
-        file = self.checked.project.configuration.vocabularies.get(domain)
-        content = self.checked.project.vocabulary_contents.get(domain)
-        if file is None or content is None:
-            return
-        path = key_of(self.checked.project.folder / file)
-        needle = f'"{name}"'
-        for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
-            if needle in line:
-                column = line.index(needle) + 1
-                yield Site(path, Region.within(number, column, column + len(needle)))
-                return
-        yield Site(path, Region(1, 1, 1, 1))
-
     # References
 
     def references(self, target: Target) -> list[Site]:
         """Return all places that name something, without its definition."""
         match target:
-            case GroupTarget():
-                found = self._uses(target)
-            case DatasetTarget():
-                found = self._references_to(target.name)
             case FieldTarget():
                 found = self._mentions(target)
             case FileTarget():
                 found = self._imports_of(target.path)
-            case VocabularyTarget():
-                found = self._attributes(target.key)
+            case _:
+                found = (one.site for one in mentions(target, self.texts) if not one.is_definition)
         return list(dict.fromkeys(found))
-
-    def _documents(self, path: str) -> Iterator[tuple[str, Document]]:
-        """Yield the documents of a file, and of those that import it."""
-        files = [file for file in self.checked.files if key_of(file.file.path) == path]
-        for file in [*files, *users_of(self.checked, path)]:
-            for document in documents_of(file):
-                yield key_of(file.file.path), document
-
-    def _uses(self, target: GroupTarget) -> Iterator[Site]:
-        for path, document in self._documents(target.file):
-            for place in uses_in(document, target.name):
-                yield Site(path, document.source.region(document.span(place)))
 
     def _imports_of(self, target: str) -> Iterator[Site]:
         for file in users_of(self.checked, target):
@@ -289,12 +278,6 @@ class Navigator:
         for file in self.checked.files:
             for dataset in file.datasets if file.named else ():
                 yield file, dataset
-
-    def _references_to(self, name: str) -> Iterator[Site]:
-        for _, dataset in self._all_datasets():
-            for i, reference in enumerate(_read_references(dataset)):
-                if reference.dataset == name:
-                    yield from self._in_schema(dataset, (REFERENCES.key, i, "dataset"))
 
     def _in_schema(self, dataset: LogicalDataset, steps: TreePath) -> Iterator[Site]:
         place = dataset.origins.place(("extra", *steps))
@@ -336,20 +319,6 @@ class Navigator:
                     if path == found.slot.path_text:
                         yield from self._in_schema(dataset, (REFERENCES.key, i, key, j))
 
-    def _attributes(self, key: str) -> Iterator[Site]:
-        for _, dataset in self._all_datasets():
-            if key in dataset.schema.extra:
-                place = dataset.origins.place(("extra", key), on_key=True)
-                if place is not None:
-                    yield self.site(place)
-            for slot in preorder(dataset.columns):
-                if key in slot.extra:
-                    for path in slot.extra_places(key):
-                        if dataset.origins.has(path):
-                            found = dataset.origins.place(path, on_key=True)
-                            if found is not None:
-                                yield self.site(found)
-
 
 _OTHER_NAME = "\0"
 """What a field would be called, to find what names it."""
@@ -363,22 +332,3 @@ def documents_of(file: CompiledFile) -> list[Document]:
     """Return the documents of a manifest as it was written."""
     source = decode_text(file.content, file.file.name, Report())
     return parse(source, Report()) if source is not None else []
-
-
-def uses_in(document: Document, name: str) -> Iterator[TreePath]:
-    """Yield where a document uses a group."""
-    for path, value in strings_in(document.value):
-        if value == name and path[-1:] == ("use",) and "extra" not in path:
-            yield path
-
-
-def strings_in(value: object, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:
-    """Yield all texts of a value with their paths."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from strings_in(item, (*path, key))
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from strings_in(item, (*path, i))

@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemac.cache.store import NO_CACHE, Cache
+from schemac.project.compile import across_files
 from schemac.project.configuration import Project, find_project, find_root
 from schemac.project.discovery import ManifestFile, find_manifests
 from schemac.project.imported import FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import Options
+from schemac.project.referring import check_references
 from schemac.project.shared_work import collector_paused
+from schemac.project.vocabularies import report_unused_vocabularies
 from schemac.source.catalogue import NOTHING_TO_COMPILE
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.files import Contents
@@ -65,6 +68,11 @@ def key_of(path: str | Path) -> str:
     return os.path.abspath(path)
 
 
+def is_yaml(path: str) -> bool:
+    """Whether a file may be a manifest, by its name."""
+    return path.endswith((".yaml", ".yml"))
+
+
 class ProjectFolder:
     """One project; or a folder without one, of which only the texts count that are open."""
 
@@ -74,11 +82,13 @@ class ProjectFolder:
         self._known: dict[ManifestFile, Known] = {}
         self._readable: dict[str, CompiledFile] = {}
         self._project: Project | None = None
+        self._given: Project | None = None
+        """Settings that count in the place of those on disk."""
 
     def check(self, buffers: Buffers, *, only: str | None = None) -> Checked:
         """Check all manifests; or `only` one of them as if it were alone, for a first look."""
         report = Report()
-        project = self._opened(report)
+        project = self._opened(report, buffers)
         files = self._files(project, buffers, report)
         if only is not None:
             files = [file for file in files if key_of(file.path) == only]
@@ -87,7 +97,12 @@ class ProjectFolder:
             compiled = apart(compiled, report)
         if only is None and self.is_project:
             around = ((FolderFiles(one.file.path, one.file.name, buffers), one.imported) for one in compiled)
-            report_unused_groups(around, report)
+            across = Report()
+            if not report.has_errors:
+                check_references(compiled, across)
+            report_unused_groups(around, across)
+            report_unused_vocabularies(compiled, project, across, buffers)
+            report.extend(across_files(across, compiled, project))
         findings: dict[str, tuple[Diagnostic, ...]] = {}
         for found in report.diagnostics:
             path = os.path.normpath(os.path.join(project.folder, found.file))
@@ -98,20 +113,35 @@ class ProjectFolder:
     def check_text(self, path: str, text: str, buffers: Buffers) -> tuple[Diagnostic, ...]:
         """Return the findings of a text that stands in the place of a manifest; nothing of it is kept."""
         report = Report()
-        project = self._project or self._opened(Report())
+        project = self._project or self._opened(Report(), buffers)
         checks = Checks(replace(project, cache=NO_CACHE), _options(project, buffers))
         content = text.encode("utf-8", "surrogatepass")
         checks.content(content, ManifestFile(Path(path), self._name(path), is_named=False), report)
         return report.diagnostics
 
+    def tried(self, buffers: Buffers, project: Project) -> Checked:
+        """Return the project as it would be with other texts and settings; nothing of it is kept."""
+        trial = ProjectFolder(self.folder, is_project=self.is_project)
+        trial._given = project
+        if project == self._project:
+            trial._known = dict(self._known)
+        return trial.check(buffers)
+
     def name(self, path: str) -> str:
         """Return how a file is spoken of: by its path from the project's folder."""
         return self._name(path)
 
-    def _opened(self, report: Report) -> Project:
+    def _opened(self, report: Report, buffers: Buffers) -> Project:
+        if self._given is not None:
+            return self._given
         if not self.is_project:
             return Project(self.folder)
-        project = find_project(self.folder, report, None, Cache)
+        found = Report()
+        project = find_project(self.folder, found, None, Cache, buffers)
+        report.extend(found.diagnostics)
+        if found.has_errors and self._project is not None:
+            # While somebody types settings, those count that were sound last.
+            return self._project
         if project != self._project:
             self._known.clear()
             self._project = project
@@ -132,7 +162,7 @@ class ProjectFolder:
         found += [
             ManifestFile(Path(path), "", is_named=False)
             for path in buffers
-            if path not in known and path.endswith((".yaml", ".yml")) and self._has(path)
+            if path not in known and is_yaml(path) and self._has(path)
         ]
         return [file._replace(name=self._name(key_of(file.path))) for file in found]
 

@@ -1,8 +1,8 @@
-"""Another name for the field under the cursor, in its manifest, its lock and wherever else it is named.
+"""Another name for what is under the cursor, in its manifest, its lock and wherever else it is named.
 
 Layer: lsp.
-Shape: what `schemac rename` would write, as edits that the editor shows before they are made. An unsaved manifest is renamed as it
-stands in the editor.
+Shape: edits that the editor shows before they are made; of a field, they are what `schemac rename` would write. Unsaved texts are
+renamed as they stand in the editor.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,40 +14,83 @@ from schemac.identity.lockfile import write_lock
 from schemac.logical.path import quoted
 from schemac.lsp.context import Context
 from schemac.lsp.findings import uri_of
-from schemac.lsp.navigation import FieldTarget
-from schemac.lsp.outline import Word, word_at
-from schemac.lsp.projects import Checked, key_of
+from schemac.lsp.mentions import mentions
+from schemac.lsp.name_renaming import RefusedRenameError, refusal, renamed_texts
+from schemac.lsp.navigation import Navigator
+from schemac.lsp.outline import word_at
+from schemac.lsp.projects import Checked, ProjectFolder, key_of
+from schemac.lsp.targets import (
+    DatasetTarget,
+    FieldTarget,
+    FileTarget,
+    GroupTarget,
+    NamedTarget,
+    ParameterTarget,
+    VocabularyTarget,
+)
 from schemac.lsp.texts import Lines, line_edits
 from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import Renamed
 from schemac.project.renaming import planned_rename
 from schemac.project.rewriting import Rewriting, Surroundings
-from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
+from schemac.source.span import Region
 
-OF_MANIFESTS = "manifests"
+OF_TEXTS = "manifests"
 OF_LOCKS = "locks"
 ANNOTATIONS = {
-    OF_MANIFESTS: types.ChangeAnnotation("Manifests", description="the name, and what names the field"),
+    OF_TEXTS: types.ChangeAnnotation("Manifests", description="the name, and wherever else it is written"),
     OF_LOCKS: types.ChangeAnnotation(
-        "Locks", needs_confirmation=True, description="the next version, in which the field keeps its id"
+        "Locks", needs_confirmation=True, description="under the new name, every field keeps its id"
     ),
 }
 """What an editor groups the edits by in its preview."""
 
 
-class RefusedRenameError(Exception):
-    """Why a field cannot be renamed, for the person at the editor."""
+class Renamable(NamedTuple):
+    """What can be renamed at a cursor, and where its name stands there."""
+
+    target: FieldTarget | NamedTarget
+    name: str
+    region: Region
+    navigator: Navigator
 
 
-def renamed_word(context: Context) -> Word | None:
-    """Return the name at the cursor; None where there is none."""
-    cursor = context.cursor
-    if cursor.path[-1:] != ("name",) or cursor.key:
+def renamable(path: str, context: Context, navigator: Navigator) -> Renamable | None:
+    """Return what can be renamed at a cursor in a text, by its absolute path; None where there is no such name."""
+    target = navigator.target(path, context)
+    line, column = context.cursor.place
+    if target is None or isinstance(target, FileTarget):
         return None
-    line = context.lines[cursor.place.line]
-    word = word_at(line, cursor.place.column)
-    return word if word.start < word.end else None
+    if isinstance(target, FieldTarget):
+        if context.cursor.path[-1:] != ("name",) or context.cursor.key:
+            return None
+        word = word_at(context.lines[line], column)
+        name, region = (
+            str(target.found.slot.segment),
+            Region.within(line + 1, word.start + 1, word.end + 1),
+        )
+        return Renamable(target, name, region, navigator) if word.start < word.end else None
+    for one in mentions(target, navigator.texts):
+        region = one.site.region
+        if one.path == path and _covers(region, line + 1, column + 1):
+            return Renamable(target, name_of(target), region, navigator)
+    return None
+
+
+def _covers(region: Region, line: int, column: int) -> bool:
+    """Whether a place is in a region, or at its end; quotes around it count."""
+    start, end = (region.line, region.column - 1), (region.end_line, region.end_column + 1)
+    return start <= (line, column) <= end
+
+
+def name_of(target: NamedTarget) -> str:
+    """Return what something is called."""
+    match target:
+        case VocabularyTarget():
+            return target.key
+        case GroupTarget() | ParameterTarget() | DatasetTarget():
+            return target.name
 
 
 class RenameEdits(NamedTuple):
@@ -68,7 +111,7 @@ class RenameEdits(NamedTuple):
                 types.OptionalVersionedTextDocumentIdentifier(uri_of(path), versions.get(path)),
                 [_annotated(edit, group) if has_annotations else edit for edit in edits],
             )
-            for group, by_path in ((OF_MANIFESTS, self.texts), (OF_LOCKS, self.locks))
+            for group, by_path in ((OF_TEXTS, self.texts), (OF_LOCKS, self.locks))
             for path, edits in by_path.items()
         ]
         return types.WorkspaceEdit(
@@ -77,12 +120,16 @@ class RenameEdits(NamedTuple):
 
 
 def rename_edits(
-    target: FieldTarget, new: str, checked: Checked, lines_of: Callable[[str], Lines]
+    found: Renamable, new: str, folder: ProjectFolder, lines_of: Callable[[str], Lines]
 ) -> RenameEdits:
     """Return what a renaming changes; `lines_of` gives texts by absolute path. Raises RefusedRenameError."""
-    rewriting = _planned(target, new, checked)
-    texts = {key_of(text.path): text.after for text in rewriting.texts}
-    locks = {key_of(one.file.path): write_lock(one.lock) for one in rewriting.locks}
+    checked = found.navigator.checked
+    if isinstance(found.target, FieldTarget):
+        rewriting = _planned(found.target, new, checked)
+        texts = {key_of(text.path): text.after for text in rewriting.texts}
+        locks = {key_of(one.file.path): write_lock(one.lock) for one in rewriting.locks}
+    else:
+        texts, locks = renamed_texts(found.target, found.name, new, found.navigator.texts, folder)
     return RenameEdits(
         *[
             {path: edits for path, after in afters.items() if (edits := line_edits(lines_of(path), after))}
@@ -106,8 +153,7 @@ def _planned(target: FieldTarget, new: str, checked: Checked) -> Rewriting:
         found.file, found.dataset, found.slot.path_text, quoted(new), checked.project, report, around
     )
     if rewriting is None:
-        errors = [d for d in report.diagnostics if d.severity is Severity.ERROR]
-        raise RefusedRenameError(" ".join(f"{d.message}. {d.help}".rstrip(". ") + "." for d in errors[:1]))
+        raise RefusedRenameError(refusal(report.diagnostics))
     return rewriting
 
 

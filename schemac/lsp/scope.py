@@ -4,7 +4,7 @@ Layer: lsp.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from schemac.source.text import SourceText
 from schemac.syntax.document import parse
 
 _MOST_FILES = 1_000
-"""Files that are offered for an import."""
+"""Files that are offered for an import, or as the schema of a pipeline."""
 
 
 class Scope:
@@ -53,6 +53,11 @@ class Scope:
         if self._checked is None:
             return Path(self._path).name
         return Path(os.path.relpath(self._path, self._checked.project.folder)).as_posix()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the text."""
+        return Path(self._path).parent
 
     def definition(self, name: str) -> Definition | None:
         """Return a group."""
@@ -102,6 +107,32 @@ class Scope:
                 if named.name == name:
                     return file.datasets[number]
         return None
+
+    def dataset_of_pipeline(self, root: Mapping[str, str]) -> LogicalDataset | None:
+        """Return the dataset that a pipeline with these outermost keys is about."""
+        found = self._of_manifest(root.get("schema"))
+        name = root.get("dataset")
+        if name:
+            return next((one for one in found if one.name == name), None)
+        return found[0] if len(found) == 1 else None
+
+    def datasets_of_manifest(self, schema: str | None) -> Iterator[str]:
+        """Yield the names of the datasets in a manifest, by its path from this file."""
+        yield from (dataset.name for dataset in self._of_manifest(schema))
+
+    def _of_manifest(self, schema: str | None) -> list[LogicalDataset]:
+        if not schema or self._checked is None:
+            return []
+        path = os.path.normpath(os.path.join(os.path.dirname(self._path), schema))
+        file = self._checked.readable.get(path)
+        return file.datasets if file is not None else []
+
+    def manifests(self) -> Iterator[str]:
+        """Yield the paths of manifests with datasets."""
+        folder = Path(self._path).parent
+        for file in self._checked.files[:_MOST_FILES] if self._checked is not None else ():
+            if file.named:
+                yield Path(os.path.relpath(file.file.path, folder)).as_posix()
 
     def paths_of(self, name: Any) -> Iterator[str]:
         """Yield the paths of the fields of another dataset."""

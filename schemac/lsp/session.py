@@ -21,10 +21,11 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import PositionCodec
 
+from schemac.lsp.beside import check_beside, is_beside
 from schemac.lsp.findings import shown, uri_of
 from schemac.lsp.narrowing import Edited, edited_lines, merged, narrowed
 from schemac.lsp.places import Index
-from schemac.lsp.projects import Checked, ProjectFolder, Projects, key_of
+from schemac.lsp.projects import Checked, ProjectFolder, Projects, is_yaml, key_of
 from schemac.lsp.texts import Lines
 from schemac.project.configuration import Project
 from schemac.source.diagnostic import Diagnostic
@@ -57,6 +58,16 @@ class Opened:
     """What the editor shows of it."""
     found: tuple[Diagnostic, ...] = ()
     """What the last whole check found."""
+
+    @property
+    def content(self) -> bytes:
+        """The text as the compiler reads it."""
+        return self.text.encode("utf-8", "surrogatepass")
+
+    @property
+    def is_manifest(self) -> bool:
+        """Whether it may be a manifest, and is neither a pipeline nor an overlay."""
+        return is_yaml(self.path) and not is_beside(self.path, self.content)
 
 
 @dataclass
@@ -149,8 +160,8 @@ class Session:
         return next((one for one in self.opened.values() if one.path == path), None)
 
     def buffers(self) -> dict[str, bytes]:
-        """Return all open manifests as bytes."""
-        return {one.path: one.text.encode("utf-8", "surrogatepass") for one in self.opened.values()}
+        """Return all open texts as bytes."""
+        return {one.path: one.content for one in self.opened.values()}
 
     # Checks
 
@@ -167,7 +178,7 @@ class Session:
         """Check a text soon after an edit."""
         state = self.state(opened.folder)
         is_slow = state.cost > SLOW
-        if is_slow and opened.checked_lines:
+        if is_slow and opened.checked_lines and opened.is_manifest:
             self._later(opened)
         self.schedule(state, max(IDLE, 1.5 * state.cost) if is_slow else QUIET)
 
@@ -222,6 +233,25 @@ class Session:
             state.cost = time.perf_counter() - started
             state.checked = checked
             self._show(state, checked, versions)
+            if not state.is_dirty:
+                await self._show_beside(state, checked, versions)
+
+    async def _show_beside(
+        self, state: State, checked: Checked, versions: dict[str, tuple[int, str]]
+    ) -> None:
+        """Check the pipelines and overlays that are open, when manifests have been told of."""
+        for opened in [one for one in self.opened.values() if one.uri in versions]:
+            is_current = (opened.version, opened.text) == versions[opened.uri]
+            if opened.folder is not state.folder or not is_current or opened.is_manifest:
+                continue
+            if is_beside(opened.path, opened.content):
+                try:
+                    opened.found = await self.work(check_beside, opened.path, checked)
+                except Exception as error:  # noqa: BLE001 — as above
+                    self.log(error)
+            if self.opened.get(opened.uri) is opened and opened.version == versions[opened.uri][0]:
+                opened.shown = self._shown(state, opened.found)
+                self._publish(state, opened.path, opened.shown, opened.version)
 
     def _show(self, state: State, checked: Checked, versions: dict[str, tuple[int, str]]) -> None:
         """Tell the editor what was found, but for texts that were edited in the meantime."""
@@ -237,6 +267,9 @@ class Session:
             opened.found = checked.findings.get(opened.path, ())
             opened.checked_version = version
             opened.checked_lines = Lines(text, self.codec).lines
+            if not opened.is_manifest:
+                # It is told of with what else is found in it.
+                continue
             if opened.version == version:
                 opened.shown = self._shown(state, opened.found)
                 self._publish(state, opened.path, opened.shown, version)

@@ -50,6 +50,18 @@ class Written:
                 found.setdefault(entry.name, line[entry.end :].split(" #")[0].strip().strip("\"'"))
         return found
 
+    def outermost(self, name: str) -> Any:
+        """Return the value of an outermost key of the document; None where it cannot be read."""
+        first = self._cursor.document
+        for number in range(first, len(self._lines)):
+            line = self._lines[number]
+            if number > first and is_document_start(line):
+                return None
+            if not line.startswith(" ") and any(entry.name == name for entry in entries_of(line)[:1]):
+                found = self._parsed(number, 0)
+                return found.get(name) if isinstance(found, dict) else None
+        return None
+
     def _value(self, depth: int) -> Any:
         cursor = self._cursor
         for outer in range(depth, 0, -1):

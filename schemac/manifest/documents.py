@@ -115,7 +115,7 @@ class Documents:
                 UNKNOWN_DOCUMENT, (), f"a manifest is a mapping, not {sort_of(value)}", help="write `fields:`"
             )
             return []
-        if {"source", "target"} <= value.keys():
+        if is_pipeline(value):
             # A pipeline lies beside its manifest; whoever checks a folder need not hear of it.
             if self._is_named:
                 help = "check it with `schemac run --dry-run`"
@@ -433,6 +433,13 @@ class Documents:
         else:
             help = f"add a `name:`, or rename the file: {help}"
             self._say(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
+
+
+def is_pipeline(value: Any) -> bool:
+    """Whether a document is a pipeline: it has a target, and a source, several of them, or rows of the target to fill."""
+    if not isinstance(value, dict) or "target" not in value or "kind" in value:
+        return False
+    return bool({"source", "sources"} & value.keys()) or isinstance(value.get("schema"), str)
 
 
 def is_overlay(value: Any) -> bool:

@@ -136,11 +136,17 @@ class Builds:
         source = decode_text(file.content, file.file.name, Report()) if findings else None
         if source is None:
             return findings
-        from schemac.project.ignoring import Ignoring  # for start-up time, as above
+        from schemac.project.ignoring import Ignoring, without_ignored  # for start-up time, as above
 
         files = FolderFiles(file.file.path, file.file.name, self._options.edited)
         ignoring = Ignoring(source, self._project, files, file.imported, Contents())
-        return tuple(ignoring.kept(findings))
+        kept = ignoring.kept(findings)
+        overlay = self._options.overlay
+        if overlay is None:
+            return tuple(kept)
+        # Findings about attributes that the overlay brings are told at it.
+        own = {overlay.overlay.document.source.name: overlay.content}
+        return tuple(without_ignored(kept, own.get, self._project))
 
     def _inputs(self, file: CompiledFile) -> bytes:
         """Return what the digest of a manifest is made of: its bytes, and those of what it imports and of the overlay."""

@@ -16,6 +16,8 @@ from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.options import Options
 from schemac.project.referring import check_references
 from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
+from schemac.project.vocabularies import report_unused_vocabularies
+from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
 
 if TYPE_CHECKING:
@@ -25,6 +27,16 @@ if TYPE_CHECKING:
 
 SHARED_FROM = LARGE_FROM
 """Bytes of manifests from which on a run is shared between the cores."""
+
+
+def across_files(found: Report, files: Sequence[CompiledFile], project: Project) -> list[Diagnostic]:
+    """Return what was found in several manifests together, without what comments in them ignore."""
+    if not found.diagnostics:
+        return []
+    from schemac.project.ignoring import without_ignored  # for start-up time: little is found so
+
+    contents = {file.file.name: file.content for file in files}
+    return without_ignored(found.diagnostics, contents.get, project)
 
 
 @dataclass(slots=True)
@@ -83,14 +95,19 @@ def compile_files(
         checks, builds = Checks(project, options), _builds(project, options) if options.targets else None
         work = SharedWork(checks, builds, project.cache, SHARED_FROM)
         compiled = apart(work.checked(files, report), report)
-        check_references(compiled, report)
+        across = Report()
+        if not report.has_errors:
+            check_references(compiled, across)
         if is_whole:
             around = (
                 (FolderFiles(one.file.path, one.file.name), one.imported)
                 for one in compiled
                 if one.imported != NOTHING
             )
-            report_unused_groups(around, report)
+            report_unused_groups(around, across)
+            if options.has_rules:
+                report_unused_vocabularies(compiled, project, across)
+        report.extend(across_files(across, compiled, project))
         if options.overlay is not None:
             names = [named.name for one in compiled for named in one.named]
             options.overlay.check_names(names, report, is_whole=is_whole)

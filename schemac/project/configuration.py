@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from schemac.cache.store import NO_CACHE, Cache, has_cache
@@ -46,6 +47,8 @@ class Project:
     vocabulary_contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """JSON Schemas by attribute domain, all of them sound."""
     cache: Cache = field(default=NO_CACHE, compare=False, repr=False)
+    file: Path | None = field(default=None, compare=False, repr=False)
+    """Where its settings stand."""
 
     @cached_property
     def vocabularies(self) -> "tuple[Vocabulary, ...]":
@@ -94,15 +97,19 @@ def find_project(
     report: Report,
     explicit: Path | None = None,
     open_cache: Callable[[Path], Cache] = lambda _: NO_CACHE,
+    edited: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Project:
     """Return the project of a folder; what is wrong with its configuration is in the report.
+
+    `edited` are texts that count in the place of files, by absolute path.
 
     `open_cache` opens the cache in its folder, if it is a project: if it has a configuration, a repository, or a cache already.
     """
     for path in [explicit] if explicit else _candidates(start):
-        table = _read(path, report)
+        content = edited.get(os.path.abspath(path))
+        table = _read(path, report, content)
         if table is not None:
-            return _project(path, table, report, open_cache(path.parent))
+            return _project(path, table, report, open_cache(path.parent), content)
         if report.has_errors:
             break
     root = _root(start) if not report.has_errors else None
@@ -144,13 +151,13 @@ def _root(start: Path) -> Path | None:
     return None
 
 
-def _read(path: Path, report: Report) -> Json | None:
-    """Return the table of settings in a file; None where the file has none."""
+def _read(path: Path, report: Report, content: bytes | None = None) -> Json | None:
+    """Return the table of settings in a file, or in a content in its place; None where there is none."""
     # Imported here for start-up time: most folders have no such file.
     import tomllib
 
     try:
-        document = _parsed(read_file(path, _MOST_BYTES))
+        document = _parsed(read_file(path, _MOST_BYTES) if content is None else content)
     except (OSError, UnicodeDecodeError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else f"it is not UTF-8: {error.reason}"
         report.add(INVALID_CONFIGURATION, f"cannot read {path.name}: {reason}", file=path.name)
@@ -181,7 +188,7 @@ def _parsed(content: bytes) -> Json:
     return tomllib.loads(content.decode("utf-8"))
 
 
-def _project(path: Path, table: Json, report: Report, cache: Cache) -> Project:
+def _project(path: Path, table: Json, report: Report, cache: Cache, content: bytes | None = None) -> Project:
     contents = _vocabulary_contents(path, table)
     key = _key(path, table, contents, cache)
     configuration = cache.get(key, Configuration.of_json) if key is not None else None
@@ -193,16 +200,16 @@ def _project(path: Path, table: Json, report: Report, cache: Cache) -> Project:
         )
 
         before = report.has_errors
-        configuration = checked_settings(path, table, report)
+        configuration = checked_settings(path, table, report, content)
         if configuration is None:
             return Project(path.parent)
-        report_vocabularies(path, configuration.vocabularies, contents, report)
+        report_vocabularies(path, configuration.vocabularies, contents, report, content)
         if "lint" in table:
-            report_rules(path, configuration, report)
+            report_rules(path, configuration, report, content)
         if key is not None and not report.has_errors and not before:
             cache.put(key, asdict(configuration))
     sound = {domain: content for domain, content in contents.items() if isinstance(content, bytes)}
-    return Project(path.parent, configuration, {} if report.has_errors else sound, cache)
+    return Project(path.parent, configuration, {} if report.has_errors else sound, cache, path)
 
 
 def _key(path: Path, table: Json, contents: Mapping[str, bytes | OSError], cache: Cache) -> bytes | None:

@@ -5,13 +5,13 @@ Shape: a comment counts in the text in which the finding is, which may be that o
 alone is of use, only the manifests that use them could tell, so nothing is said of it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schemac.project.configuration import Project
 from schemac.project.imported import FolderFiles, Imported
-from schemac.source.catalogue import CATALOGUE
+from schemac.source.catalogue import CATALOGUE, REFERENCE_TO_NO_KEY, UNUSED_GROUP
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.files import Contents
 from schemac.source.report import Report
@@ -40,11 +40,7 @@ class Ignoring:
         self._own = self._ignores[0] if self._ignores and _MARK in source.content else None
 
     def _of(self, source: SourceText) -> "Ignores":
-        from schemac.lint.ignores import Ignores  # for start-up time, as above
-        from schemac.registry.codes import codes
-
-        of_rules = {rule.code.id: rule.code for rule in self._project.selection.rules}
-        return Ignores(source, {**codes(), **of_rules})
+        return _ignores(source, self._project)
 
     def kept(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Return the findings that no comment ignores."""
@@ -72,9 +68,34 @@ class Ignoring:
         ]
 
 
+def without_ignored(
+    findings: Iterable[Diagnostic], texts: Callable[[str], bytes | None], project: Project
+) -> list[Diagnostic]:
+    """Return the findings that no comment of the text that each is about ignores.
+
+    `texts` returns the content of a file by the name that findings have for it: of a manifest, an overlay or a pipeline.
+    """
+    found = list(findings)
+    can_be_ignored = [one.file for one in found if one.severity is not Severity.ERROR]
+    for name in dict.fromkeys(can_be_ignored):
+        content = texts(name)
+        source = decode_text(content, name, Report()) if content is not None and _MARKED in content else None
+        found = _ignores(source, project).kept(found) if source is not None else found
+    return found
+
+
+def _ignores(source: SourceText, project: Project) -> "Ignores":
+    from schemac.lint.ignores import Ignores  # for start-up time, as above
+    from schemac.registry.codes import codes
+
+    of_rules = {rule.code.id: rule.code for rule in project.selection.rules}
+    return Ignores(source, {**codes(), **of_rules})
+
+
+_MARKED = _MARK.encode()
 _OF_CHECKS = frozenset(
     code.id
     for code in CATALOGUE.values()
     if code.id.startswith(("SC2", "SC3")) and code.severity is not Severity.ERROR
-)
-"""Codes that every check looks for."""
+) - {UNUSED_GROUP.id, REFERENCE_TO_NO_KEY.id}
+"""Codes that every check of one manifest looks for; the others need all of them."""

@@ -78,8 +78,13 @@ class RunOverlay:
 def load_overlay(path: str, report: Report) -> RunOverlay | None:
     """Return the overlay in a file; None after saying what is wrong with it."""
     content = read_content(Path(path), path, report)
-    source = decode_text(content, path, report) if content is not None else None
-    if source is None or content is None:
+    return None if content is None else overlay_of(content, path, report)
+
+
+def overlay_of(content: bytes, path: str, report: Report) -> RunOverlay | None:
+    """Return the overlay that a file of this content is; None after saying what is wrong with it."""
+    source = decode_text(content, path, report)
+    if source is None:
         return None
     documents = parse(source, report)
     if report.has_errors:

@@ -6,6 +6,7 @@ Errors: SC601 invalid-configuration.
 """
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -141,12 +142,17 @@ else:
     )
 
 
-def checked_settings(path: Path, table: Json, report: Report) -> Configuration | None:
-    """Return the values of a table of settings; None after saying what is wrong with it."""
+def checked_settings(
+    path: Path, table: Json, report: Report, content: bytes | None = None
+) -> Configuration | None:
+    """Return the values of a table of settings; None after saying what is wrong with it.
+
+    Here and below, `content` is what counts in the place of what the file has.
+    """
     try:
         return _values(Settings.model_validate(table))
     except InvalidValueError as error:
-        places = _Places(path)
+        places = _Places(path, content)
         for found in complaints(error, Settings, table):
             at = places.of([str(step) for step in found.path])
             report.add(INVALID_CONFIGURATION, found.message, file=path.name, at=at, help=found.help)
@@ -172,13 +178,13 @@ def _values(settings: Settings) -> Configuration:
     )
 
 
-def report_rules(path: Path, project: Configuration, report: Report) -> None:
+def report_rules(path: Path, project: Configuration, report: Report, content: bytes | None = None) -> None:
     """Say which names of rules in a configuration are of none, and which files of rules cannot be used."""
     from schemac.lint.selection import (
         Selection,  # for start-up time: most projects have no settings for rules
     )
 
-    places = _Places(path)
+    places = _Places(path, content)
     try:
         selection = Selection(project.lint, path.parent)
     except EngineError as error:
@@ -196,10 +202,14 @@ def report_rules(path: Path, project: Configuration, report: Report) -> None:
 
 
 def report_vocabularies(
-    path: Path, files: Mapping[str, str], contents: Mapping[str, bytes | OSError], report: Report
+    path: Path,
+    files: Mapping[str, str],
+    contents: Mapping[str, bytes | OSError],
+    report: Report,
+    content: bytes | None = None,
 ) -> None:
     """Say what is wrong with the vocabularies that a configuration names, by their domains."""
-    places = _Places(path)
+    places = _Places(path, content)
     for domain, file in files.items():
         at = places.of(["vocabularies", domain])
         if domain in DOMAINS:
@@ -243,11 +253,16 @@ def vocabulary(domain: str, content: bytes) -> Vocabulary:
     return Vocabulary(domain, Draft202012Validator(schema, registry=REGISTRY))
 
 
+def place_of_setting(path: Path, keys: Sequence[str], edited: Mapping[str, bytes]) -> Region:
+    """Return where a setting stands; `edited` are texts that count in the place of files, by absolute path."""
+    return _Places(path, edited.get(os.path.abspath(path))).of(keys)
+
+
 class _Places:
     """Where the keys of a file stand; TOML's reader keeps no positions."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, content: bytes | None) -> None:
+        self._path, self._content = path, content
 
     def of(self, keys: Sequence[str]) -> Region:
         """Return the line of the innermost key that can be found."""
@@ -256,7 +271,8 @@ class _Places:
     @cached_property
     def _first(self) -> dict[str, Region]:
         found: dict[str, Region] = {}
-        for number, line in enumerate(read_file(self._path).decode("utf-8").splitlines(), start=1):
+        content = read_file(self._path) if self._content is None else self._content
+        for number, line in enumerate(content.decode("utf-8").splitlines(), start=1):
             head = _HEAD.match(line)
             for key in _KEY.finditer(head[0] if head is not None else ""):
                 group = key.lastindex or 0

@@ -6,9 +6,11 @@ this process; those of object stores stay.
 Errors: SC611 pipeline-file, SC614 source-option, SC620 to SC626 of `fields`, and whatever its manifest has.
 """
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
@@ -43,7 +45,7 @@ from schemac.source.catalogue import PIPELINE_FILE, SOURCE_OPTION
 from schemac.source.diagnostic import Code
 from schemac.source.report import Report
 from schemac.source.suggest import closest
-from schemac.source.text import read_text
+from schemac.source.text import SourceText, decode_text, read_text
 from schemac.syntax.complaints import Complaint, TreePath, complaints
 from schemac.syntax.document import Document, parse
 
@@ -91,9 +93,17 @@ class LoadedJob:
             report.add(error.code, error.message, file=name, help=error.help or "")
 
 
-def load_job(path: Path, report: Report, overlay: RunOverlay | None = None) -> LoadedJob | None:
-    """Load the job of a pipeline file, its schema with an overlay; None after saying what is wrong with it."""
-    source = read_text(path, str(path), report)
+def load_job(
+    path: Path,
+    report: Report,
+    overlay: RunOverlay | None = None,
+    edited: Mapping[str, bytes] = MappingProxyType({}),
+) -> LoadedJob | None:
+    """Load the job of a pipeline file, its schema with an overlay; None after saying what is wrong with it.
+
+    `edited` are texts that count in the place of files, by absolute path.
+    """
+    source = _text(path, edited, report)
     documents = parse(source, report) if source is not None else []
     if report.has_errors:
         return None
@@ -128,7 +138,14 @@ def load_job(path: Path, report: Report, overlay: RunOverlay | None = None) -> L
         )
         _complain(document, missing, report)
         return None
-    return _with_schema(job, path, document, report, overlay)
+    return _with_schema(job, path, document, report, overlay, edited)
+
+
+def _text(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText | None:
+    content = edited.get(os.path.abspath(path))
+    if content is None:
+        return read_text(path, str(path), report)
+    return decode_text(content, str(path), report)
 
 
 def _complain(document: Document, found: Complaint, report: Report, code: Code = PIPELINE_FILE) -> None:
@@ -137,13 +154,18 @@ def _complain(document: Document, found: Complaint, report: Report, code: Code =
 
 
 def _with_schema(
-    job: Job, path: Path, document: Document, report: Report, overlay: RunOverlay | None
+    job: Job,
+    path: Path,
+    document: Document,
+    report: Report,
+    overlay: RunOverlay | None,
+    edited: Mapping[str, bytes],
 ) -> LoadedJob | None:
     assert job.schema_ is not None
     project = find_project(path.parent.resolve(), report)
     manifest = path.parent / job.schema_
-    source = read_text(manifest, str(manifest), report)
-    reuse = Reuse(FolderFiles(manifest, str(manifest)))
+    source = _text(manifest, edited, report)
+    reuse = Reuse(FolderFiles(manifest, str(manifest), edited))
     datasets = check_source(source, project, report, reuse=reuse) if source is not None else []
     if report.has_errors:
         return None

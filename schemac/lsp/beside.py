@@ -1,0 +1,86 @@
+"""Findings of what lies beside manifests: pipelines and overlays, while they are open in an editor.
+
+Layer: lsp.
+Shape: a pipeline is checked as `schemac run --dry-run` does, but for the files and tables that it names; an overlay as `--overlay`
+does, with all datasets of the project.
+"""
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from schemac.lsp.projects import Checked, is_yaml
+from schemac.manifest.documents import is_overlay, is_pipeline
+from schemac.project.ignoring import without_ignored
+from schemac.project.overlays import overlay_of
+from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.report import Report
+
+_KEY = re.compile(rb"^[\"']?([A-Za-z]+)[\"']?[ \t]*:[ \t]*(.?)", re.MULTILINE)
+_WORDS = (b"target", b"datasets")
+"""One of them is in each."""
+
+
+def is_beside(path: str, content: bytes) -> bool:
+    """Whether a text is a pipeline or an overlay, by its outermost keys; one in brackets is not recognized."""
+    if not is_yaml(path) or not any(word in content for word in _WORDS):
+        return False
+    keys = _keys(content)
+    return is_pipeline(keys) or is_overlay(keys)
+
+
+def _keys(content: bytes) -> dict[str, str]:
+    return {key.decode(): value.decode("utf-8", "replace") for key, value in _KEY.findall(content)}
+
+
+def check_beside(path: str, checked: Checked) -> tuple[Diagnostic, ...]:
+    """Return all findings of a pipeline or an overlay that an editor holds."""
+    content = checked.buffers[path]
+    found = checked.findings.get(path, ())
+    if any(one.severity is Severity.ERROR for one in found):
+        return found
+    report = Report()
+    if is_pipeline(_keys(content)):
+        _check_pipeline(path, checked, report)
+    else:
+        _check_overlay(path, content, checked, report)
+    own = [_shown(one, checked) for one in report.diagnostics if checked.path(one.file) == path]
+    return tuple(_kept(path, content, checked, [*found, *own]))
+
+
+def _check_pipeline(path: str, checked: Checked, report: Report) -> None:
+    try:
+        from schemac.pipeline.conforming.load import load_job  # for start-up time, and it is an extra
+    except ModuleNotFoundError:
+        return
+    load_job(Path(path), report, edited=checked.buffers)
+
+
+def _check_overlay(path: str, content: bytes, checked: Checked, report: Report) -> None:
+    overlay = overlay_of(content, _name(path, checked), report)
+    if overlay is None:
+        return
+    names = [named.name for file in checked.files for named in file.named]
+    overlay.check_names(names, report, is_whole=True)
+    for file in checked.files:
+        for dataset in file.datasets if file.named else ():
+            overlay.over(dataset, None, checked.project, report)
+
+
+def _name(path: str, checked: Checked) -> str:
+    return Path(os.path.relpath(path, checked.project.folder)).as_posix()
+
+
+def _shown(found: Diagnostic, checked: Checked) -> Diagnostic:
+    """Return a finding with files spoken of from the project's folder."""
+    folder = os.path.join(checked.project.folder, "")
+    message, help = (text.replace(folder, "") for text in (found.message, found.help))
+    return replace(found, message=message, help=help)
+
+
+def _kept(path: str, content: bytes, checked: Checked, found: list[Diagnostic]) -> list[Diagnostic]:
+    """Return the findings that no comment ignores, under one name of the file."""
+    name = _name(path, checked)
+    named = [replace(one, file=name) for one in found]
+    return without_ignored(named, {name: content}.get, checked.project)

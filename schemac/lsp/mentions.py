@@ -1,0 +1,230 @@
+"""All places that have the name of a group, a parameter, a dataset or an attribute of a vocabulary.
+
+Layer: lsp.
+Shape: the first mention of each is where it is defined. A text is parsed only if it has the name's letters; a name that is
+written with escapes is not found, which the check after a renaming notices.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from schemac.attributes.constraints import REFERENCES
+from schemac.attributes.registry import domain_of
+from schemac.logical.dataset import LogicalDataset
+from schemac.lsp.lines import is_plain
+from schemac.lsp.project_texts import ProjectTexts, strings_in, uses_in
+from schemac.lsp.projects import key_of
+from schemac.lsp.targets import (
+    DatasetTarget,
+    GroupTarget,
+    NamedTarget,
+    ParameterTarget,
+    Site,
+    VocabularyTarget,
+)
+from schemac.manifest.groups import PLACEHOLDER, Definition, placeholders
+from schemac.manifest.write import scalar
+from schemac.project.manifests import CompiledFile
+from schemac.source.report import Report
+from schemac.source.span import Span
+from schemac.source.text import SourceText
+from schemac.syntax.document import Document, TreePath, parse
+
+
+class Mention(NamedTuple):
+    """A place that has a name."""
+
+    path: str
+    """Of the text; absolute."""
+    source: SourceText
+    span: Span
+    is_scalar: bool = True
+    """Whether it is a scalar of YAML, with its quotes, and no part of one."""
+    is_definition: bool = False
+    domain: str = ""
+    """Of an attribute, where only its name stands here."""
+
+    @property
+    def site(self) -> Site:
+        """The place without quotes."""
+        span, written = self.span, self.source.excerpt(self.span)
+        is_quoted = self.is_scalar and len(written) > 1 and written[0] in "'\"" and written[-1] == written[0]
+        inner = Span(span.start + 1, span.end - 1) if is_quoted else span
+        return Site(self.path, self.source.region(inner))
+
+    def text(self, new: str) -> str:
+        """Return what is written there for another name, in the quotes that stand there."""
+        new = new.removeprefix(f"{self.domain}/") if self.domain else new
+        if not self.is_scalar:
+            return new
+        written = self.source.excerpt(self.span)
+        if written.startswith('"'):
+            return json.dumps(new, ensure_ascii=False)
+        has_no_quotes = not written.startswith("'") and is_plain(new)
+        return new if has_no_quotes else scalar(new, written)
+
+
+def mentions(target: NamedTarget, texts: ProjectTexts) -> list[Mention]:
+    """Return all places of a name, its definition first; each once."""
+    match target:
+        case GroupTarget():
+            found = _of_group(target, texts)
+        case ParameterTarget():
+            found = _of_parameter(target, texts)
+        case DatasetTarget():
+            found = _of_dataset(target.name, texts)
+        case VocabularyTarget():
+            found = _of_attribute(target.key, texts)
+    unique = {(one.path, one.span): one for one in found}
+    return sorted(unique.values(), key=lambda one: not one.is_definition)
+
+
+def _key(path: str, document: Document, at: TreePath, *, is_definition: bool = False) -> Mention:
+    return Mention(path, document.source, document.key_span(at), is_definition=is_definition)
+
+
+def _value(path: str, document: Document, at: TreePath, *, is_definition: bool = False) -> Mention:
+    return Mention(path, document.source, document.span(at), is_definition=is_definition)
+
+
+def definition_of(target: GroupTarget, texts: ProjectTexts) -> Definition | None:
+    """Return a group where it is defined."""
+    scope = texts.groups(target.file)
+    return scope.file.groups.get(target.name) if scope is not None else None
+
+
+def _uses(target: GroupTarget, texts: ProjectTexts) -> Iterator[tuple[str, Document, TreePath]]:
+    """Yield all uses of a group, in the texts where its name means this one."""
+    for path in texts.with_word(target.name):
+        scope = texts.groups(path)
+        found = scope.find(target.name) if scope is not None else None
+        if found is None or _file_of(path, found[1].path) != target.file:
+            continue
+        for document in texts.documents(path):
+            yield from ((path, document, at) for at in uses_in(document, target.name))
+
+
+def _file_of(path: str, imported: str) -> str:
+    return os.path.normpath(os.path.join(os.path.dirname(path), imported)) if imported else path
+
+
+def _of_group(target: GroupTarget, texts: ProjectTexts) -> Iterator[Mention]:
+    definition = definition_of(target, texts)
+    if definition is not None:
+        yield _key(target.file, definition.document, definition.path, is_definition=True)
+    for path, document, at in _uses(target, texts):
+        yield _value(path, document, at)
+
+
+def _of_parameter(target: ParameterTarget, texts: ProjectTexts) -> Iterator[Mention]:
+    definition = definition_of(target.group, texts)
+    if definition is None or target.name not in definition.group.parameters:
+        return
+    document, name, file = definition.document, target.name, target.group.file
+    yield _key(file, document, (*definition.path, "parameters", name), is_definition=True)
+    for part in ("fields", "extra"):
+        for at, named in placeholders(getattr(definition.group, part), (part,)):
+            if named == name:
+                yield from _in_text(file, document, (*definition.path, *at), name)
+    for path, user, at in _uses(target.group, texts):
+        given = (*at[:-1], "with", name)
+        if user.has(given):
+            yield _key(path, user, given)
+
+
+def _in_text(path: str, document: Document, at: TreePath, name: str) -> Iterator[Mention]:
+    span = document.span(at)
+    for found in PLACEHOLDER.finditer(document.source.excerpt(span)):
+        if found[1] == name:
+            inner = Span(span.start + found.start(1), span.start + found.end(1))
+            yield Mention(path, document.source, inner, is_scalar=False)
+
+
+def datasets_of(name: str, texts: ProjectTexts) -> list[tuple[CompiledFile, LogicalDataset]]:
+    """Return the datasets of a name, with their manifests; there should be one."""
+    return [
+        (file, file.datasets[number])
+        for file in texts.checked.files
+        for number, named in enumerate(file.named)
+        if named.name == name
+    ]
+
+
+def _of_dataset(name: str, texts: ProjectTexts) -> Iterator[Mention]:
+    manifests = set()
+    for file, dataset in datasets_of(name, texts):
+        path, origins = key_of(file.file.path), dataset.origins
+        manifests.add(path)
+        if origins.document is not None and origins.named_at is not None:
+            yield _value(path, origins.document, origins.named_at, is_definition=True)
+    yield from _references_to(name, texts)
+    for path, document in texts.overlays(name):
+        if document.has(("datasets", name)):
+            yield _key(path, document, ("datasets", name))
+    for path, document in texts.pipelines(name):
+        yield from _in_pipeline(name, path, document, manifests)
+
+
+def _references_to(name: str, texts: ProjectTexts) -> Iterator[Mention]:
+    for file in texts.checked.files:
+        for dataset in file.datasets if file.named and name.encode() in file.content else ():
+            for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or ()):
+                if reference.dataset == name:
+                    place = dataset.origins.place(("extra", REFERENCES.key, i, "dataset"))
+                    if place is not None:
+                        yield Mention(texts.checked.path(place.source.name), place.source, place.span)
+
+
+def _in_pipeline(name: str, path: str, document: Document, manifests: set[str]) -> Iterator[Mention]:
+    value: Any = document.value
+    schema, references = value.get("schema"), value.get("references")
+    if isinstance(schema, str) and value.get("dataset") == name and _file_of(path, schema) in manifests:
+        yield _value(path, document, ("dataset",))
+    if isinstance(references, dict) and name in references:
+        yield _key(path, document, ("references", name))
+
+
+def _of_attribute(key: str, texts: ProjectTexts) -> Iterator[Mention]:
+    yield from _in_vocabulary(key, texts)
+    for path in texts.with_word(key):
+        for document in texts.documents(path):
+            for at in _keys_in(document.value, key):
+                yield _key(path, document, at)
+
+
+def _keys_in(value: object, key: str, path: TreePath = ()) -> Iterator[TreePath]:
+    """Yield where an attribute is written, at any depth."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if name == key and path[-1:] == ("extra",):
+                yield (*path, name)
+            yield from _keys_in(item, key, (*path, name))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from _keys_in(item, key, (*path, i))
+
+
+_BY_NAME = ("properties", "dependentRequired", "dependentSchemas")
+_NAMES = ("required", "dependentRequired")
+
+
+def _in_vocabulary(key: str, texts: ProjectTexts) -> Iterator[Mention]:
+    """Yield where the JSON Schema of a domain has an attribute."""
+    project = texts.checked.project
+    domain, name = domain_of(key), key.partition("/")[2]
+    file, content = project.configuration.vocabularies.get(domain), project.vocabulary_contents.get(domain)
+    if file is None or content is None:
+        return
+    path = key_of(project.folder / file)
+    # JSON is YAML.
+    for document in parse(SourceText(content.decode("utf-8-sig", "replace"), file), Report())[:1]:
+        value = document.value if isinstance(document.value, dict) else {}
+        for word in _BY_NAME:
+            if document.has((word, name)):
+                found = _key(path, document, (word, name), is_definition=word == "properties")
+                yield found._replace(domain=domain)
+        for at, text in strings_in({word: value.get(word) for word in _NAMES}):
+            if text == name:
+                yield _value(path, document, at)._replace(domain=domain)

@@ -1,0 +1,203 @@
+"""What may be written in a pipeline, and what its keys mean.
+
+Layer: lsp.
+Shape: keys, words and descriptions are those of the JSON Schema that `schemac schema pipeline` prints; nothing is listed here but the
+places that have names of the project: manifests, datasets, fields, and the columns of the source.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+
+from schemac.attributes.constraints import REFERENCES
+from schemac.logical.slots import preorder
+from schemac.lsp.context import Context
+from schemac.lsp.offers import Offer, named, plain, yaml_text, zones
+from schemac.lsp.outline import Role
+from schemac.lsp.scope import Scope
+from schemac.source.json_object import Json
+from schemac.source.report import Report
+from schemac.syntax.document import TreePath
+
+_KEYS = {"source", "sources", "target"}
+
+
+def is_like_pipeline(root: Mapping[str, str]) -> bool:
+    """Whether a text is to become a pipeline, by the outermost keys that it has so far."""
+    return bool(_KEYS & root.keys()) and not {"kind", "$schema", "groups", "datasets"} & root.keys()
+
+
+def pipeline_text(context: Context) -> str:
+    """Return what a key at the cursor means; empty where there is nothing to tell."""
+    cursor = context.cursor
+    for node in _nodes(cursor.path) if cursor.role is Role.KEY and cursor.key else ():
+        found = node.get("properties", {}).get(cursor.key)
+        if found is not None:
+            words = sorted(map(str, _words([found, *_alternatives(found)])))
+            texts = [f"**{cursor.key}**: {_description(found)}".removesuffix(": ")]
+            texts += [f"Values: {', '.join(f'`{word}`' for word in words)}"] if words else []
+            return "\n\n".join(texts)
+    return ""
+
+
+def pipeline_offers(context: Context, scope: Scope) -> Iterator[Offer]:
+    """Yield what may be written at the cursor."""
+    cursor, nodes = context.cursor, _nodes(context.cursor.path)
+    if cursor.role is not Role.KEY:
+        for word in _words(nodes):
+            yield Offer(yaml_text(word), yaml_text(word), types.CompletionItemKind.EnumMember, rank=2)
+        yield from _named_values(context, scope)
+    if cursor.role is not Role.VALUE:
+        taken = set(cursor.keys)
+        yield from (offer for offer in _named_keys(context, scope) if offer.label not in taken)
+        for node in nodes:
+            required = node.get("required", ())
+            for name, found in node.get("properties", {}).items():
+                if name not in taken:
+                    is_required = name in required
+                    detail, rank = ("required", 1) if is_required else ("", 3)
+                    kind = types.CompletionItemKind.Property
+                    yield Offer(name, f"{name}: ", kind, detail, _description(found), rank=rank)
+
+
+def _named_values(context: Context, scope: Scope) -> Iterator[Offer]:
+    path, root = context.cursor.path, context.written.root
+    if path == ("schema",):
+        yield from plain(scope.manifests(), types.CompletionItemKind.File)
+    elif path == ("dataset",):
+        yield from plain(scope.datasets_of_manifest(root.get("schema")), types.CompletionItemKind.Struct)
+    elif path[-1:] and path[-1] in ("timezone", "zone"):
+        yield from plain(zones(), types.CompletionItemKind.Value)
+    elif _is_origin(path) or (path[-1:] == ("path",) and path[-2:-1] == ("explode",)):
+        yield from plain(_columns(context, scope), types.CompletionItemKind.Field)
+
+
+def _is_origin(path: TreePath) -> bool:
+    """Whether a place names a column of the source: `fare: cost`, or `fare: {from: cost}`."""
+    short = path[:-1] if path[-1:] == ("from",) else path
+    return len(short) > 1 and short[-2] == "fields" and isinstance(short[-1], str)
+
+
+def _named_keys(context: Context, scope: Scope) -> Iterator[Offer]:
+    path, root = context.cursor.path, context.written.root
+    dataset = scope.dataset_of_pipeline(root)
+    if path[-1:] == ("fields",) and dataset is not None:
+        yield from named((str(slot.segment) for slot in dataset.columns), types.CompletionItemKind.Field)
+    elif path == ("references",) and dataset is not None:
+        found = REFERENCES.read(dataset.schema.extra) or ()
+        yield from named((one.dataset for one in found), types.CompletionItemKind.Struct)
+
+
+# The columns of a source
+
+
+def _columns(context: Context, scope: Scope) -> list[str]:
+    """Return the paths of the source's columns, as far as a sample of it tells."""
+    path = context.cursor.path
+    source: Any = context.written.outermost("source")
+    if path[:1] == ("sources",):
+        source = context.written.value(2)
+    if isinstance(source, dict):
+        paths = source.get("path")
+        first = paths[0] if isinstance(paths, list) and paths else paths
+        if isinstance(first, str) and "://" not in first:
+            return columns_of(scope.folder / first, source.get("format"))
+    return []
+
+
+_MOST_BYTES = 64 * 1024 * 1024
+"""Largest file whose columns are looked for."""
+_FILES = ("csv", "tsv", "json", "ndjson", "jsonl", "geojson", "parquet")
+
+
+def columns_of(path: Path, format: Any) -> list[str]:
+    """Return the paths of the columns of a file, or of the first one that a folder or a pattern has; none where it cannot be read."""
+    try:
+        found = _first(path)
+        if found is None:
+            return []
+        state = found.stat()
+        is_small = state.st_size <= _MOST_BYTES or found.suffix == ".parquet"
+        return list(_sampled(str(found), format, state.st_mtime_ns)) if is_small else []
+    except (OSError, ValueError):
+        return []
+
+
+def _first(path: Path) -> Path | None:
+    if path.is_file():
+        return path
+    if path.is_dir():
+        inside = sorted(one for one in path.iterdir() if one.suffix.removeprefix(".") in _FILES)
+        return inside[0] if inside else None
+    matches = sorted(path.parent.glob(path.name)) if any(sign in path.name for sign in "*?[") else []
+    return next((one for one in matches if one.is_file()), None)
+
+
+@lru_cache(32)
+def _sampled(path: str, format: Any, changed: int) -> tuple[str, ...]:
+    """Return the columns of a file that was changed at this time."""
+    from schemac.importers.sources import formats, import_source  # for start-up time: few complete a path
+    from schemac.logical.model import Schema
+    from schemac.logical.slots import columns
+
+    names = {"json": "ndjson", "geojson": "ndjson"}
+    wanted = names.get(str(format), str(format))
+    imported = import_source(Path(path), wanted if wanted in formats() else None, Report())
+    if imported is None:
+        return ()
+    schema = Schema.model_validate(imported.schema)
+    return tuple(slot.path_text for slot in preorder(columns(schema)) if slot.is_member)
+
+
+# The grammar
+
+
+@cache
+def _grammar() -> Json:
+    from schemac.pipeline.declaration.json_schema import pipeline_schema  # for start-up time: pydantic
+
+    return pipeline_schema()
+
+
+def _nodes(path: TreePath) -> list[Json]:
+    """Return what may stand at a path, each without references and alternatives."""
+    nodes = list(_alternatives(_grammar()))
+    for step in path:
+        nodes = [one for node in nodes for below in _below(node, step) for one in _alternatives(below)]
+    return nodes
+
+
+def _below(node: Json, step: str | int) -> Iterator[Json]:
+    if isinstance(step, int):
+        items = node.get("items")
+        yield from (items,) if isinstance(items, dict) else ()
+        return
+    found = node.get("properties", {}).get(step, node.get("additionalProperties"))
+    yield from (found,) if isinstance(found, dict) else ()
+
+
+def _alternatives(node: Json) -> Iterator[Json]:
+    reference = node.get("$ref")
+    if isinstance(reference, str):
+        yield from _alternatives(_grammar()["$defs"][reference.rpartition("/")[2]])
+    for one in (*node.get("anyOf", ()), *node.get("oneOf", ()), *node.get("allOf", ())):
+        yield from _alternatives(one)
+    if "$ref" not in node and "anyOf" not in node:
+        yield node
+
+
+def _words(nodes: list[Json]) -> list[Any]:
+    found: dict[Any, None] = {}
+    for node in nodes:
+        found |= dict.fromkeys(node.get("enum", ()))
+        found |= {node["const"]: None} if isinstance(node.get("const"), str | int) else {}
+        found |= {True: None, False: None} if node.get("type") == "boolean" else {}
+    return list(found)
+
+
+def _description(node: Json) -> str:
+    texts = [node.get("description", ""), *(one.get("description", "") for one in _alternatives(node))]
+    return next((text.replace("\n", " ") for text in texts if text), "")

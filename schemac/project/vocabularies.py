@@ -1,0 +1,56 @@
+"""Vocabularies that nothing in a project uses.
+
+Layer: project.
+Errors: SC803 unused-vocabulary.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from schemac.project.configuration import Project
+from schemac.project.imported import FolderFiles
+from schemac.project.manifests import CompiledFile
+from schemac.source.report import Report
+
+
+def report_unused_vocabularies(
+    files: Iterable[CompiledFile],
+    project: Project,
+    report: Report,
+    edited: Mapping[str, bytes] = MappingProxyType({}),
+) -> None:
+    """Say which vocabularies none of the project's manifests uses; `edited` are texts in the place of files."""
+    path = project.file
+    if path is None or not project.vocabulary_contents:
+        return
+    # For start-up time: few projects have vocabularies.
+    from schemac.lint.codes import UNUSED_VOCABULARY
+    from schemac.lint.vocabularies import RULES, unused_domains
+    from schemac.project.settings import place_of_setting
+
+    (rule,) = RULES
+    if rule not in project.selection.rules_for(""):
+        return
+    texts = [text for file in files for text in _texts(file, edited)]
+    for domain in unused_domains(project.vocabulary_contents, texts):
+        found = Report()
+        found.add(
+            UNUSED_VOCABULARY,
+            f"no manifest has an attribute of {domain}",
+            file=path.name,
+            at=place_of_setting(path, ("vocabularies", domain), edited),
+            help="check how the domain is written, or remove it",
+        )
+        severity = project.selection.severity(rule)
+        report.extend(replace(one, severity=severity or one.severity) for one in found.diagnostics)
+
+
+def _texts(file: CompiledFile, edited: Mapping[str, bytes]) -> Iterable[bytes]:
+    yield file.content
+    around = FolderFiles(file.file.path, file.file.name, edited)
+    for path, _ in file.imported.files:
+        try:
+            yield around.read(path)
+        except OSError:
+            continue
