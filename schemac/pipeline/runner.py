@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
+from schemac.pipeline.codes import JAVA_GONE
 from schemac.pipeline.conforming.gather import gathered
 from schemac.pipeline.conforming.merge_settings import merge_of, without_other_reasons
 from schemac.pipeline.conforming.preflight import check, check_places
@@ -26,7 +27,7 @@ from schemac.pipeline.conforming.projection import key_checked, with_warnings
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.declaration.limits import Limits
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.unchanged import Seen, look, note
+from schemac.pipeline.reading.unchanged import Seen, changed_since, look, note
 from schemac.pipeline.reports.html import run_fragment, run_page
 from schemac.pipeline.reports.offenders import first_offenders
 from schemac.pipeline.reports.progress import Progress, Step, Watch, watched
@@ -34,11 +35,11 @@ from schemac.pipeline.reports.run_facts import ReasonCount, RunFacts
 from schemac.pipeline.reports.text import run_text
 from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.reruns.incremental import news
-from schemac.pipeline.reruns.repeats import Identified, identify, settle
+from schemac.pipeline.reruns.repeats import Identified, committed_nevertheless, identify, settle
 from schemac.pipeline.reruns.replay import Replay, as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import settings_of_a_run
 from schemac.pipeline.spark.executors import ship
-from schemac.pipeline.spark.failures import sparks_errors_told
+from schemac.pipeline.spark.failures import NOTHING, sparks_errors_told
 from schemac.pipeline.spark.registration import active
 from schemac.pipeline.writing.connector_sink import write_through
 from schemac.pipeline.writing.format_sink import FormatTarget
@@ -147,26 +148,68 @@ def run(
     version = check_replay(job, replay) if replay is not None else 0
     if replay is not None and not version:
         return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
-    with on_spark(spark, job, identity, watch) as session, kept_alive(watch.tables, identity):
-        register_engine(session, sink_engine(job.target.format).name)
-        properties: dict[str, str] = {}
-        if replay is not None:
-            opened = partial(open_quarantine, session, job, replay, version)
-        else:
-            taken = news(session, job, sink)
+    attempt = _Attempt(job, arrow_schema, form, identity, sink)
+    try:
+        with on_spark(spark, job, identity, watch) as session, kept_alive(watch.tables, identity):
+            register_engine(session, sink_engine(job.target.format).name)
+            if replay is not None:
+                opened = partial(open_quarantine, session, job, replay, version)
+            attempt.carry_out(session, opened, seen, version)
+    except PipelineError as error:
+        attempt.stopped = changed_since(error, seen)
+    return attempt.report(watch, started)
+
+
+@dataclass
+class _Attempt:
+    """One attempt of a run, and what is known of it: Spark may stop after its commit."""
+
+    job: Job
+    schema: pa.Schema
+    form: TableForm
+    identity: RunIdentity
+    sink: Sink
+    numbers: SinkReport | None = None
+    rows_in: int | None = None
+    is_of_nothing: bool = False
+    stopped: PipelineError | None = None
+
+    def carry_out(self, spark: SparkSession, opened: Opened | None, seen: Seen, replay: int) -> None:
+        """Do all that needs Spark; `replay` is the version of the quarantine that is read, 0 where none is."""
+        job, properties = self.job, dict[str, str]()
+        if not replay:
+            taken = news(spark, job, self.sink)
             if taken.job is None:
-                return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
+                self.is_of_nothing = True
+                return
             job, properties = taken.job, taken.properties
         may_pack = not job.target.is_through_connector
-        frame, counted = _conformed(session, job, arrow_schema, opened, may_pack=may_pack)
-        numbers = _write(frame, job, form, identity, seen, properties, version)
-    if numbers.is_repeat:
-        committed = sink.find_run(identity, job.target.path, job.storage_options)
-        assert committed is not None
-        return RunReport.of_earlier(committed, job, time.monotonic() - started)
-    watch.at(Step.VERIFYING)
-    found = sink.differences(job.target.path, form, job.storage_options)
-    return _told(job, identity, numbers, counted, found, started)
+        frame, counted = _conformed(spark, job, self.schema, opened, may_pack=may_pack)
+        self.numbers = _write(frame, job, self.form, self.identity, seen, properties, replay)
+        if not self.numbers.is_repeat:
+            self.rows_in = _counted(counted)
+
+    def report(self, watch: Watch, started: float) -> RunReport:
+        """Tell what the table has of the attempt. Raises what stopped it where that is nothing."""
+        job, sink, storage = self.job, self.sink, self.job.storage_options
+        if self.stopped is not None:
+            committed = committed_nevertheless(self.stopped, self.identity, job, sink)
+            if committed.identity != self.identity:
+                return RunReport.of_earlier(committed, job, time.monotonic() - started)
+        elif self.is_of_nothing:
+            return RunReport.of_nothing(self.identity, job, sink, time.monotonic() - started)
+        elif self.numbers is not None and self.numbers.is_repeat:
+            found = sink.find_run(self.identity, job.target.path, storage)
+            assert found is not None
+            return RunReport.of_earlier(found, job, time.monotonic() - started)
+        watch.at(Step.VERIFYING)
+        differences = sink.differences(job.target.path, self.form, storage)
+        if self.stopped is None:
+            assert self.numbers is not None
+            return _told(job, self.identity, self.numbers, self.rows_in, differences, started)
+        numbers = self.numbers or SinkReport.of_commit(committed)
+        told = _told(job, self.identity, numbers, self.rows_in, differences, started)
+        return replace(told, stopped=self.stopped.message)
 
 
 def untold(*_: object) -> None:
@@ -240,26 +283,40 @@ def _run_into_format(
     watch = Watch(progress or untold, ())
     watch.at(Step.LOOKING)
     check(job, schema)
-    with on_spark(spark, job, identity, watch) as session:
-        frame, counted = _conformed(session, job, schema, None)
-        target = FormatTarget(session, job, identity)
-        numbers = target.write(frame, [field.name for field in schema if not field.nullable])
-        found = target.differences(frame)
-    return _told(job, identity, numbers, counted, found, started)
+    try:
+        with on_spark(spark, job, identity, watch) as session:
+            frame, counted = _conformed(session, job, schema, None)
+            target = FormatTarget(session, job, identity)
+            numbers = target.write(frame, [field.name for field in schema if not field.nullable])
+            found = target.differences(frame)
+            rows_in = _counted(counted)
+    except PipelineError as error:
+        if error.code is not JAVA_GONE:
+            raise
+        # Nobody knows how far Java was, and the format does not say which runs it has.
+        told = f"look at `{job.target.path}` before you run it again: it may have rows of this run"
+        help = (error.help or NOTHING).replace(NOTHING, told)
+        raise PipelineError(error.code, error.message, help, place=error.place) from error
+    return _told(job, identity, numbers, rows_in, found, started)
+
+
+def _counted(counts: Sequence[Observation]) -> int:
+    """Return how many records were read; Spark's Java has the number."""
+    return sum(int(one.get["rows"]) for one in counts)
 
 
 def _told(
     job: Job,
     identity: RunIdentity,
     numbers: SinkReport,
-    counted: Sequence[Observation],
+    rows_in: int | None,
     differences: Sequence[str],
     started: float,
 ) -> RunReport:
-    """Report what was written; records that are in no count are a difference too."""
+    """Report what was written; records that are in no count are a difference too. `rows_in` is None where Spark took it along."""
     written, quarantined = numbers.rows_written, numbers.rows_quarantined
-    rows_in = sum(int(one.get["rows"]) for one in counted)
     others = numbers.superseded + numbers.deleted
+    rows_in = written + quarantined + others if rows_in is None else rows_in
     if rows_in != written + quarantined + others:
         told = f"{rows_in} records were read, {written} written and {quarantined} quarantined"
         differences = (*differences, told + (f", {others} superseded or deleting" if others else ""))

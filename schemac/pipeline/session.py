@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
@@ -178,9 +179,28 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
         builder = builder.config(name, text)
     with _console_kept_clean() as log:
         try:
-            return builder.getOrCreate()
+            spark = builder.getOrCreate()
         except Exception as error:
             raise not_started(str(error), log()) from error
+    _print_no_stacks(spark)
+    return spark
+
+
+def _print_no_stacks(spark: SparkSession) -> None:
+    """Keep Py4J and PySpark from printing stacks where Java is gone: the error is told in a sentence."""
+    logging.getLogger().addFilter(_is_not_of_py4j)
+    server = spark.sparkContext._accumulatorServer
+    tell = server.handle_error
+
+    def handle_error(*request: Any) -> None:
+        if not isinstance(sys.exception(), (EOFError, ConnectionError)):
+            tell(*request)
+
+    server.handle_error = handle_error
+
+
+def _is_not_of_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
 
 
 @contextmanager

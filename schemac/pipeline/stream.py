@@ -36,7 +36,7 @@ from schemac.pipeline.reruns.incremental import restricted
 from schemac.pipeline.reruns.replay import Replay, check_replay
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
-from schemac.pipeline.spark.failures import sparks_errors_told
+from schemac.pipeline.spark.failures import NOTHING, sparks_errors_told
 from schemac.runs.identity import RunIdentity, random_id
 from schemac.runs.request import RunRequest
 from schemac.runs.storage import storage_in_use
@@ -46,6 +46,7 @@ from schemac.source.catalogue import UNREADABLE_INPUT
 FILE_SCHEMA = "path string, modificationTime timestamp, length bigint, content binary"
 _STREAM_OPTIONS = {name.lower() for name in OF_STREAMS}
 LOOKED_EVERY_SECONDS = 1.0
+GOES_ON = "batches that were written count; run it again, and the stream goes on after them"
 
 Told = Callable[[RunReport], None]
 
@@ -117,16 +118,25 @@ def run_stream(
 
     spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
     stream = _Stream(job, arrow_schema, form, progress, tell)
-    with sparks_errors_told(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
-        try:
-            with _started(spark, job, stream) as query, suppress(KeyboardInterrupt):
-                while not query.awaitTermination(LOOKED_EVERY_SECONDS):
-                    pass
-        except PySparkException as error:
-            if stream.error is not None:
-                raise stream.error from error
-            raise
+    try:
+        with sparks_errors_told(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
+            _wait_for_end(spark, job, stream)
+    except PipelineError as error:
+        help = (error.help or GOES_ON).replace(NOTHING, GOES_ON)
+        raise PipelineError(error.code, error.message, help, place=error.place) from error
     return reports
+
+
+def _wait_for_end(spark: SparkSession, job: Job, stream: _Stream) -> None:
+    """Let the stream go on until it ends, is interrupted, or fails in a batch."""
+    try:
+        with _started(spark, job, stream) as query, suppress(KeyboardInterrupt):
+            while not query.awaitTermination(LOOKED_EVERY_SECONDS):
+                pass
+    except PySparkException as error:
+        if stream.error is not None:
+            raise stream.error from error
+        raise
 
 
 @contextmanager

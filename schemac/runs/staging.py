@@ -186,18 +186,20 @@ def _committing(table: str) -> list[Path]:
 
 
 def fence(table: str, run: RunIdentity) -> None:
-    """Keep earlier attempts of a run from committing; one that is committing is waited for.
+    """Keep earlier attempts of a run from committing, and this one where it has failed; one that is committing is waited for.
 
     Raises PipelineError for an attempt of a process that is known to be alive, or that does not come to its end.
     """
     until = time.monotonic() + COMMITTED_WITHIN_SECONDS
     for folder in of_run(table, run):
-        process = (run_in(folder) or run).process
-        if is_open(str(folder)) and process is not None and is_gone(process) is False:
+        attempt = run_in(folder) or run
+        is_alive = attempt.process is not None and is_gone(attempt.process) is False
+        if is_open(str(folder)) and is_alive and attempt != run:
             message = f"the run `{run.id}` is under way in another process of this machine"
             raise PipelineError(CONCURRENT_RUN, message, "wait for its end")
         with contextlib.suppress(OSError):
-            os.rename(folder / OPEN, folder / SWEPT)
+            # This process is alive, and has given up its own attempt.
+            os.rename(folder / OPEN, folder / (GIVEN_UP if attempt == run else SWEPT))
         while (folder / COMMITTING).exists() and not take_dead(folder):
             if time.monotonic() > until:
                 message = f"another attempt of the run `{run.id}` is being committed"

@@ -136,6 +136,7 @@ class Sink(ABC):
     def fence(self, run: RunIdentity, paths: Iterable[str]) -> None:
         """Keep earlier attempts of a run, whose driver may be gone, from committing to these tables from now on.
 
+        So it does with this attempt, where its driver has given it up: processes of Spark may go on without being heard.
         Waits for one that is committing. Raises PipelineError where another attempt is at work.
         """
 

@@ -176,8 +176,15 @@ def backfill(
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
     run = _Backfill(job, schema, form, identity, COLUMN_SINK.of(job.target.engine), sink)
-    with on_spark(spark, job, identity, watch) as session:
-        found, version = run.done(session, watch, seen)
+    done, stopped = None, None
+    try:
+        with on_spark(spark, job, identity, watch) as session:
+            done = run.done(session, watch, seen)
+    except PipelineError as error:
+        if done is None:
+            raise
+        stopped = error.message
+    found, version = done
     watch.at(Step.VERIFYING)
     has_ids = form.version is not None
     differences = sink.differences(job.target.path, form, job.storage_options, ids=has_ids)
@@ -192,6 +199,7 @@ def backfill(
         run=identity.id, identity=identity, rows_in=rows, rows_written=rows, rows_quarantined=0, reasons=nothing,
         seconds=time.monotonic() - started, table_path=job.target.path, table_version=version,
         quarantine_path=None, quarantine_version=None, differences=differences, unmatched=unmatched,
+        stopped=stopped,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from schemac.pipeline.reading.paths import found_files, local_part
 from schemac.runs.errors import PipelineError
-from schemac.source.catalogue import CHANGED_INPUT
+from schemac.source.catalogue import CHANGED_INPUT, NOT_SHARED
 
 Seen = dict[str, tuple[int, int]]
 
@@ -61,3 +61,14 @@ def check_seen(seen: Seen, *place: str) -> None:
                 CHANGED_INPUT, message, "nothing of this run was written: run it again when nobody writes to it",
                 place=place or ("source", "path"),
             )  # fmt: skip
+
+
+def changed_since(error: PipelineError, seen: Seen) -> PipelineError:
+    """Return the error of a run; a file that its tasks do not see may be one that is gone for its driver too."""
+    if error.code is NOT_SHARED:
+        try:
+            check_seen(seen)
+        except PipelineError as changed:
+            changed.__cause__ = error
+            return changed
+    return error

@@ -10,6 +10,7 @@ from html import escape
 
 from schemac.pipeline.reports.offenders import Offender, local_file
 from schemac.pipeline.reports.run_facts import ReasonCount, RunFacts
+from schemac.pipeline.reports.text import stopped_after
 from schemac.runs.history import CommittedRun
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.printable import printable
@@ -111,7 +112,8 @@ def _head(title: str, report: RunFacts | None) -> str:
     started = report.identity.started.strftime("%Y-%m-%d %H:%M:%S UTC")
     told = f"run <code>{_text(report.run)}</code> of {started}, mode {_text(report.identity.mode)}; the table {state}"
     tone = "bad" if report.differences else "dim"
-    return f'<h1>{_text(title)}</h1><p class="{tone}">{told}</p>'
+    stopped = "" if report.stopped is None else f'<p class="bad">{_text(stopped_after(report.stopped))}</p>'
+    return f'<h1>{_text(title)}</h1><p class="{tone}">{told}</p>{stopped}'
 
 
 def _repeat(report: RunFacts) -> str:

@@ -46,6 +46,8 @@ class RunFacts:
     """Records that deleted the row of their key."""
     unmatched: Mapping[str, int] = field(default_factory=dict)
     """By join of a backfill: rows whose key its source does not have."""
+    stopped: str | None = None
+    """Why Spark stopped after the commit; then the counts are those of the commit, and reasons may be missing."""
 
     def to_json(self) -> dict[str, Any]:
         """Give the report for programs."""
@@ -55,6 +57,7 @@ class RunFacts:
         return {
             **self.identity.report(),
             "repeat": self.is_repeat,
+            "stopped": self.stopped,
             "seconds": round(self.seconds, 3),
             "records": {
                 "in": self.rows_in,

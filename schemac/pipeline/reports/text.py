@@ -46,7 +46,13 @@ def _backfill_text(report: RunFacts) -> str:
 
 def _state(report: RunFacts) -> str:
     differs = "the table's schema differs from the artifact"
-    return differs if report.differences else "the table's schema matches the artifact"
+    state = differs if report.differences else "the table's schema matches the artifact"
+    return state if report.stopped is None else f"{state}\n{stopped_after(report.stopped)}"
+
+
+def stopped_after(stopped: str) -> str:
+    """Say that a run counts although Spark stopped."""
+    return f"Spark stopped after the commit, so the run counts, and need not be run again: {stopped}."
 
 
 def _merged(report: RunFacts) -> tuple[tuple[int, str], ...]:

@@ -11,8 +11,11 @@ from typing import NamedTuple
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reruns.fingerprint import fingerprint, fingerprint_of_interval
+from schemac.pipeline.spark.failures import NOTHING
+from schemac.runs.errors import PipelineError
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity, random_id
+from schemac.runs.locations import is_local
 from schemac.runs.modes import Mode
 from schemac.runs.request import RunRequest
 from schemac.runs.tables import Sink, StorageOptions, TableForm
@@ -48,6 +51,31 @@ def settle(
     sink.fence(identity, (table,) if quarantine is None else (table, quarantine))
     sink.recover(table, quarantine, storage_options)
     return sink.find_run(identity, table, storage_options)
+
+
+def committed_nevertheless(error: PipelineError, identity: RunIdentity, job: Job, sink: Sink) -> CommittedRun:
+    """Find the commit of a run that Spark has stopped in, once none of its processes can commit any more.
+
+    Raises the error where there is none, so that "nothing was written" is true when it is said.
+    """
+    table, quarantine = job.target.path, job.quarantine_path
+    try:
+        found = settle(identity, table, quarantine, sink, job.storage_options)
+    except (PipelineError, OSError, RuntimeError) as reason:
+        raise _unknown(error, f"whether this run was committed is not known ({reason})", job) from error
+    if found is not None:
+        return found
+    if is_local(table) or NOTHING not in (error.help or ""):
+        raise error
+    # Nobody can be kept from committing there: a process of Spark may still be at it.
+    raise _unknown(error, "nothing of this run is in the table so far", job) from error
+
+
+def _unknown(error: PipelineError, told: str, job: Job) -> PipelineError:
+    """Return the error without its promise."""
+    listed = f"{told}: `schemac runs {job.target.path}` lists it if it was"
+    help = (error.help or NOTHING).replace(NOTHING, listed)
+    return PipelineError(error.code, error.message, help, place=error.place)
 
 
 def _by_name(job: Job, request: RunRequest, runs: Sequence[CommittedRun]) -> tuple[str, CommittedRun | None]:

@@ -6,6 +6,7 @@ Shape: Spark's exceptions in, a `PipelineError` out: ours as it was raised in a 
 """
 
 import re
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ from schemac.source.diagnostic import Code
 
 RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)
 CAUSED = re.compile(r"^Caused by: (?:[\w.$]+: )*(?P<message>\S.*)$", re.MULTILINE)
+TO_JAVA = "trying to connect to the Java server"
 NOTHING = "nothing of this run was written"
 
 
@@ -55,6 +57,18 @@ def _cause(pattern: str, code: Code, message: str, help: str) -> Cause:
 
 
 MEMORY = "give it more, as `spark: {settings: {spark.driver.memory: 4g}}`, or let fewer tasks run at once, as `spark: {master: 'local[2]'}`"
+JAVA_AGAIN = (
+    "run it again; if it happens again, give Java more memory, as `spark: {settings: {spark.driver.memory: 4g}}`, or let"
+    " fewer tasks run at once, as `spark: {master: 'local[2]'}`"
+)
+FEWER_TASKS = (
+    "run it again; if it happens again, let fewer tasks run at once, as `spark: {master: 'local[2]'}` or, on a cluster,"
+    " `spark: {settings: {spark.executor.cores: 1}}`"
+)
+EXECUTORS_AGAIN = (
+    "run it again; if it happens again, give the executors more memory, as `spark: {settings: {spark.executor.memory: 4g}}`,"
+    " or let each run fewer tasks at once, as `spark: {settings: {spark.executor.cores: 1}}`"
+)
 PYTHON = (
     "name a Python that has schemac's libraries, as `spark: {settings: {spark.pyspark.python: /path/to/python}}`,"
     " or send one along with `spark.archives`"
@@ -138,13 +152,13 @@ CAUSES = (
         r"Python worker exited unexpectedly|Python worker \S* ?(?:crashed|died)",
         WORKER_KILLED,
         "a Python worker of Spark was killed while it wrote; most often the system does that when memory runs out",
-        MEMORY,
+        FEWER_TASKS,
     ),
     _cause(
         r"ExecutorLostFailure \(executor (?P<executor>\S+) exited[^)]*\)(?: Reason: (?P<why>[^\n]+))?",
         EXECUTOR_LOST,
         "Spark lost the executor {executor}: {why}",
-        MEMORY,
+        EXECUTORS_AGAIN,
     ),
     _cause(
         r"stopped SparkContext|SparkContext (?:was|has been) (?:shut ?down|stopped)|Spark ?Session (?:was|has been) stopped"
@@ -155,11 +169,11 @@ CAUSES = (
     ),
     _cause(
         r"Answer from Java side is empty|Error while (?:sending or receiving|obtaining a new communication channel)"
-        r"|trying to connect to the Java server|JavaServer is not running|Java gateway process exited"
+        rf"|{TO_JAVA}|JavaServer is not running|Java gateway process exited"
         r"|Connection refused.{0,200}py4j|NoneType' object has no attribute 'sc'",
         JAVA_GONE,
         "the Java process of Spark is gone: it was killed, or it could not go on",
-        MEMORY,
+        JAVA_AGAIN,
     ),
     _cause(
         r"Job \d+ cancelled(?: (?P<why>[^\n]+))?|cancelled as part of",
@@ -193,8 +207,16 @@ def sparks_errors_told() -> Iterator[None]:
     """Spark's errors as ours."""
     try:
         yield
-    except (PySparkException, Py4JError, ConnectionError) as error:
+    except (PySparkException, Py4JError) as error:
         raise told(str(error) or type(error).__name__) from error
+    except ConnectionError as error:
+        raise told(f"{TO_JAVA}: {error}" if _is_to_java(error) else str(error)) from error
+
+
+def _is_to_java(error: ConnectionError) -> bool:
+    """Whether it was Py4J that could not connect, as it tries again and again once Java is gone."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(frame.f_globals.get("__name__", "").partition(".")[0] == "py4j" for frame, _ in frames)
 
 
 def told(text: str) -> PipelineError:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from schemac.pipeline.declaration.limits import Passed
+from schemac.runs.history import CommittedRun
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,12 @@ class SinkReport:
     def write(self, path: str) -> None:
         """Write the file."""
         Path(path).write_text(json.dumps(asdict(self)))
+
+    @classmethod
+    def of_commit(cls, run: CommittedRun) -> "SinkReport":
+        """Return what the commit of a run says; reasons are not there."""
+        rows, quarantined = run.rows, run.rows_quarantined
+        return cls(rows, quarantined, (), run.version, superseded=run.superseded, deleted=run.deleted)
 
     @classmethod
     def read(cls, path: Path) -> "SinkReport":

@@ -323,16 +323,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if self.quarantine is not None:
             self.sink.give_up(self.quarantine, bad)
         if self.options.report is not None:
-            rows, quarantined = earlier.rows, earlier.rows_quarantined
-            SinkReport(
-                rows,
-                quarantined,
-                (),
-                earlier.version,
-                superseded=earlier.superseded,
-                deleted=earlier.deleted,
-                is_repeat=True,
-            ).write(self.options.report)
+            replace(SinkReport.of_commit(earlier), is_repeat=True).write(self.options.report)
 
     def _report(self, results: list[Written]) -> SinkReport:
         return SinkReport(
@@ -366,11 +357,22 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             )
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
-        """Remove what was written."""
+        """Remove what was written, also where the process that committed was killed between its two commits."""
         results = [message for message in messages if isinstance(message, Written)]
+        self._take_rows_back()
         self.sink.discard(self.table, [text for result in results for text in result.pieces])
         if self.quarantine is not None:
             self.sink.discard(self.quarantine, [text for result in results for text in result.bad_pieces])
+
+    def _take_rows_back(self) -> None:
+        """Take this attempt's rows out of the quarantine again, unless the table has the run."""
+        if self.quarantine is None:
+            return
+        rows = self.sink.find_run(self.run, self.quarantine.path, self.quarantine.storage_options)
+        if rows is None or rows.identity != self.run:
+            return
+        if self.sink.find_run(self.run, self.table.path, self.table.storage_options) is None:
+            self.sink.take_back(self.quarantine, rows.version)
 
 
 def _counted_after(report: SinkReport, merged: Merged) -> SinkReport:
