@@ -4,17 +4,17 @@ Layer: cli.
 """
 
 import argparse
-import json
 
 from schemac.cli.layout import table
 from schemac.cli.output import add_output_arguments, exit_code, show, show_document
 from schemac.cli.terminal import put, put_rendered
 from schemac.runs.errors import PipelineError
+from schemac.runs.file_records import records_in
 from schemac.runs.history import CommittedRun
+from schemac.runs.locations import is_local
 from schemac.runs.storage import NO_STORAGE
 from schemac.runs.tables import Sink, sink_names, sink_of
 from schemac.source.catalogue import INPUT_NOT_FOUND
-from schemac.source.json_object import Json
 from schemac.source.report import Report
 
 COLUMNS = ("version", "committed", "mode", "written", "quarantined", "schema", "run", "source")
@@ -43,6 +43,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _runs(options: argparse.Namespace, report: Report) -> list[CommittedRun]:
     try:
+        records = records_in(options.table) if is_local(options.table) else None
+        if records is not None:
+            return [record.run for record in records][: options.limit]
         sink = _sink_of(options.table)
         if sink is None:
             message = f"there is no table at {options.table}"
@@ -69,8 +72,7 @@ def _show(runs: list[CommittedRun]) -> None:
 
 
 def _cells(run: CommittedRun) -> tuple[str, ...]:
-    source: Json = json.loads(run.identity.source) if run.identity.source else {}
-    paths = source.get("path", [])
+    paths = run.identity.paths
     read = ", ".join(paths[:2]) + (f" and {len(paths) - 2} more" if len(paths) > 2 else "")
     return (
         str(run.version),

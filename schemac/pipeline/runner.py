@@ -35,14 +35,21 @@ from schemac.pipeline.reports.run_facts import ReasonCount, RunFacts
 from schemac.pipeline.reports.text import run_text
 from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.reruns.incremental import news
-from schemac.pipeline.reruns.repeats import Identified, committed_nevertheless, identify, settle
+from schemac.pipeline.reruns.repeats import (
+    Identified,
+    committed_nevertheless,
+    identify,
+    identify_among,
+    settle,
+    unnamed,
+)
 from schemac.pipeline.reruns.replay import Replay, as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import settings_of_a_run
 from schemac.pipeline.spark.executors import ship
 from schemac.pipeline.spark.failures import NOTHING, sparks_errors_told
 from schemac.pipeline.spark.registration import active
 from schemac.pipeline.writing.connector_sink import write_through
-from schemac.pipeline.writing.format_sink import FormatTarget
+from schemac.pipeline.writing.format_sink import FormatTarget, recovered
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_options, encode_schema
 from schemac.pipeline.writing.sink_report import SinkReport
 from schemac.pipeline.writing.table_sink import register_engine, spark_sink
@@ -130,7 +137,8 @@ def run(
     if job.target.is_of_spark:
         if replay is not None:
             check_replay(job, replay)
-        return _run_into_format(job, arrow_schema, progress, spark, started)
+        form = form or TableForm(arrow_schema)
+        return _run_into_format(job, arrow_schema, form, request or RunRequest(), progress, spark, started)
     form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or untold, tuple(local_path(path) for path in places))
@@ -275,16 +283,31 @@ def _top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, .
 
 
 def _run_into_format(
-    job: Job, schema: pa.Schema, progress: Progress | None, spark: SparkSession | None, started: float
+    job: Job,
+    schema: pa.Schema,
+    form: TableForm,
+    request: RunRequest,
+    progress: Progress | None,
+    spark: SparkSession | None,
+    started: float,
 ) -> RunReport:
-    """Run a job whose target is in a format of Spark, which keeps no runs: each run is another one."""
-    sources = [(part.source.format, part.source.path) for part in job.parts]
-    identity = RunIdentity.new(job.run or random_id(), sources, job.target.mode.value)
+    """Run a job whose target is in a format of Spark; only a folder of files tells which runs it has."""
     watch = Watch(progress or untold, ())
     watch.at(Step.LOOKING)
+    check_places(job)
+    seen = look(path for part in job.parts for path in part.source.path)
+    if job.target.is_of_files:
+        watch.at(Step.STARTING)
+        spark = _session(spark, job)
+        identity, earlier = _identified_in_folder(job, form, request, spark)
+        if earlier is not None:
+            return RunReport.of_earlier(earlier, job, time.monotonic() - started)
+    else:
+        identity = unnamed(job, form, request)
     check(job, schema)
+    places = [local_path(path) for path in (job.quarantine_path,) if is_local(path)]
     try:
-        with on_spark(spark, job, identity, watch) as session:
+        with on_spark(spark, job, identity, watch) as session, kept_alive(places, identity):
             frame, counted = _conformed(session, job, schema, None)
             target = FormatTarget(session, job, identity)
             numbers = target.write(frame, [field.name for field in schema if not field.nullable])
@@ -293,9 +316,7 @@ def _run_into_format(
     except PipelineError as error:
         if error.code is not JAVA_GONE:
             raise
-        # Nobody knows how far Java was, and the format does not say which runs it has.
-        told = f"look at `{job.target.path}` before you run it again: it may have rows of this run"
-        help = (error.help or NOTHING).replace(NOTHING, told)
+        help = (error.help or NOTHING).replace(NOTHING, _left_behind(job))
         raise PipelineError(error.code, error.message, help, place=error.place) from error
     return _told(job, identity, numbers, rows_in, found, started)
 
@@ -303,6 +324,25 @@ def _run_into_format(
 def _counted(counts: Sequence[Observation]) -> int:
     """Return how many records were read; Spark's Java has the number."""
     return sum(int(one.get["rows"]) for one in counts)
+
+
+def _left_behind(job: Job) -> str:
+    """Say what a target may have of a run whose Java is gone; nobody knows how far it was."""
+    path = job.target.path
+    if job.target.is_of_files:
+        return f"`schemac runs {path}` lists this run if it was committed; otherwise the next one removes what it left"
+    return f"look at `{path}` before you run it again: it may have rows of this run"
+
+
+def _identified_in_folder(job: Job, form: TableForm, request: RunRequest, spark: SparkSession) -> Identified:
+    """Identify the run among those of a folder, when what dead ones left is gone. Raises PipelineError where it is under way."""
+    with sparks_errors_told(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
+        runs = recovered(spark, job)
+        records = runs.records()
+        found = identify_among(job, form, request, [one.run for one in records], runs.version(records))
+    if found.earlier is None:
+        sink_of(None).fence(found.identity, (job.quarantine_path,))
+    return found
 
 
 def _told(

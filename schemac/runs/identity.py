@@ -33,7 +33,7 @@ class RunIdentity:
     id: str
     started: datetime
     source: str = ""
-    """What is read: format and paths, as JSON; never options, which may hold secrets."""
+    """What is read: format and paths, of several sources a list of them, as JSON; never options, which may hold secrets."""
     mode: str = Mode.APPEND.value
     process: str | None = None
     """The label of the process that drives the run; None where it is not known, as for a frame that is written to the sink directly."""
@@ -100,6 +100,13 @@ class RunIdentity:
             properties.get(INTERVAL, ""),
             properties.get(SCHEMA, ""),
         )
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of all sources."""
+        told = json.loads(self.source) if self.source else []
+        parts = told if isinstance(told, list) else [told]
+        return tuple(path for part in parts for path in part.get("path", ()))
 
     def report(self) -> Json:
         """Describe the identity as reports for programs have it."""

@@ -3,6 +3,7 @@
 The connector here is a stand-in that appends to Lance tables as lance-spark does; `tests/conformance/connector` has the real one.
 """
 
+import json
 import signal
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from schemac.pipeline.reading.table_source import schema_of_table
 from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.spark.registration import register
+from schemac.pipeline.stream import run_or_stream
 from schemac.pipeline.writing.batches import to_schema
 from schemac.runs.identity import RunIdentity
 from schemac.runs.request import RunRequest
@@ -144,6 +146,96 @@ def test_a_connector_writes_the_table_of_the_own_sink(connected: SparkSession, t
     with pytest.raises(PipelineError) as caught:
         go(connected, tmp_path, [GOOD % 1])
     assert caught.value.code is TABLE_EXISTS
+
+
+BATCHES: list[list[Any]] = [
+    [(1, 1, 1.5), (2, 1, 2.5), (3, None, 3.5), "wrong"],
+    [(2, 2, 22.5), (1, 0, 11.5), (4, 1, 4.5), (4, 3, 44.5), (3, None, 33.5), (5, 1, 5), (5, 1, 6), "{"],
+    [(6, 1, 6.5), (4, 9, 45.5), (1, 0, 0.5)],
+]
+"""Records of files that come one after the other: key, day, price; some are stale, some have the key of another."""
+
+
+def written_batch(folder: Path, number: int) -> None:
+    def line(record: Any) -> str:
+        if not isinstance(record, tuple):
+            return record if record == "{" else json.dumps({"id": record})
+        id, day, price = record
+        at = None if day is None else f"2024-01-{day + 1:02}T00:00:00Z"
+        return json.dumps({"id": id, "at": at, "vector": [id, price], "price": price})
+
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{number}.json"
+    if not path.exists():
+        path.write_text("".join(line(one) + "\n" for one in BATCHES[number]))
+
+
+KEPT = {
+    "append": {"mode": "append"},
+    "upsert": {"mode": "upsert"},
+    "latest": {"mode": "upsert", "latest": "at"},
+}
+
+
+QUICK = [("latest", "incremental"), ("upsert", "stream")]
+WAYS = [(kept, how) for kept in KEPT for how in ("whole", "incremental", "stream")]
+
+
+@pytest.mark.parametrize(
+    ("kept", "how"), [way if way in QUICK else pytest.param(*way, marks=pytest.mark.long) for way in WAYS]
+)
+def test_runs_through_a_connector_keep_what_runs_promise(
+    connected: SparkSession, tmp_path: Path, kept: str, how: str
+) -> None:
+    """The same files into two tables, by the own writer and by the connector: rows, versions and runs are the same."""
+    tables = {
+        writer: [
+            state_of_table(tmp_path / writer)
+            for _ in batches_written(connected, tmp_path / writer, connector, KEPT[kept], how)
+        ]
+        for writer, connector in (("own", None), ("through", "lance"))
+    }
+    assert tables["through"] == tables["own"]
+    table = lance.dataset(tmp_path / "through" / "out.lance")
+    assert table.validate() is None
+    assert differences(fields_of(lance.dataset(tmp_path / "own" / "out.lance")), table.lance_schema) == ()
+    assert not [path for path in tmp_path.rglob("*") if "staging" in path.name]
+
+
+def batches_written(
+    spark: SparkSession, folder: Path, connector: str | None, kept: dict[str, str], how: str
+) -> Iterator[int]:
+    """Write one batch after the other, and the last one once more: what was committed is not committed again."""
+    source: dict[str, Any] = {"path": str(folder / "in")}
+    if how == "incremental":
+        source["mode"] = "incremental"
+    target = {"path": str(folder / "out.lance"), "connector": connector, **kept}
+    trigger = "available-now" if how == "stream" else None
+    job = Job.model_validate({"source": source, "target": target, "trigger": trigger})
+    for number in (*range(len(BATCHES)), len(BATCHES) - 1):
+        if how == "whole":
+            (folder / "in" / f"{number - 1}.json").unlink(missing_ok=True)
+        written_batch(folder / "in", number)
+        assert run_or_stream(job, SCHEMA, spark=spark).differences == ()
+        yield number
+
+
+def state_of_table(folder: Path) -> list[Any]:
+    """What a reader sees: the rows of both datasets, and what the commits say of each run."""
+    told: list[Any] = []
+    for name in ("out.lance", "out.quarantine.lance"):
+        path = folder / name
+        rows = lance.dataset(path).to_table()
+        if "run" in rows.column_names:
+            rows = rows.select(["raw", "errors"])
+        told.append(sorted(map(str, rows.to_pylist())))
+        told.append(
+            [
+                (one.version, one.rows, one.rows_quarantined, one.superseded, one.deleted, one.identity.mode)
+                for one in runs_of(str(path))
+            ]
+        )
+    return told
 
 
 def test_a_run_through_a_connector_is_committed_once(connected: SparkSession, tmp_path: Path) -> None:

@@ -12,10 +12,15 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import RunReport, run
-from schemac.pipeline.writing.format_sink import STAGING, FormatTarget
+from schemac.pipeline.spark.hadoop_files import HadoopFiles
+from schemac.pipeline.writing.file_runs import STAGING, FileRuns
+from schemac.runs.request import RunRequest
 from schemac.source.catalogue import (
+    CONCURRENT_RUN,
     EMPTIED_TABLE,
+    INVALID_RUN,
     SCHEMA_MISMATCH,
     TABLE_EXISTS,
     TOO_MANY_QUARANTINED,
@@ -40,13 +45,14 @@ def go(
     records: list[str],
     form: str,
     schema: pa.Schema = SCHEMA,
+    request: RunRequest | None = None,
     **settings: Any,
 ) -> RunReport:
     (folder / "in.json").write_text("\n".join(records) + "\n")
     limit = settings.pop("limit", None)
     target = {"path": str(folder / "out"), "format": form, **settings}
     job = {"source": {"path": str(folder / "in.json")}, "target": target, "maxQuarantined": limit}
-    report = run(Job.model_validate(job), schema, spark=spark)
+    report = run(Job.model_validate(job), schema, request=request, spark=spark)
     assert report.rows_in == report.rows_written + report.rows_quarantined
     assert report.differences == ()
     return report
@@ -111,14 +117,14 @@ def test_rows_of_the_quarantine_leave_with_those_of_the_table(
     go(spark, tmp_path, [GOOD, "{"], "parquet")
     quarantine = str(tmp_path / "out.quarantine.lance")
 
-    rename = FormatTarget._rename
+    rename = HadoopFiles.rename
 
-    def fail(target: FormatTarget, source: Any, to: Any) -> None:
-        if STAGING in source.toString():
+    def fail(files: HadoopFiles, source: str, to: str) -> None:
+        if STAGING in source and "former" not in source:
             raise RuntimeError("no space")
-        rename(target, source, to)
+        rename(files, source, to)
 
-    monkeypatch.setattr(FormatTarget, "_rename", fail)
+    monkeypatch.setattr(HadoopFiles, "rename", fail)
     for mode in ("append", "overwrite"):
         with pytest.raises(RuntimeError, match="no space"):
             go(spark, tmp_path, [GOOD, "{", "["], "parquet", mode=mode)
@@ -133,3 +139,151 @@ def test_a_connector_that_is_not_there_is_named(spark: SparkSession, tmp_path: P
     assert caught.value.code is UNWRITABLE_TARGET
     assert not (tmp_path / "out").exists()
     assert json.loads(GOOD)["id"] == 1
+
+
+def rows_in(spark: SparkSession, folder: Path) -> int:
+    return int(spark.read.parquet(str(folder / "out")).count())
+
+
+def quarantined(folder: Path) -> int:
+    path = folder / "out.quarantine.lance"
+    return int(lance.dataset(path).count_rows()) if path.exists() else 0
+
+
+@pytest.mark.parametrize(
+    "form", ["parquet", *(pytest.param(form, marks=pytest.mark.long) for form in ("orc", "json", "csv"))]
+)
+def test_a_run_into_files_is_counted_once(spark: SparkSession, tmp_path: Path, form: str) -> None:
+    """By its id, by an interval, and by what it reads; `schemac runs` and pages find the runs where the rows are."""
+
+    def write(records: list[str], *, asked: RunRequest | None = None, mode: str = "append") -> RunReport:
+        return go(spark, tmp_path, records, form, SCHEMA.remove(2), asked, mode=mode)
+
+    def rows() -> int:
+        return int(spark.read.format(form).load(str(tmp_path / "out")).count())
+
+    first = write([GOOD, "{"], asked=RunRequest("batch-1"))
+    again = write([GOOD, GOOD], asked=RunRequest("batch-1"))
+    assert (again.is_repeat, again.rows_in, again.table_version) == (True, 2, first.table_version)
+    for is_repeat in (False, True):
+        told = write([GOOD, GOOD, "["], asked=RunRequest(interval="2026-01-01..2026-01-02"))
+        assert told.is_repeat is is_repeat
+    for is_repeat in (False, True):
+        assert write([GOOD] * 3).is_repeat is is_repeat
+    assert not write([GOOD] * 3, asked=RunRequest(again=True)).is_repeat
+    assert (rows(), quarantined(tmp_path)) == (1 + 2 + 3 + 3, 2)
+    found = runs_of(str(tmp_path / "out"))
+    counts = [(one.version, one.rows, one.rows_quarantined) for one in found]
+    assert counts == [(4, 3, 0), (3, 3, 0), (2, 2, 1), (1, 1, 1)]
+    for _ in range(2):
+        assert write([GOOD] * 2, mode="overwrite").table_version == 5
+    assert write([GOOD], asked=RunRequest("batch-1")).is_repeat
+    (file, *_) = (tmp_path / "out").glob("part-*")
+    file.with_name(f"of-others{file.suffix}").write_bytes(file.read_bytes())
+    assert not write([GOOD] * 2, mode="overwrite").is_repeat
+    assert rows() == 2
+    assert len(runs_of(str(tmp_path / "out"), current=True)) == 1
+
+
+class Killed(BaseException):
+    """The process ends; nothing is cleaned up."""
+
+
+MOMENTS = {
+    "append": ["staged", "quarantined", "moved.json", "file 1", "file 2", "committed"],
+    "create": ["staged", "quarantined", "committed"],
+    "overwrite": ["staged", "quarantined", "former", "committed"],
+}
+
+
+@pytest.mark.parametrize(
+    ("mode", "moment"),
+    [
+        moment if moment == ("append", "file 1") else pytest.param(*moment, marks=pytest.mark.long)
+        for moment in ((mode, one) for mode in MOMENTS for one in MOMENTS[mode])
+    ],
+)  # fmt: skip
+def test_what_a_killed_run_left_is_taken_back(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, moment: str
+) -> None:
+    """Killed at each step: the same run once more leaves the rows, and the quarantined records, once."""
+    if mode != "create":
+        go(spark, tmp_path, [GOOD, "{"], "parquet")
+    before = [path.name for path in tmp_path.iterdir() if path.name != "in.json"]
+    records = [GOOD, GOOD, "{", "["]
+    with monkeypatch.context() as patch:
+        kill_at(patch, moment)
+        with pytest.raises(Killed):
+            go(
+                spark,
+                tmp_path,
+                records,
+                "parquet",
+                request=RunRequest("b"),
+                mode=mode,
+                options={"maxRecordsPerFile": 1},
+            )
+    assert left(tmp_path), "what it left lies there until the next run"
+    with pytest.raises(PipelineError) as caught:
+        go(spark, tmp_path, records, "parquet", request=RunRequest("b"), mode=mode)
+    assert caught.value.code is CONCURRENT_RUN, "its process is alive: it is this one"
+    monkeypatch.setattr("schemac.pipeline.writing.file_runs.is_gone", lambda process: True)
+    monkeypatch.setattr("schemac.runs.staging.is_gone", lambda process: True)
+    told = go(spark, tmp_path, records, "parquet", request=RunRequest("b"), mode=mode)
+    assert told.is_repeat is (moment == "committed")
+    kept = (1, 1) if mode == "append" else (0, 1) if mode == "overwrite" else (0, 0)
+    assert (rows_in(spark, tmp_path), quarantined(tmp_path)) == (kept[0] + 2, kept[1] + 2)
+    assert {path.name for path in tmp_path.iterdir()} == {"in.json", "out", "out.quarantine.lance", *before}
+    assert left(tmp_path / "out.quarantine.lance") == []
+    assert len(runs_of(str(tmp_path / "out"))) == (1 if mode == "create" else 2)
+
+
+def kill_at(patch: pytest.MonkeyPatch, moment: str) -> None:
+    """End the run right after a step, with nothing cleaned up."""
+    for name, place in (("_clear", FileRuns), ("_take_back", FileRuns)):
+        patch.setattr(place, name, lambda *_: None)
+    patch.setattr("schemac.engines.lance.runs.sink.LanceSink.close_staging", lambda *_: None)
+    patch.setattr("schemac.engines.lance.runs.sink.LanceSink.take_back", lambda *_: None)
+    rename, write, commit = HadoopFiles.rename, HadoopFiles.write, FileRuns.commit
+    moved = []
+
+    def renamed(files: HadoopFiles, source: str, to: str) -> None:
+        rename(files, source, to)
+        moved.append(to)
+        if to.endswith(".parquet") and moment == f"file {len(moved)}":
+            raise Killed
+        if to.endswith("/former") and moment == "former":
+            raise Killed
+
+    def written(files: HadoopFiles, path: str, text: str) -> None:
+        write(files, path, text)
+        if path.endswith(f"/{moment}"):
+            raise Killed
+
+    def committed(runs: FileRuns, *told: Any) -> int:
+        if moment == "quarantined":
+            raise Killed
+        number = commit(runs, *told)
+        if moment == "committed":
+            raise Killed
+        return number
+
+    def seen(*_: Any) -> None:
+        if moment == "staged":
+            raise Killed
+
+    patch.setattr(HadoopFiles, "rename", renamed)
+    patch.setattr(HadoopFiles, "write", written)
+    patch.setattr(FileRuns, "commit", committed)
+    patch.setattr("schemac.pipeline.writing.format_sink.check_seen", seen)
+
+
+@pytest.mark.parametrize(
+    "asked", [RunRequest("a"), RunRequest(interval="2026-01-01..2026-01-02"), RunRequest(again=True)]
+)
+def test_a_table_that_keeps_no_runs_refuses_ids(
+    spark: SparkSession, tmp_path: Path, asked: RunRequest
+) -> None:
+    with pytest.raises(PipelineError, match="a paimon table does not say which runs it has") as caught:
+        go(spark, tmp_path, [GOOD], "paimon", request=asked)
+    assert caught.value.code is INVALID_RUN

@@ -138,7 +138,7 @@ def _target_mistakes(job: Job) -> Iterator[Mistake]:
     if target.is_of_spark and (
         job.trigger is not None or any(part.source.mode is SourceMode.INCREMENTAL for part in job.parts)
     ):
-        message = f"a {target.format} target does not keep which runs it has the rows of"
+        message = f"incremental sources and streams look up in the table what was read before, which a {target.format} target does not tell"
         error = PipelineError(
             MISPLACED_MODE, message, "leave `format` out of `target`, or read all files in each run"
         )

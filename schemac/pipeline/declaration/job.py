@@ -238,6 +238,11 @@ class Target(JobModel):
         return self.format is not None and self.format not in sink_names()
 
     @property
+    def is_of_files(self) -> bool:
+        """Whether the rows become files in a folder, in a format of Spark."""
+        return self.format in FILE_FORMATS
+
+    @property
     def engine(self) -> Engine:
         """The engine of the table, and of its quarantine; for a format of Spark that of the quarantine alone."""
         return sink_engine(None if self.is_of_spark else self.format)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns.fingerprint import fingerprint, fingerprint_of_interval
 from schemac.pipeline.spark.failures import NOTHING
 from schemac.runs.errors import PipelineError
@@ -19,6 +20,7 @@ from schemac.runs.locations import is_local
 from schemac.runs.modes import Mode
 from schemac.runs.request import RunRequest
 from schemac.runs.tables import Sink, StorageOptions, TableForm
+from schemac.source.catalogue import INVALID_RUN
 
 
 class Identified(NamedTuple):
@@ -32,16 +34,33 @@ def identify(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Iden
     """Identify the run that is asked for."""
     table = sink.find(job.target.path, job.storage_options)
     runs = () if table is None else tuple(sink.runs(job.target.path, job.storage_options))
+    return identify_among(job, form, request, runs, 0 if table is None else table.version)
+
+
+def identify_among(
+    job: Job, form: TableForm, request: RunRequest, runs: Sequence[CommittedRun], version: int
+) -> Identified:
+    """Identify the run that is asked for among those of the target, the last one first, which is at a version."""
     id, earlier = _by_name(job, request, runs)
     if not id:
         base = fingerprint(job, form)
-        version = 0 if table is None else table.version
         id, earlier = (random_id(), None) if base is None else _by_input(base, job, request, runs, version)
+    return Identified(_named(id, job, form, request), earlier)
+
+
+def _named(id: str, job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
     sources = [(part.source.format, part.source.path) for part in job.parts]
-    identity = RunIdentity.new(
-        id, sources, job.target.mode, interval=request.interval, schema=form.version_name
-    )
-    return Identified(identity, earlier)
+    return RunIdentity.new(id, sources, job.target.mode, interval=request.interval, schema=form.version_name)
+
+
+def unnamed(job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
+    """Identify a run into a table that does not tell which runs it has. Raises PipelineError where one of them is asked for."""
+    if request != RunRequest() or job.run:
+        format = job.target.format
+        message = f"a run with an id or an interval is committed once, and a {format} table does not say which runs it has"
+        help = "leave the id, the interval and `--again` out: each run is another one; or leave `format` out of `target`, or name one of files such as parquet"
+        raise PipelineError(INVALID_RUN, message, help, place=("run",) if job.run else ())
+    return _named(random_id(), job, form, request)
 
 
 def settle(

@@ -3,18 +3,17 @@
 Layer: pipeline.
 Shape: conformed rows in; the good ones in the format, the others in the quarantine, which is a table of the default engine as
        for every target. The rows are computed once and kept on disk meanwhile, because Spark writes to one place at a time.
-Rule: files are written to a folder beside the target first. `create` renames it into its place; `overwrite` takes the former folder
-      out of the way before, and removes it afterwards; `append` moves the files one by one, each under a name of its own. What
-      a connector promises for its commit is up to the connector. The quarantine is committed before, and taken back where the
-      rows could not be written. A run that is killed between the two leaves its rows in the quarantine: nothing in the format
-      says which runs it has.
+Rule: files are written to a folder beside the target first, and come into it as `file_runs` says, which also knows the runs of the
+      target. What a connector promises for its commit is up to the connector, and nothing tells which runs its tables have. The quarantine is
+      committed before, and taken back where the rows could not be written: by the next run, if this one is killed between the two.
 Errors: PipelineError, as the sinks of engines raise it.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -23,13 +22,17 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.types import StructType
 
-from schemac.pipeline.declaration.job import FILE_FORMATS, Job
+from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.declaration.limits import Key
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.unchanged import Seen, check_seen
 from schemac.pipeline.spark.columns import ERRORS, POSITIONS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
+from schemac.pipeline.spark.hadoop_files import HadoopFiles
 from schemac.pipeline.spark.sqltext import name
 from schemac.pipeline.writing.column_types import format_differences
 from schemac.pipeline.writing.connector import ADD_A_CONNECTOR, NO_CONNECTOR, connector_missing
+from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
+from schemac.pipeline.writing.file_runs import FileRuns
 from schemac.pipeline.writing.quarantine_staging import stage
 from schemac.pipeline.writing.sink_report import SinkReport
 from schemac.runs.history import QUARANTINED, ROWS
@@ -46,7 +49,6 @@ from schemac.source.catalogue import (
 
 WITHOUT_TYPES = ("csv", "json", "xml")
 """Formats of files that do not say which types their values have."""
-STAGING = ".schemac-staging-"
 MODE = ("target", "mode")
 BESIDE = (ERRORS, WARNINGS, RAW, SOURCE)
 """Columns of a conformed frame beside those of the table."""
@@ -66,24 +68,27 @@ class FormatTarget:
         return str(self.job.target.format)
 
     @property
-    def is_files(self) -> bool:
-        """Whether the target is a folder of files."""
-        return self.format in FILE_FORMATS
+    def runs(self) -> FileRuns | None:
+        """The runs of the target; None where nothing tells of them."""
+        return _runs_in(self.spark, self.job.target.path) if self.job.target.is_of_files else None
 
-    def write(self, frame: DataFrame, keys: list[str]) -> SinkReport:
+    def write(self, frame: DataFrame, keys: list[str], seen: Seen) -> SinkReport:
         """Write all rows of a conformed frame; nothing stays where it raises."""
         self._check_target(frame)
         kept = frame.persist(StorageLevel.DISK_ONLY)
-        place = self._place()
+        place = _quarantine_of(self.job, self.run)
         try:
             good = kept.where(f"{ERRORS} is null")
             pieces, report, broken = self._quarantined(kept, place)
             report = replace(report, rows_written=good.count(), warnings=counted_warnings(good))
             self._check_limits(report, broken)
             self._check_emptied(report)
-            with self._quarantine_committed(place, pieces, report) as version:
-                self._write(_required(good.drop(*BESIDE), keys))
-            return replace(report, quarantine_version=version)
+            counts = {ROWS: str(report.rows_written), QUARANTINED: str(report.rows_quarantined)}
+            with self._staged(_required(good.drop(*BESIDE), keys)) as commit:
+                check_seen(seen)
+                with self._quarantine_committed(place, pieces, counts) as version:
+                    number = commit(counts)
+            return replace(report, version=number, quarantine_version=version)
         finally:
             sink_of(None).close_staging(place)
             kept.unpersist()
@@ -107,7 +112,7 @@ class FormatTarget:
 
     def schema(self) -> StructType | None:
         """Read the columns of what is there; None where nothing is."""
-        if self.is_files and not self._folder().exists(self._path()):
+        if self.runs is not None and not self.runs.system.exists(self.runs.path):
             return None
         try:
             return self.spark.read.format(self.format).load(self.job.target.path).schema
@@ -152,24 +157,13 @@ class FormatTarget:
         entries = tuple((path, rule, count) for (path, rule), count in sorted(staged.reasons.items()))
         return staged.pieces, SinkReport(0, staged.rows, entries), staged.broken
 
-    def _place(self) -> Place:
-        return sink_of(None).prepare(
-            self.job.quarantine_path,
-            Mode.APPEND.value,
-            storage_options=self.job.storage_options,
-            storage_version=None,
-            max_rows_per_file=self.job.target.max_rows_per_file,
-            run=self.run,
-        )
-
     @contextmanager
     def _quarantine_committed(
-        self, place: Place, pieces: list[str], report: SinkReport
+        self, place: Place, pieces: list[str], counts: Mapping[str, str]
     ) -> Iterator[int | None]:
         """Have the quarantine's rows in their place before those of the table, and out of it where these fail."""
         sink = sink_of(None)
-        counts = ((ROWS, str(report.rows_written)), (QUARANTINED, str(report.rows_quarantined)))
-        place = replace(place, properties=counts)
+        place = replace(place, properties=tuple(counts.items()))
         version = None
         if pieces:
             version = sink.commit(place, TableForm(QUARANTINE_SCHEMA), pieces, may_join=True)
@@ -180,71 +174,69 @@ class FormatTarget:
                 sink.take_back(place, version)
             raise
 
-    def _write(self, good: DataFrame) -> None:
-        target = self.job.target
-        if not self.is_files:
-            mode = {Mode.CREATE: "errorifexists"}.get(target.mode, target.mode.value)
-            writer = good.write.format(self.format).options(**target.options).mode(mode)
-            try:
-                writer.save(target.path)
-            except (AnalysisException, Py4JError) as error:
-                # That there is no class of the format comes as Java's error; other errors of Java are told by their causes.
-                text = str(error).strip().splitlines()[0]
-                if isinstance(error, Py4JError):
-                    if NO_CONNECTOR not in str(error):
-                        raise
-                    raise connector_missing(self.format, ("target", "format")) from error
-                raise PipelineError(
-                    UNWRITABLE_TARGET, text, ADD_A_CONNECTOR, place=("target", "format")
-                ) from error
+    @contextmanager
+    def _staged(self, good: DataFrame) -> Iterator[Callable[[Mapping[str, str]], int]]:
+        """Write files beside the target; what is given commits the rows, and returns the number of the run, 0 where there is none."""
+        target, runs = self.job.target, self.runs
+        if runs is None:
+            yield lambda _: self._save(good)
             return
-        files, path = self._folder(), self._path()
-        staged = self._path(f"{target.path.rstrip('/')}{STAGING}{self.run.id}")
+        with runs.staged(self.run) as folder:
+            good.write.format(self.format).options(**target.options).save(f"{folder}/{ROWS_FOLDER}")
+            yield partial(runs.commit, folder, self.run)
+
+    def _save(self, good: DataFrame) -> int:
+        """Have a connector write the rows."""
+        target = self.job.target
+        mode = {Mode.CREATE: "errorifexists"}.get(target.mode, target.mode.value)
+        writer = good.write.format(self.format).options(**target.options).mode(mode)
         try:
-            good.write.format(self.format).options(**target.options).save(staged.toString())
-            if target.mode is Mode.APPEND and files.exists(path):
-                self._move_each(staged)
-                return
-            former = self._path(f"{target.path.rstrip('/')}{STAGING}{self.run.id}-former")
-            if files.exists(path):
-                self._rename(path, former)
-            try:
-                self._rename(staged, path)
-            except BaseException:
-                if files.exists(former):
-                    files.rename(former, path)
-                raise
-            files.delete(former, True)
-        finally:
-            files.delete(staged, True)
-
-    def _move_each(self, staged: Any) -> None:
-        """Move data files into the folder that is there; Spark gives every file a name that no other run gives."""
-        files, base = self._folder(), staged.toString()
-        found = files.listFiles(staged, True)
-        while found.hasNext():
-            source = found.next().getPath()
-            relative = source.toString().split(base.rpartition("/")[2] + "/", 1)[1]
-            if source.getName().startswith(("_", ".")):
-                continue
-            to = self._path(f"{self.job.target.path.rstrip('/')}/{relative}")
-            files.mkdirs(to.getParent())
-            self._rename(source, to)
-
-    def _rename(self, source: Any, to: Any) -> None:
-        if not self._folder().rename(source, to):
-            message = f"`{source.toString()}` cannot be renamed to `{to.toString()}`"
+            writer.save(target.path)
+        except (AnalysisException, Py4JError) as error:
+            # That there is no class of the format comes as Java's error; other errors of Java are told by their causes.
+            text = str(error).strip().splitlines()[0]
+            if isinstance(error, Py4JError):
+                if NO_CONNECTOR not in str(error):
+                    raise
+                raise connector_missing(self.format, ("target", "format")) from error
             raise PipelineError(
-                UNWRITABLE_TARGET, message, "name a path that can be written", place=("target", "path")
-            )
+                UNWRITABLE_TARGET, text, ADD_A_CONNECTOR, place=("target", "format")
+            ) from error
+        return 0
 
-    def _path(self, path: str | None = None) -> Any:
-        jvm: Any = self.spark._jvm
-        return jvm.org.apache.hadoop.fs.Path(path or self.job.target.path)
 
-    def _folder(self) -> Any:
-        """Hadoop's view of the file system of the target."""
-        return self._path().getFileSystem(self.spark._jsparkSession.sessionState().newHadoopConf())
+def _runs_in(spark: SparkSession, path: str) -> FileRuns:
+    files = HadoopFiles(spark, path)
+    return FileRuns(files, files.qualified(path))
+
+
+def recovered(spark: SparkSession, job: Job) -> FileRuns:
+    """Return the runs of a target of files, when what runs that died left there, and in the quarantine, has been taken back."""
+    sink, storage, runs = sink_of(None), job.storage_options, _runs_in(spark, job.target.path)
+
+    def take_back(run: RunIdentity) -> None:
+        """Take the rows of a run that has not happened out of the quarantine."""
+        if sink.find(job.quarantine_path, storage) is None:
+            return
+        for found in sink.runs(job.quarantine_path, storage):
+            if (found.id, found.identity.started) == (run.id, run.started):
+                sink.take_back(_quarantine_of(job, run), found.version)
+                return
+
+    sink.recover(job.quarantine_path, None, storage)
+    runs.recover(take_back)
+    return runs
+
+
+def _quarantine_of(job: Job, run: RunIdentity) -> Place:
+    return sink_of(None).prepare(
+        job.quarantine_path,
+        Mode.APPEND.value,
+        storage_options=job.storage_options,
+        storage_version=None,
+        max_rows_per_file=job.target.max_rows_per_file,
+        run=run,
+    )
 
 
 def counted_warnings(good: DataFrame) -> tuple[tuple[str, str, int], ...]:

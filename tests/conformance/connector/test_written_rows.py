@@ -19,10 +19,14 @@ import pyarrow.parquet as pq
 import schemac
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.pipeline import conform, write
+from schemac.pipeline.values.shapes import spark_type
 from schemac.pipeline.writing.batches import to_schema
+from schemac.runs.identity import RunIdentity, random_id
+from schemac.runs.merges import Merge
 from schemac.runs.plain_types import plain_field
-from schemac.runs.tables import sink_of
-from schemac.source.catalogue import CONNECTOR
+from schemac.runs.storage import NO_STORAGE
+from schemac.runs.tables import TableForm, sink_of
+from schemac.source.catalogue import CONNECTOR, KEY_EXISTS
 from tests.conformance.connector.test_lance_spark import PYTHON, VERSION, pytestmark  # noqa: F401  skips
 from tests.spark_session import session_of_tests
 
@@ -133,6 +137,12 @@ def fields_of(table: Any) -> list[pb.Field]:
     return [pb.Field.FromString(message) for message in messages]
 
 
+def held_field(field: pa.Field) -> pa.Field:
+    """The column of a conformed frame for a field, such as the count that stands for a duration."""
+    is_count = spark_type(field) == "bigint"
+    return pa.field(field.name, pa.int64(), field.nullable) if is_count else plain_field(field)
+
+
 def assert_alike(path: Path, own: Path) -> None:
     found, expected = lance.dataset(path), lance.dataset(own)
     assert fields_of(found) == fields_of(expected)
@@ -180,8 +190,8 @@ def test_write_each_type_as_it_is_or_refuse_it(tmp_path: Path) -> None:
         case = case_of(dataset, folder)
         schema = pa.ipc.read_schema(pa.BufferReader((folder / "schema.arrow").read_bytes()))
         values = [{"id": 1, name: value, f"{name}_required": value} for value in column.values]
-        plain = pa.schema([plain_field(field) for field in schema])
-        rows = pa.RecordBatch.from_pylist([*values, {**values[0], name: None}], schema).cast(plain)
+        held = pa.schema([held_field(field) for field in schema])
+        rows = pa.RecordBatch.from_pylist([*values, {**values[0], name: None}], schema).cast(held)
         own = pa.Table.from_batches([to_schema(rows, schema)])
         lance.write_dataset(own, folder / "own.lance", data_storage_version="2.2")
         pq.write_table(pa.Table.from_batches([rows]), folder / "rows")
@@ -196,6 +206,73 @@ def test_write_each_type_as_it_is_or_refuse_it(tmp_path: Path) -> None:
     if VERSION == "0.4.0":
         refused = {name: error for name, error in zip(COLUMNS, errors, strict=True) if error}
         assert set(refused) == set(COLUMNS) - WRITTEN, refused
+
+
+DECIDING = ("int64", "string", "date", "decimal", "instant", "clock", "int16")
+"""Types of fields that decide which of two rows counts, as keys and as what says which one is the latest."""
+
+
+def test_merge_as_the_own_sink(tmp_path: Path) -> None:
+    """Keys and `latest` of each type: rows that are new, rows that replace others, and rows that came too late."""
+    cases, expected = [], []
+    for name in DECIDING:
+        column = COLUMNS[name]
+        low, *more = sorted(column.values)
+        folder = tmp_path / name
+        folder.mkdir()
+        field = {"name": "at", "type": {"kind": "Option", "inner": column.type}}
+        key = {"name": "key", "type": column.type, "extra": {"lance.org/primaryKey": {"position": 1}}}
+        text = {"kind": "Option", "inner": "String"}
+        (dataset,) = schemac.compile_text(json.dumps({"fields": [key, field, {"name": "s", "type": text}]}))
+        case = case_of(dataset, folder)
+        schema = pa.ipc.read_schema(pa.BufferReader((folder / "schema.arrow").read_bytes()))
+        first = [{"key": low, "at": low, "s": "a"}]
+        then = [{"key": low, "at": None, "s": "late"}, {"key": low, "at": low, "s": "b"}]
+        for high in more[:1]:
+            first.append({"key": high, "at": high, "s": "c"})
+            then.append({"key": high, "at": low, "s": "late"})
+        batches = [pa.RecordBatch.from_pylist(rows, schema) for rows in (first, then)]
+        merge = Merge(("key",), "at").to_json()
+        for number, told in enumerate(({"mode": "create"}, {"mode": "append", "merge": merge})):
+            pq.write_table(pa.Table.from_batches([batches[number]]), folder / f"rows{number}")
+            cases.append({**case, **told, "rows": str(folder / f"rows{number}")})
+        refused = Merge(("key",), is_refused=True).to_json()
+        cases.append({**cases[-1], "merge": refused})
+        expected.append(merged_by_the_own_sink(folder / "own.lance", schema, case["native"], batches, merge))
+    errors = written(cases, tmp_path)
+    for number, name in enumerate(DECIDING):
+        created, merged, again = errors[3 * number : 3 * number + 3]
+        assert (created, merged) == (None, None), name
+        assert again is not None
+        assert again[0] == KEY_EXISTS.id, name
+        assert_alike(tmp_path / name / "out.lance", tmp_path / name / "own.lance")
+        assert [row for row in expected[number] if "late" in row] == []
+
+
+def merged_by_the_own_sink(
+    path: Path, schema: pa.Schema, native: str, batches: list[pa.RecordBatch], merge: str
+) -> list[str]:
+    sink, told = sink_of("lance"), Merge.parse(merge)
+    form = TableForm(sink.written_schema(schema), native)
+    for number, batch in enumerate(batches):
+        run = RunIdentity.new(random_id(), [], "append")
+        place = sink.prepare(
+            str(path),
+            "append",
+            storage_options=NO_STORAGE,
+            storage_version="2.2",
+            max_rows_per_file=9,
+            run=run,
+        )
+        sink.open_staging(place)
+        pieces = sink.write(place, form.schema, iter([to_schema(batch, form.schema)]))
+        if number:
+            none = pa.schema([form.schema.field(name) for name in told.columns]).empty_table()
+            sink.merge(place, sink.judge(place, form, pieces, none, told))
+        else:
+            sink.commit(place, form, pieces)
+        sink.close_staging(place)
+    return rows_of(path)
 
 
 def test_keep_the_ids_of_a_table(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Has a connector write rows as a run of a pipeline does; a script for a Python of its own, whose pyspark has the connector's jars.
 
 Shape: arguments are the folder of the project's packages and a JSON file with a list of cases: `rows` (a Parquet file of conformed
-rows), `schema` (an Arrow schema as IPC bytes), `native` (the engine's own form of it), `path` and `mode`. Prints a JSON list with
-what was refused in each case, as code and message, or null.
+rows), `schema` (an Arrow schema as IPC bytes), `native` (the engine's own form of it), `path`, `mode`, and for rows that meet those
+of the table `merge` (a `Merge` as JSON). Prints a JSON list with what was refused in each case, as code and message, or null.
 """
 
 import json
@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.writing.connector import open_aside, write_aside
 from schemac.runs.identity import RunIdentity, random_id
+from schemac.runs.merges import Merge
 from schemac.runs.storage import NO_STORAGE
 from schemac.runs.tables import TableForm, sink_of
 
@@ -42,7 +43,7 @@ def main(file: str) -> None:
 
 
 def written(
-    session: SparkSession, rows: str, schema: str, native: str, path: str, mode: str
+    session: SparkSession, rows: str, schema: str, native: str, path: str, mode: str, merge: str = ""
 ) -> list[str] | None:
     """Write the rows of one case to its table; the code and the message of what is refused."""
     sink = sink_of("lance")
@@ -59,7 +60,12 @@ def written(
         aside = open_aside(frame, "lance", sink, place, form)
         found = write_aside(frame, "lance", aside, {}, sink, place)
         sink.claim(place, found.pieces)
-        sink.commit(place, form, found.pieces)
+        if merge:
+            told = Merge.parse(merge)
+            none = pa.schema([form.schema.field(name) for name in told.columns]).empty_table()
+            sink.merge(place, sink.judge(place, form, found.pieces, none, told))
+        else:
+            sink.commit(place, form, found.pieces)
     except PipelineError as error:
         return [error.code.id, error.message]
     finally:

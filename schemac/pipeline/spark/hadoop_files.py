@@ -1,0 +1,83 @@
+"""A file system of Hadoop, for folders that Spark writes: on this machine, in a cluster, or on an object store.
+
+Layer: pipeline.
+Shape: paths are texts as Spark takes them; names are those below a folder, with `/` between.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from schemac.pipeline.errors import PipelineError
+from schemac.source.catalogue import UNWRITABLE_TARGET
+
+
+class HadoopFiles:
+    """The file system that a path is in."""
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        self._jvm: Any = spark._jvm
+        settings = spark._jsparkSession.sessionState().newHadoopConf()
+        self._system = self._path(path).getFileSystem(settings)
+
+    def _path(self, path: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(path)
+
+    def qualified(self, path: str) -> str:
+        """Spell a path in full, without a slash at its end."""
+        return str(self._system.makeQualified(self._path(path)).toString()).rstrip("/")
+
+    def exists(self, path: str) -> bool:
+        """Whether a file or a folder is there."""
+        return bool(self._system.exists(self._path(path)))
+
+    def names(self, folder: str) -> list[str]:
+        """Names of what is in a folder, in order; none where there is no folder."""
+        if not self.exists(folder):
+            return []
+        return sorted(found.getPath().getName() for found in self._system.listStatus(self._path(folder)))
+
+    def data_files(self, folder: str) -> Iterator[str]:
+        """Names of the files at every depth of a folder, but for those that Spark passes over."""
+        base = self.qualified(folder) + "/"
+        found = self._system.listFiles(self._path(folder), True)
+        while found.hasNext():
+            name = found.next().getPath().toString().removeprefix(base)
+            if not any(part.startswith(("_", ".")) and "=" not in part for part in name.split("/")):
+                yield name
+
+    def read(self, path: str) -> str:
+        """Read a text in UTF-8."""
+        stream = self._system.open(self._path(path))
+        try:
+            return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+        finally:
+            stream.close()
+
+    def write(self, path: str, text: str) -> None:
+        """Write a text in UTF-8, in the place of what is there."""
+        stream = self._system.create(self._path(path), True)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
+
+    def modified(self, path: str) -> datetime:
+        """Return when a file or a folder was changed last."""
+        millis = self._system.getFileStatus(self._path(path)).getModificationTime()
+        return datetime.fromtimestamp(millis / 1000, UTC)
+
+    def rename(self, source: str, to: str) -> None:
+        """Rename a file or a folder; the folder that it comes to is made. Raises PipelineError."""
+        self._system.mkdirs(self._path(to).getParent())
+        if not self._system.rename(self._path(source), self._path(to)):
+            message = f"`{source}` cannot be renamed to `{to}`"
+            raise PipelineError(
+                UNWRITABLE_TARGET, message, "name a path that can be written", place=("target", "path")
+            )
+
+    def delete(self, path: str) -> None:
+        """Remove a file, or a folder with all that is in it; nothing where there is none."""
+        self._system.delete(self._path(path), True)
