@@ -5,6 +5,7 @@ Layer: artifacts.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.registry.codes import codes_of
@@ -133,6 +134,7 @@ def target_names() -> tuple[str, ...]:
     return ARTIFACTS.names(engines())
 
 
+@cache
 def load_target(name: str) -> Target:
     """Return the target of a name; its module, and with it its libraries, is loaded only now. Raises EngineError."""
     target = ARTIFACTS.of(engine(name))

@@ -192,8 +192,6 @@ class Store:
             self._put_provenance(provenance)
             recover(self._folder, union.paths)
             raise
-        for swap in swaps:
-            swap.clear()
         # While the old files are cleared away, they have to be known for ours.
         recover(self._folder, union.paths)
         self._put_provenance(after.to_json())

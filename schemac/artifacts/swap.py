@@ -1,10 +1,11 @@
 """The folder of one dataset, made aside and put in place of the old one in one step.
 
 Layer: artifacts.
-Shape: `.schemac-new/<dataset>/.new` holds the new folder until both change places, and the old one until that is
-cleared away. What schemac did not write is in both meanwhile, as a second link to the same file.
+Shape: `.schemac-new/.new-<dataset>` is the new folder until both change places, and the old one until that is
+cleared away; that of a dataset of an account is `.schemac-new/<account>/.new-<name>`. What schemac did not write is in both
+meanwhile, as a second link to the same file.
 Source: renameat2 of Linux and renameatx_np of macOS change places in one step. Where there is no such call, the old
-folder is put aside as `.old` first; a process that dies between the two steps leaves no folder, and the next
+folder is put aside as `.old-<dataset>` first; a process that dies between the two steps leaves no folder, and the next
 build puts it back.
 """
 
@@ -18,7 +19,8 @@ from functools import cache
 
 from schemac.artifacts.folder import STAGING, OutputFolder, is_cross_device, write_new
 
-_NEW, _OLD = ".new", ".old"
+_NEW, _OLD = ".new-", ".old-"
+"""What the folders aside begin with; no dataset does. Both are of one length."""
 _EXCHANGE = 2
 """RENAME_EXCHANGE of Linux; RENAME_SWAP of macOS is the same number."""
 _UNKNOWN_CALL = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
@@ -33,20 +35,21 @@ class Swap:
         self._own = own
         """Paths that schemac wrote for this very dataset; the folder may hold another dataset as well."""
         self._place = folder.at(dataset)
-        self._aside = folder.at(f"{STAGING}/{dataset}")
-        self._new, self._old = f"{self._aside}/{_NEW}", f"{self._aside}/{_OLD}"
+        account, slash, name = dataset.rpartition("/")
+        self._new, self._old = (folder.at(f"{STAGING}/{account}{slash}{sort}{name}") for sort in (_NEW, _OLD))
+        self._is_filled = False
         self._undo: list[Callable[[], object]] = []
 
     def stage(self, contents: Mapping[str, bytes], unchanged: Collection[str]) -> None:
         """Make the new folder: these contents by path, and what others have put there."""
-        os.makedirs(self._aside, exist_ok=True)
-        os.mkdir(self._new)
+        _make(self._new)
         made = {self._new}
+        self._is_filled = bool(contents)
         for path, content in contents.items():
             target = f"{self._new}{path[len(self._dataset) :]}"
             parent = target.rpartition("/")[0]
             if parent not in made:
-                os.makedirs(parent, exist_ok=True)
+                _make(parent)
                 made.add(parent)
             if path in unchanged:
                 _link(self._folder.at(path), target)
@@ -58,22 +61,18 @@ class Swap:
     def commit(self) -> None:
         """Put the new folder in place; an empty one means that none is left."""
         is_there = os.path.isdir(self._place)
-        if not os.listdir(self._new):
+        if not self._is_filled and not os.listdir(self._new):
             if is_there:
                 self._rename(self._place, self._old)
         elif not is_there:
-            os.makedirs(os.path.dirname(self._place), exist_ok=True)
+            if "/" in self._dataset:
+                os.makedirs(os.path.dirname(self._place), exist_ok=True)
             self._rename(self._new, self._place)
         elif exchange(self._new, self._place):
             self._undo.append(lambda: exchange(self._new, self._place))
         else:
             self._rename(self._place, self._old)
             self._rename(self._new, self._place)
-
-    def clear(self) -> None:
-        """Remove the place aside, if nothing is left there."""
-        with suppress(OSError):
-            os.rmdir(self._aside)
 
     def undo(self) -> None:
         """Take back what was committed."""
@@ -106,22 +105,34 @@ def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None
         return
     ours = listed()
     for root, folders, _ in os.walk(staging):
-        dataset = os.path.relpath(root, staging).replace(os.sep, "/")
-        place = folder.at(dataset)
-        if (
-            _OLD in folders
-            and not os.path.lexists(place)
-            and _NEW in folders
-            and os.listdir(f"{root}/{_NEW}")
-        ):
-            os.rename(f"{root}/{_OLD}", place)
-        for name in (_NEW, _OLD):
-            if os.path.isdir(f"{root}/{name}"):
-                _rescue(folder, f"{root}/{name}", dataset, ours)
-        folders[:] = [name for name in folders if name not in (_NEW, _OLD)]
+        aside = {name for name in folders if name.startswith((_NEW, _OLD))}
+        for name in sorted({name[len(_NEW) :] for name in aside}):
+            dataset = os.path.relpath(f"{root}/{name}", staging).replace(os.sep, "/")
+            new, old = f"{root}/{_NEW}{name}", f"{root}/{_OLD}{name}"
+            if os.path.isdir(old) and not os.path.lexists(folder.at(dataset)) and _has_any(new):
+                os.rename(old, folder.at(dataset))
+            for left in (new, old):
+                if os.path.isdir(left):
+                    _rescue(folder, left, dataset, ours)
+        folders[:] = [name for name in folders if name not in aside]
     import shutil  # for start-up time: only a build that changes a dataset needs it
 
     shutil.rmtree(staging)
+
+
+def _make(path: str) -> None:
+    """Make a folder; mostly the one above it is there."""
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        # It was made for a folder in it.
+        return
+    except FileNotFoundError:
+        os.makedirs(path)
+
+
+def _has_any(folder: str) -> bool:
+    return os.path.isdir(folder) and bool(os.listdir(folder))
 
 
 def remove_if_empty(folder: OutputFolder, dataset: str) -> None:

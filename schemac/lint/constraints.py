@@ -12,7 +12,7 @@ from schemac.attributes.own import CLASSIFICATION, DEPRECATED, OWNER
 from schemac.constraints.bounds import Bound, Maximum, Minimum, MultipleOf
 from schemac.constraints.constraint import Constraint
 from schemac.constraints.items import MinItems, UniqueItems
-from schemac.constraints.registry import are_constrained, constraints_at
+from schemac.constraints.registry import constraints_at
 from schemac.constraints.texts import Enum, MinLength, Pattern
 from schemac.constraints.values import limits_of
 from schemac.lint import codes
@@ -25,14 +25,10 @@ _HASHES = frozenset({"hash", "hashed", "digest", "checksum"})
 CONSTRAINTS, OWNERSHIP, PRIVACY = "constraints", "ownership", "privacy"
 
 
-def _constrained(subject: Subject) -> list[Slot]:
-    return [slot for slot in subject.slots if slot.extra and are_constrained(slot.extra)]
-
-
 @rule(codes.SINGLE_VALUE_ENUM, category=CONSTRAINTS, is_default=True)
 def single_value_enum(subject: Subject, say: Say) -> None:
     """A field with one possible value says nothing; a list that grows later is a wider constraint."""
-    for slot in _constrained(subject):
+    for slot in subject.constrained:
         values = slot.extra.get(attributes.ENUM.key)
         if isinstance(values, list) and len(values) == 1:
             say.attribute(slot, attributes.ENUM.key, f"{slot.path_text} has only the value {values[0]}")
@@ -41,7 +37,7 @@ def single_value_enum(subject: Subject, say: Say) -> None:
 @rule(codes.EQUAL_BOUNDS, category=CONSTRAINTS, is_default=True)
 def equal_bounds(subject: Subject, say: Say) -> None:
     """Often one of the two was copied."""
-    for slot in _constrained(subject):
+    for slot in subject.constrained:
         found = constraints_at(slot)
         low = next((one for one in found if isinstance(one, Minimum)), None)
         high = next((one for one in found if isinstance(one, Maximum)), None)
@@ -74,7 +70,7 @@ def _is_redundant(one: Constraint) -> bool:
 )
 def redundant_constraint(subject: Subject, say: Say) -> None:
     """A UInt8 is at least 0 without saying so."""
-    for slot in _constrained(subject):
+    for slot in subject.constrained:
         for one in constraints_at(slot):
             if _is_redundant(one):
                 message = f"every {slot.type.type_text()} is {one.text}"
@@ -84,7 +80,7 @@ def redundant_constraint(subject: Subject, say: Say) -> None:
 @rule(codes.UNANCHORED_PATTERN, category=CONSTRAINTS)
 def unanchored_pattern(subject: Subject, say: Say) -> None:
     """`[0-9]{4}` is found in `x12345`; `^` and `$` are the ends of a text."""
-    for slot in _constrained(subject):
+    for slot in subject.constrained:
         for one in constraints_at(slot):
             text = slot.extra.get(attributes.PATTERN.key)
             if (
@@ -116,7 +112,7 @@ def open_state(subject: Subject, say: Say) -> None:
 @rule(codes.LONG_ENUM, category=CONSTRAINTS)
 def long_enum(subject: Subject, say: Say) -> None:
     """It is a dataset of its own, which the field can refer to."""
-    for slot in _constrained(subject):
+    for slot in subject.constrained:
         for one in constraints_at(slot):
             if isinstance(one, Enum) and len(one.values) > subject.settings.max_values:
                 most = subject.settings.max_values

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from schemac.attributes.odf import DESCRIPTION
+from schemac.constraints.registry import are_constrained
 from schemac.lint.settings import LintSettings
 from schemac.lint.words import words_of
 from schemac.logical.dataset import LogicalDataset
@@ -36,6 +37,11 @@ class Subject:
     def fields(self) -> list[Slot]:
         """All slots with a name: columns, and members of structs."""
         return [slot for slot in self.slots if slot.is_member]
+
+    @cached_property
+    def constrained(self) -> list[Slot]:
+        """All places of types that have a constraint."""
+        return [slot for slot in self.slots if slot.extra and are_constrained(slot.extra)]
 
     @cached_property
     def key(self) -> tuple[Slot, ...]:

@@ -23,18 +23,22 @@ class Selection:
         self.settings = settings
         self.rules: Sequence[Rule] = all_rules(tuple(folder / file for file in settings.rules))
         wanted = self._named((*settings.select, *settings.extend_select)) - self._named(settings.ignore)
-        self._wanted = wanted
+        self._wanted = [rule for rule in self.rules if rule.code.id in wanted]
 
-    def rules_for(self, path: str) -> list[Rule]:
+    def rules_for(self, path: str) -> Sequence[Rule]:
         """Return the rules for a manifest, by its path from the project's folder."""
+        if not self.settings.per_path:
+            return self._wanted
         refused: set[str] = set()
         for pattern, words in self.settings.per_path.items():
             if _matches(path, pattern):
                 refused |= self._named(words)
-        return [rule for rule in self.rules if rule.code.id in self._wanted - refused]
+        return [rule for rule in self._wanted if rule.code.id not in refused]
 
     def severity(self, rule: Rule) -> Severity | None:
         """Return how bad what a rule finds is, where the project says it; the most exact name counts."""
+        if not self.settings.severity:
+            return None
         named = [word for word in self.settings.severity if rule.code.id in self._named((word,))]
         most = max(named, key=lambda word: (word == rule.code.slug, len(word)), default=None)
         return None if most is None else Severity(self.settings.severity[most])

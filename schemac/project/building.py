@@ -90,6 +90,8 @@ class Builds:
 
     def fresh(self, file: CompiledFile) -> BuiltFile:
         """Build a manifest, and keep what comes of it."""
+        if not self._project.cache.is_kept:
+            return self._made(file)[0]
         lock = _lock_of(file)
         made, is_looked_for = self._made(file)
         key = self._key(file, lock)

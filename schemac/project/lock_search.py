@@ -11,7 +11,7 @@ from pathlib import Path
 
 from schemac.cache.keys import Keys
 from schemac.project.configuration import Project
-from schemac.project.discovery import lock_path, walk
+from schemac.project.discovery import walk
 from schemac.source.text import read_file
 
 _MARKS = (".git", "schemac.toml", "pyproject.toml")
@@ -24,6 +24,8 @@ class LockSearch:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._is_marked = any((project.folder / mark).exists() for mark in _MARKS)
+        self._up: dict[str, Sequence[Path]] = {}
+        """By the folder of the manifest, where only locks on the way up count."""
         self._in_folders: dict[Path, list[Path]] = {}
         self._digests: dict[Path, bytes] = {}
         self._around: dict[str, bytes] = {}
@@ -35,7 +37,7 @@ class LockSearch:
         found = self._around.get(folder)
         if found is None:
             digest = blake2b(digest_size=16)
-            for path in self.locks_for(lock_path(manifest)):
+            for path in self.locks_for(manifest):
                 digest.update(self._digest(path))
             found = self._around[folder] = digest.digest()
         return found
@@ -49,13 +51,17 @@ class LockSearch:
             found = self._digests[lock] = Keys(where).key(*parts)
         return found
 
-    def locks_for(self, own: Path) -> Sequence[Path]:
+    def locks_for(self, manifest: Path) -> Sequence[Path]:
         """All locks of the project; where nothing says how far it goes, those on the way up to the working folder."""
         if self._is_marked:
             return self._all
-        folder = Path(os.path.abspath(own.parent))
-        folders = [f for f in (folder, *folder.parents) if f.is_relative_to(self._project.folder)]
-        return [path for one in folders for path in self._in(one)]
+        name = os.path.dirname(manifest)
+        found = self._up.get(name)
+        if found is None:
+            folder = Path(os.path.abspath(name))
+            folders = [f for f in (folder, *folder.parents) if f.is_relative_to(self._project.folder)]
+            found = self._up[name] = [path for one in folders for path in self._in(one)]
+        return found
 
     def _in(self, folder: Path) -> list[Path]:
         """Return the locks of one folder, looked for once."""

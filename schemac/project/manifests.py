@@ -45,7 +45,7 @@ class CompiledFile:
     make: "Callable[[], list[LogicalDataset]]" = field(compare=False, repr=False)
     """Compiles it, without what there is to say of it; the datasets have the names that the manifest gives them."""
     key: bytes = b""
-    """Stands for all that its datasets depend on."""
+    """Stands for all that its datasets depend on; empty where nothing is kept."""
     imported: Imported = NOTHING
 
     @cached_property
@@ -107,7 +107,7 @@ class Checks:
 
     def content(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Return what a manifest with these bytes is; as `file`."""
-        return self.kept(content, file, report) or self._fresh(content, file, report)
+        return self.kept(content, file, report) or self.fresh(content, file, report)
 
     def kept(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Return what an earlier run has kept of a manifest with these bytes; None where there is nothing."""
@@ -125,7 +125,12 @@ class Checks:
         return self._compiled(file, content, named, imported, self._key(file, content))
 
     def _key(self, file: ManifestFile, content: bytes) -> bytes:
-        """Return the key of a manifest; what it imports is found only in its entry, and is a part of other keys."""
+        """Return the key of a manifest; what it imports is found only in its entry, and is a part of other keys.
+
+        It is empty where nothing is kept.
+        """
+        if not self._project.cache.is_kept:
+            return b""
         path = (self._path(file),) if self._options.has_rules else ()
         return self._keys.key(file.name, file.is_named, content, *path)
 
@@ -154,7 +159,8 @@ class Checks:
             self._library = Library(self._contents)
         return self._library
 
-    def _fresh(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
+    def fresh(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
+        """Check a manifest with these bytes, and keep what is found; as `file`."""
         found = Report()
         source = decode_text(content, file.name, found)
         datasets, imported = self._check(source, file, found) if source is not None else ([], NOTHING)
@@ -197,7 +203,7 @@ class Checks:
             source = decode_text(content, file.name, Report())
             return self._check(source, file, Report(), has_rules=False)[0] if source is not None else []
 
-        key = own if imported == NOTHING else self._keys.key(own, *imported.parts)
+        key = own if imported == NOTHING or not own else self._keys.key(own, *imported.parts)
         return CompiledFile(file, content.removeprefix(_MARK), named, make, key, imported)
 
     def _check(

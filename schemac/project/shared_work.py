@@ -116,7 +116,7 @@ class SharedWork(Generic[T]):
         work = self._work
         for manifest, content in part:
             said = Report()
-            file = self._checks.content(content, manifest, said)
+            file = self._checks.fresh(content, manifest, said)
             if said.has_errors:
                 work = None
             if file is None:

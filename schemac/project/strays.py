@@ -35,21 +35,23 @@ class LostLocks:
 
     def report(self, file: CompiledFile, report: Report) -> bool:
         """Say which datasets of a manifest have their lock elsewhere; whether any had to be looked for."""
-        own = lock_path(file.file.path)
-        lock = _read(own) if has_lock(file.file.path) else Lock()
+        manifest = file.file.path
+        is_locked = has_lock(manifest)
+        lock = _read(lock_path(manifest)) if is_locked else Lock()
         # What is wrong with a lock is told where it is opened.
         known = {dataset.name for dataset in lock.datasets} if lock is not None else None
         lost = {named.name for named in file.named if known is not None and named.name not in known}
-        if lost and (has_lock(file.file.path) or self._search.locks_for(own)):
+        if lost and (is_locked or self._search.locks_for(manifest)):
             for dataset in file.datasets:
                 if dataset.name in lost:
-                    self._report_lock_of(dataset, file, own, report)
+                    self._report_lock_of(dataset, file, report)
         return bool(lost)
 
-    def _report_lock_of(self, dataset: LogicalDataset, file: CompiledFile, own: Path, report: Report) -> None:
+    def _report_lock_of(self, dataset: LogicalDataset, file: CompiledFile, report: Report) -> None:
         """Say where the lock of a dataset may be."""
+        own = lock_path(file.file.path)
         names = {one.name for one in file.datasets}
-        for path in dict.fromkeys((own, *self._search.locks_for(own))):
+        for path in dict.fromkeys((own, *self._search.locks_for(file.file.path))):
             lock = _read(path) if path.is_file() else None
             for locked in lock.datasets if lock is not None else ():
                 if locked.name == dataset.name and not _has(path, dataset.name, self._project):

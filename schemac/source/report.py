@@ -75,6 +75,8 @@ class Report:
 
         One that was found several times, from different places, is one finding with these places.
         """
+        if not self._diagnostics:
+            return ()
         return tuple(
             sorted(
                 _once(self._diagnostics), key=lambda d: (d.file, d.line, d.column, d.severity.rank, d.code)

@@ -7,6 +7,7 @@ far as the parser still can.
 Source: YAML 1.2.2; scalars by its core schema.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from ruamel.yaml.events import (
@@ -113,6 +114,9 @@ class _Composer:
         self.read = content, event_source
         self.next_event = next_event = event_source(content)
         self.anchors: dict[str, _Anchored | None] = {}
+        texts: dict[str, str] = {}
+        self.shared: Callable[[str, str], str] = texts.setdefault
+        """Gives equal keys as one text: there are few, and each field has all of them."""
         self.nodes = 0
         self.deepest = 0
         """Levels down to the deepest value since the last anchor, aliases written out."""
@@ -138,6 +142,8 @@ class _Composer:
             self.refuse_depth(event)
         self.deepest = max(self.deepest, depth)
         anchor = event.anchor
+        if kind is MappingStartEvent and anchor is None and event.ctag is None:
+            return self.mapping(depth + 1)
         if anchor is None:
             return self.content(event, depth)
         before, outside = self.nodes, self.deepest
@@ -162,10 +168,11 @@ class _Composer:
 
     def mapping(self, depth: int) -> YamlValue:
         mapping: dict[str, YamlValue] = {}
-        keys: dict[str, Any] = {}
-        next_event, scalar = self.next_event, ScalarEvent
+        keys: list[Any] = []
+        next_event, scalar, shared = self.next_event, ScalarEvent, self.shared
         nodes = 0
-        # The common case, a scalar without a tag, is decided here to save a call for most nodes; `ctag` is None where `tag` is.
+        # The common cases, scalars and collections without tag and anchor, are decided here to save calls for most nodes;
+        # `ctag` is None where `tag` is.
         while (event := next_event()).__class__ is not MappingEndEvent:
             if event.__class__ is scalar and event.ctag is None and event.anchor is None:
                 nodes += 1
@@ -181,10 +188,11 @@ class _Composer:
                 nodes = 0
                 value = self.value(item, depth)
             if key in mapping:
-                self.duplicate(key, event, keys[key], is_same=value == mapping[key])
+                first = keys[list(mapping).index(key)]
+                self.duplicate(key, event, first, is_same=value == mapping[key])
                 continue
-            mapping[key] = value
-            keys[key] = event
+            mapping[shared(key, key)] = value
+            keys.append(event)
         self.nodes += nodes
         return mapping
 

@@ -10,29 +10,35 @@ held against what pylance 14.0.2 makes of the same Arrow schema. What Lance cann
 """
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from schemac.arrow.lower_metadata import EXTENSION_NAME
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.codes import LANCE_LOSS
 from schemac.engines.lance.limits import Limits
 from schemac.engines.lance.nodes import NO_MARKS, KeyMarks, Node, nodes_of, numbered, words_by_slot
+from schemac.engines.lance.types import Encoding
+from schemac.engines.lance.wire import schema_bytes
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
 
+if TYPE_CHECKING:
+    from schemac.engines.lance._generated.lance import file_pb2 as pb
+
 _Numbered = Iterable[tuple[int, Node]]
 
 
-def to_message(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> pb.Schema:
+def to_message(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> "pb.Schema":
     """Return the schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
-    return _message(numbered(lowered, nodes_of(lowered), numbers), lowered.metadata)
+    from schemac.engines.lance._generated.lance import file_pb2 as pb  # for start-up time: no build needs it
+
+    return pb.Schema.FromString(to_bytes(lowered, numbers))
 
 
 def to_bytes(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> bytes:
     """Return the same message in the bytes of `lance/schema.binpb`."""
-    nodes = nodes_of(lowered)
-    return _bytes(nodes, numbered(lowered, nodes, numbers), lowered.metadata)
+    return schema_bytes(numbered(lowered, nodes_of(lowered), numbers), lowered.metadata)
 
 
 def to_text(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> str:
@@ -47,75 +53,9 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     lowered, numbers = compilation.lowered, compilation.numbers
     nodes = nodes_of(lowered)
     return [
-        Artifact("lance/schema.binpb", _bytes(nodes, numbered(lowered, nodes, numbers), lowered.metadata)),
+        Artifact("lance/schema.binpb", schema_bytes(numbered(lowered, nodes, numbers), lowered.metadata)),
         Artifact("lance/schema.txtpb", _text(numbered(lowered, nodes, numbers), lowered.metadata).encode()),
     ]
-
-
-def _message(nodes: _Numbered, metadata: Mapping[str, str]) -> pb.Schema:
-    message = pb.Schema()
-    add = message.fields.add
-    for id, node in nodes:
-        # Set one by one: the constructor with all values as arguments takes three times as long.
-        field = add()
-        field.name, field.parent_id, field.logical_type, field.nullable, field.encoding, entries, marks = node
-        field.id = id
-        if entries:
-            target = field.metadata
-            for key, value in entries.items():
-                target[key] = value.encode()
-            field.extension_name = entries.get(EXTENSION_NAME, "")
-            field.unenforced_primary_key = marks.is_primary
-            field.unenforced_primary_key_position = marks.primary_position
-            field.unenforced_clustering_key_position = marks.clustering_position
-    for text_key, text in metadata.items():
-        message.metadata[text_key] = text.encode()
-    return message
-
-
-def _bytes(nodes: Iterable[Node], numbered_nodes: _Numbered, metadata: Mapping[str, str]) -> bytes:
-    """Return the message as Lance writes it, maps in key order.
-
-    Lance leaves an empty key or value out of a map's entry, where this library writes its length of zero.
-    """
-    message = _message(numbered_nodes, metadata)
-    entries = [metadata, *(node.metadata for node in nodes if node.metadata)]
-    if all(all(entry) and all(entry.values()) for entry in entries):
-        return message.SerializeToString(deterministic=True)
-    fields = (_record(1, _field_bytes(field)) for field in message.fields)
-    return b"".join(fields) + _map_bytes(5, message.metadata)
-
-
-def _field_bytes(field: pb.Field) -> bytes:
-    before, after = pb.Field(), pb.Field()
-    before.CopyFrom(field)
-    before.ClearField("metadata")
-    after.unenforced_primary_key = field.unenforced_primary_key
-    after.unenforced_primary_key_position = field.unenforced_primary_key_position
-    after.unenforced_clustering_key_position = field.unenforced_clustering_key_position
-    for name, _ in after.ListFields():
-        before.ClearField(name.name)
-    return before.SerializeToString() + _map_bytes(10, field.metadata) + after.SerializeToString()
-
-
-def _map_bytes(number: int, entries: Mapping[str, bytes]) -> bytes:
-    return b"".join(
-        _record(
-            number, b"".join(_record(n, part) for n, part in ((1, key.encode()), (2, entries[key])) if part)
-        )
-        for key in sorted(entries)
-    )
-
-
-def _record(number: int, content: bytes) -> bytes:
-    """Return a length-delimited field of protobuf's wire format."""
-    length = len(content)
-    head = bytearray([number << 3 | 2])
-    while length > 127:
-        head.append(length & 127 | 128)
-        length >>= 7
-    head.append(length)
-    return bytes(head) + content
 
 
 def _text(nodes: _Numbered, metadata: Mapping[str, str]) -> str:
@@ -166,7 +106,7 @@ def _marks_text(marks: KeyMarks) -> str:
 
 
 _LINE = "\n"
-_ENCODING_NAMES = {number: name for name, number in pb.Field.Encoding.items()}
+_ENCODING_NAMES = {number: name for name, number in vars(Encoding).items() if name.isupper()}
 _CONTROLS = str.maketrans(
     {
         "\n": "\\n",

@@ -11,14 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from schemac.arrow.lower_metadata import EXTENSION_NAME, registered_extension_metadata
-from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.names import (
     CLUSTERING_KEY_POSITION,
     JSON_EXTENSION,
     PRIMARY_KEY_MARK,
     PRIMARY_KEY_POSITION,
 )
-from schemac.engines.lance.types import types_of_lance
+from schemac.engines.lance.types import Encoding, types_of_lance
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import ArrowField, pa
@@ -48,7 +47,8 @@ class Node(NamedTuple):
     """Index of the node around it, -1 for none."""
     logical_type: str
     is_nullable: bool
-    encoding: "pb.Field.Encoding"
+    encoding: int
+    """One of `types.Encoding`."""
     metadata: Mapping[str, str]
     """Keys in order."""
     marks: KeyMarks
@@ -92,7 +92,7 @@ class _Writer:
         except ValueError:
             if not self.is_tolerant:
                 raise
-            logical_type, encoding = str(type_), pb.Field.NONE
+            logical_type, encoding = str(type_), Encoding.NONE
         nodes.append(Node(arrow.name, parent, logical_type, arrow.nullable, encoding, metadata, marks))
         if logical_type in _PARENTS:
             self.children(type_, id)
@@ -110,7 +110,7 @@ class _Writer:
                 self.part(child, id)
         elif type_.id == self.types.map:
             entries = len(self.nodes)
-            self.nodes.append(Node("entries", id, "struct", False, pb.Field.NONE, NO_METADATA, NO_MARKS))
+            self.nodes.append(Node("entries", id, "struct", False, Encoding.NONE, NO_METADATA, NO_MARKS))
             self.part(type_.key_field, entries)
             self.part(type_.item_field, entries)
         else:

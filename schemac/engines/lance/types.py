@@ -9,12 +9,21 @@ from functools import cache
 from typing import Any
 
 from schemac.arrow.lower_metadata import EXTENSION_NAME
-from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.names import BRAIN_FLOAT, JSON_EXTENSION
 from schemac.physical.arrow import ArrowField, pa
 
 NAME_KEY = EXTENSION_NAME.encode()
 """Under which pyarrow has the name of an extension type."""
+
+
+class Encoding:
+    """Numbers of `Field.Encoding` in `protos/lance/file.proto`; plain ones, for there is one in each field."""
+
+    NONE = 0
+    PLAIN = 1
+    VAR_BINARY = 2
+    DICTIONARY = 3
+    RLE = 4
 
 
 class Types:
@@ -66,30 +75,30 @@ class Types:
         self.map = types.Type_MAP
         self.dictionary = types.Type_DICTIONARY
 
-    def words(self, type_: Any, metadata: Mapping[str, str]) -> tuple[str, "pb.Field.Encoding"]:
+    def words(self, type_: Any, metadata: Mapping[str, str]) -> tuple[str, int]:
         """Logical type and (deprecated, still compared) encoding of a storage type."""
         id = type_.id
         if (plain := self.plain.get(id)) is not None:
-            return plain, pb.Field.NONE if id == self.null else pb.Field.PLAIN
+            return plain, Encoding.NONE if id == self.null else Encoding.PLAIN
         if metadata and metadata.get(EXTENSION_NAME) == JSON_EXTENSION:
-            return "json", pb.Field.VAR_BINARY
+            return "json", Encoding.VAR_BINARY
         if (variable := self.variable.get(id)) is not None:
-            return variable, pb.Field.VAR_BINARY
+            return variable, Encoding.VAR_BINARY
         if (spelled := self.with_parameters.get(id)) is not None:
-            return spelled(type_), pb.Field.PLAIN
+            return spelled(type_), Encoding.PLAIN
         if id == self.struct:
-            return "struct", pb.Field.NONE
+            return "struct", Encoding.NONE
         if id in self.lists:
             of_structs = ".struct" if type_.value_type.id == self.struct else ""
-            return self.lists[id] + of_structs, pb.Field.PLAIN
+            return self.lists[id] + of_structs, Encoding.PLAIN
         if id == self.fixed_list:
-            return f"fixed_size_list:{self.item_words(type_.value_field)}:{type_.list_size}", pb.Field.PLAIN
+            return f"fixed_size_list:{self.item_words(type_.value_field)}:{type_.list_size}", Encoding.PLAIN
         if id == self.map:
-            return "map", pb.Field.PLAIN
+            return "map", Encoding.PLAIN
         if id == self.dictionary:
             value, _ = self.words(type_.value_type, {})
             index, _ = self.words(type_.index_type, {})
-            return f"dict:{value}:{index}:false", pb.Field.DICTIONARY
+            return f"dict:{value}:{index}:false", Encoding.DICTIONARY
         raise ValueError(f"Lance has no type for {type_}")
 
     def item_words(self, item: ArrowField) -> str:

@@ -33,23 +33,22 @@ def tell_differences(
 ) -> None:
     """Enter all differences; the types of the fields that were `told` of count as told."""
     for field, there in zip(wanted, made, strict=True):
-        for slot, lost, becomes in _of_field(field, there, told):
-            lose(slot, lost, becomes)
+        _tell_of_field(field, there, told, lose)
 
 
-def _of_field(field: LoweredField, made: MadeField, told: frozenset[str]) -> Iterator[tuple[Slot, str, str]]:
+def _tell_of_field(field: LoweredField, made: MadeField, told: frozenset[str], lose: Lose) -> None:
     slot: Slot = field.slot
-    wanted_type: Any = _storage(field.arrow.type)
-    if made.is_nullable and not field.arrow.nullable:
-        yield slot, "a value that may not be null", "one that may"
+    arrow = field.arrow
+    wanted_type: Any = _storage(arrow.type)
+    if made.is_nullable and not arrow.nullable:
+        lose(slot, "a value that may not be null", "one that may")
     if metadata := _metadata(field):
-        for lost, becomes in _lost_metadata(field, metadata, made.metadata):
-            yield slot, lost, becomes
+        _tell_metadata(slot, metadata, made.metadata, lose)
     if not field.children and wanted_type.equals(made.type):
         return
     words, becomes = _layout(wanted_type), _layout(made.type)
-    if words != becomes and slot.path_text not in told and not _is_json(field.arrow):
-        yield slot, words, becomes
+    if words != becomes and not (told and slot.path_text in told) and not _is_json(arrow):
+        lose(slot, words, becomes)
     if not field.children:
         return
     # What is in a vector of plain values Lance itself does not keep.
@@ -59,9 +58,9 @@ def _of_field(field: LoweredField, made: MadeField, told: frozenset[str]) -> Ite
     if len(parts) == len(field.children):
         for child, part in zip(field.children, parts, strict=True):
             if pa.types.is_list(made.type) and child.arrow.name != part.name:
-                yield slot, f"the name {child.arrow.name} of its items", part.name
+                lose(slot, f"the name {child.arrow.name} of its items", part.name)
             inner = MadeField(part.name, part.type, part.nullable, _texts(part.metadata))
-            yield from _of_field(child, inner, told)
+            _tell_of_field(child, inner, told, lose)
 
 
 def _storage(type_: ArrowType) -> ArrowType:
@@ -108,33 +107,38 @@ def _metadata(field: LoweredField) -> Mapping[str, str]:
     return field.metadata
 
 
-def _lost_metadata(
-    field: LoweredField, wanted: Mapping[str, str], made: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
-    """Yield what the table does not know of a field, in the author's words."""
-    lost = {key for key, value in wanted.items() if value and made.get(key) != value}
-    if COMMENT in made:
-        lost.discard(odf.DESCRIPTION.key)
+def _tell_metadata(slot: Slot, wanted: Mapping[str, str], made: Mapping[str, str], lose: Lose) -> None:
+    """Enter what the table does not know of a field, in the author's words."""
+    is_commented = COMMENT in made
+    lost = [
+        key
+        for key, value in wanted.items()
+        if value and made.get(key) != value and not (is_commented and key == odf.DESCRIPTION.key)
+    ]
     if not lost:
         return
-    slot: Slot = field.slot
     if EXTENSION_NAME not in lost and not are_telling(slot.extra):
         # Nothing but attributes that travel under their own keys.
-        yield from ((f"the attribute {key}", "nothing") for key in sorted(lost))
+        for key in sorted(lost):
+            lose(slot, f"the attribute {key}", "nothing")
         return
     if EXTENSION_NAME in lost:
         is_json = has_role(slot.extra, Role.JSON)
-        yield (
-            ("JSON", "a text") if is_json else (f"the extension type {wanted[EXTENSION_NAME]}", "its storage")
-        )
-    lost -= {EXTENSION_NAME, EXTENSION_METADATA}
+        lost_type = "JSON" if is_json else f"the extension type {wanted[EXTENSION_NAME]}"
+        lose(slot, lost_type, "a text" if is_json else "its storage")
+    for words in _told_attributes(slot, set(lost) - {EXTENSION_NAME, EXTENSION_METADATA}):
+        lose(slot, words, "nothing")
+
+
+def _told_attributes(slot: Slot, lost: set[str]) -> Iterator[str]:
+    """Yield what of the attributes is in these entries of the metadata."""
     # Sorted, for the order of keys means nothing.
     for key, value in sorted(slot.extra.items()):
         if key == arrow.METADATA.key:
-            yield from ((f"the metadata {name}", "nothing") for name in sorted(lost & value.keys()))
+            yield from (f"the metadata {name}" for name in sorted(lost & value.keys()))
             continue
         mine = sorted(lost & field_metadata({key: value}).keys())
-        yield from ((words, "nothing") for words in dict.fromkeys(_entry(key, name) for name in mine))
+        yield from dict.fromkeys(_entry(key, name) for name in mine)
 
 
 def _entry(attribute: str, key: str) -> str:

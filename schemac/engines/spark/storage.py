@@ -4,6 +4,7 @@ Layer: engines.
 Shape: an attribute of the engine whose tables Spark alters.
 """
 
+from functools import cache
 from typing import Any
 
 from schemac.attributes.attribute import Attribute, Extra, Role
@@ -14,6 +15,7 @@ from schemac.source.json_object import Json
 from schemac.syntax.reading import InvalidValueError
 
 
+@cache
 def _attribute() -> Attribute[str]:
     return roles(engine(ENGINE.alters).domain)[Role.STORAGE_VERSION]
 
