@@ -82,6 +82,13 @@ _RULES = {
 _DEEPEST = 50
 
 
+_OF_PROGRAMS = (
+    "where your program may run, give it a schema of pyarrow, as modules of the target `python` have one:"
+    " `schemac.from_arrow(rides_schema.ARROW_SCHEMA)`"
+)
+"""What takes schemas that are no models: a file is parsed and never run."""
+
+
 class _UnreadableError(Exception):
     """Why a file has no table."""
 
@@ -105,7 +112,7 @@ def read(path: Path, report: Report) -> Imported | None:
     try:
         tables = _Reader(module).tables()
     except _UnreadableError as error:
-        refuse(path, str(error), report)
+        refuse(path, str(error), report, help=_OF_PROGRAMS)
         return None
     first, *others = tables
     return Imported(first.schema, first.comments, first.name, first.notes, others=tuple(others))
