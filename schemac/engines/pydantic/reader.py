@@ -83,10 +83,9 @@ _DEEPEST = 50
 
 
 _OF_PROGRAMS = (
-    "where your program may run, give it a schema of pyarrow, as modules of the target `python` have one:"
-    " `schemac.from_arrow(rides_schema.ARROW_SCHEMA)`"
+    "import a module of the target `python` in a program: `schemac.from_arrow(rides_schema.ARROW_SCHEMA)`"
 )
-"""What takes schemas that are no models: a file is parsed and never run."""
+"""A file is parsed and never run."""
 
 
 class _UnreadableError(Exception):
