@@ -80,12 +80,9 @@ _RULES = {
 }
 """Constraints by the arguments of `Field` that say them; of lists, lengths are numbers of items."""
 _DEEPEST = 50
-
-
 _OF_PROGRAMS = (
-    "import a module of the target `python` in a program: `schemac.from_arrow(rides_schema.ARROW_SCHEMA)`"
+    "in a program, take `schemac.from_arrow(rides_schema.ARROW_SCHEMA)` of a module of the target `python`"
 )
-"""A file is parsed and never run."""
 
 
 class _UnreadableError(Exception):
