@@ -56,8 +56,33 @@ class Reference(AttributeValue):
             )
 
 
+_FOREIGN = {
+    "minimum": ("min", "minValue", "ge", "gte"),
+    "maximum": ("max", "maxValue", "le", "lte"),
+    "exclusiveMinimum": ("gt", "greaterThan"),
+    "exclusiveMaximum": ("lt", "lessThan"),
+    "multipleOf": ("divisibleBy",),
+    "minLength": ("minLen",),
+    "maxLength": ("maxLen",),
+    "pattern": ("regex", "regexp", "matches"),
+    "enum": ("acceptedValues", "allowedValues", "oneOf", "choices"),
+    "minItems": ("minSize",),
+    "maxItems": ("maxSize",),
+    "uniqueItems": ("uniqueElements",),
+    "unique": ("uniqueKeys", "uniqueTogether"),
+    "references": ("foreignKey", "foreignKeys", "relationships", "reference"),
+    "check": ("checks", "condition", "assert"),
+}
+"""What other systems call them."""
+
+
+def _keys_of(name: str) -> tuple[str, ...]:
+    return (name, *_FOREIGN[name])
+
+
 def _of_values(name: str, value_type: Any, fits: frozenset[Family], summary: str) -> Attribute[Any]:
-    return Attribute[Any](f"{DOMAIN}/{name}", value_type, summary, fits=fits, facts=_FACTS)
+    key = f"{DOMAIN}/{name}"
+    return Attribute[Any](key, value_type, summary, fits=fits, facts=_FACTS, foreign_keys=_keys_of(name))
 
 
 Renamed = Callable[[Any, str, str], Iterable[Renaming]]
@@ -71,6 +96,7 @@ def _of_rows(name: str, value_type: Any, summary: str, renamed: Renamed) -> Attr
         on_field=False,
         on_schema=True,
         facts=_FACTS,
+        foreign_keys=_keys_of(name),
         renamed=renamed,
     )
 

@@ -28,7 +28,7 @@ from schemac.source.catalogue import (
     UNKNOWN_ATTRIBUTE,
 )
 from schemac.source.json_object import Json
-from schemac.source.suggest import closest, one_of, with_article
+from schemac.source.suggest import closest, fold, one_of, with_article
 from schemac.syntax.complaints import Complaint, complaints
 from schemac.syntax.plain import written
 from schemac.syntax.reading import InvalidValueError
@@ -111,11 +111,14 @@ def _near_domain(domain: str) -> str | None:
 def _is_like_a_known_one(key: str, value: Any, say: Say) -> bool:
     domain, _, name = key.partition("/")
     if domain in DOMAINS:
-        names = [a.name for a in ATTRIBUTES.values() if domain_of(a.key) == domain]
-        near = closest(name, names)
+        own = [a for a in ATTRIBUTES.values() if domain_of(a.key) == domain]
+        names = [a.name for a in own]
+        near = closest(name, names, {fold(key): a.name for a in own for key in a.foreign_keys})
         holder = _holder_of(domain, name)
         if holder is not None:
             help = f"write `{holder}: {{{name}: …}}`"
+        elif fold(name) in ("required", "notnull", "nullable", "optional"):
+            help = "leave it out: a value may be null where its type is an Option, and nowhere else"
         else:
             help = (
                 Meant.word(f"{domain}/{near}", key) if near else f"known in this domain: {', '.join(names)}"
@@ -239,6 +242,12 @@ def _say_complaint(
     fields = getattr(attribute.value_type, "model_fields", {})
     if isinstance(value, str) and "kind" in fields:
         help = Write.value(f"{{kind: {written(value)}}}")
+    elif (
+        isinstance(value, str)
+        and not found.path
+        and message.startswith(f"`{attribute.key}` has to be a list")
+    ):
+        help = Write.value(f"[{written(value)}]")
     elif value is True and fields and not any(field.is_required() for field in fields.values()):
         help = Write.value("{}")
     elif found.path == ("linkType",) and isinstance(value["linkType"], str):

@@ -191,7 +191,13 @@ def check_row_constraints(
                 wrong.add(key)
             elif known[path].children:
                 message = f"{path} is {with_article(known[path].type.kind)}; name fields with plain values"
-                findings.at_schema(UNFIT_CONSTRAINT, message, "extra", key, *steps, i)
+                below = [f"{path}.{one.segment}" for one in known[path].children if one.is_member]
+                help = (
+                    f"such as {', '.join(below[:8])}"
+                    if below
+                    else "lists and maps have no single value in a row"
+                )
+                findings.at_schema(UNFIT_CONSTRAINT, message, "extra", key, *steps, i, help=help)
                 wrong.add(key)
             elif path in paths[:i]:
                 findings.at_schema(
@@ -225,9 +231,11 @@ def check_row_constraints(
 def _unknown_field(
     key: str, path: str, known: Mapping[str, Slot], findings: Findings, *steps: str | int
 ) -> None:
-    near = closest(path, known)
+    plain = [name for name, slot in known.items() if not slot.children]
+    near = closest(path, plain)
     above = known.get(path.partition(".")[0])
-    help: str = shown_fields(list(known))
+    inside = [one for one in plain if one.startswith(f"{path.rpartition('.')[0]}.")]
+    help: str = shown_fields(inside or plain)
     if above is not None and above.type.family in (Family.LIST, Family.MAP):
         help = f"the items of {above.path_text} have no single value in a row; name fields that have one"
     elif near:

@@ -123,7 +123,13 @@ class MultipleOf(Constraint):
     @classmethod
     def read(cls, type_: LogicalType, authored: Any) -> Self:
         """Return the divisor, which is a value of the type above zero."""
-        divisor = read_value(type_, authored)
+        try:
+            divisor = read_value(type_, authored)
+        except UnfitValueError as error:
+            is_fraction = type_.family is not Family.DECIMAL and error.help.startswith("write 0 ")
+            raise UnfitValueError(
+                error.message, "write a whole number above zero" if is_fraction else error.help
+            ) from error
         assert isinstance(divisor, int | Decimal)
         if divisor <= 0:
             raise UnfitValueError(f"{shown(type_, divisor)} is not above zero", "write a number above zero")

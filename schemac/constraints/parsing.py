@@ -263,8 +263,7 @@ class _Parser:
         slot = self.slots.get(path)
         if slot is None:
             shown = ".".join(word.text for word in words)
-            known = {FieldNode.of(one).__str__(): one for one in self.slots.values()}
-            near = closest(shown, known)
+            near = closest(shown, self._names())
             if self.token is not None and self.token.text == "(":
                 raise ExpressionError(f"there is no function `{shown}`", instead_of_function(shown))
             if shown.lower() in INSTEAD:
@@ -279,7 +278,11 @@ class _Parser:
             return f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
         if near:
             return f"did you mean `{near}`?"
-        return shown_fields([str(FieldNode.of(slot)) for slot in self.slots.values()])
+        return shown_fields(self._names())
+
+    def _names(self) -> list[str]:
+        """Return the fields that have one value."""
+        return [str(FieldNode.of(slot)) for slot in self.slots.values() if not slot.children]
 
 
 def compared(operator: str, left: _Part, right: _Part) -> ComparisonNode:

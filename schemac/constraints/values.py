@@ -9,6 +9,7 @@ the nearest one of its type is meant, as everywhere where a float is written in 
 
 import re
 import struct
+from calendar import monthrange
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
@@ -105,10 +106,20 @@ def _of(type_: LogicalType) -> Any:
 def _number(type_: LogicalType, authored: Any) -> Decimal:
     what = with_article(type_.type_text())
     if isinstance(authored, bool) or not isinstance(authored, int | float | str):
-        raise UnfitValueError(f"{_quoted(authored)} is no number, but {what} is one")
+        raise UnfitValueError(
+            f"{_quoted(authored)} is no number, but {what} is one", "write a number such as 1.5"
+        )
     text = repr(authored) if isinstance(authored, float) else str(authored)
     if not _NUMBER.fullmatch(text) or len(text) > _MOST_DIGITS:
-        raise UnfitValueError(f"{_quoted(authored)} is no number, but {what} is one")
+        is_word = isinstance(authored, float) or str(authored).lower().strip("+-.") in (
+            "nan",
+            "inf",
+            "infinity",
+        )
+        help = (
+            "leave it out: without a bound every value is taken" if is_word else "write a number such as 1.5"
+        )
+        raise UnfitValueError(f"{_quoted(authored)} is no number, but {what} is one", help)
     try:
         return Decimal(text)
     except InvalidOperation as error:  # pragma: no cover — the form was checked
@@ -147,7 +158,8 @@ def _decimal(type_: LogicalType, authored: Any) -> Value:
             if scale >= 0
             else f"{-scale} zeros at its end"
         )
-        help = f"write '{rounded:f}', or a type with more digits"
+        near = f"write '{rounded:f}'" if rounded else f"write '{Decimal(1).scaleb(-scale):f}'"
+        help = f"{near}, or a type with more digits"
         raise UnfitValueError(
             f"{_quoted(authored)} is no value of {type_.type_text()}, which has {digits}", help
         )
@@ -192,7 +204,15 @@ def _days_of(text: str) -> int:
     try:
         return date.fromisoformat(text).toordinal() - _EPOCH
     except ValueError as error:
-        raise UnfitValueError(f"there is no day '{text}' in the calendar") from error
+        raise UnfitValueError(f"there is no day '{text}' in the calendar", _last_day(text)) from error
+
+
+def _last_day(text: str) -> str:
+    """Return the day of the same month that there is, as a way out."""
+    year, month = (int(part) for part in text.split("-")[:2])
+    if not (1 <= year <= 9999 and 1 <= month <= 12):
+        return "write a day of the years 0001 to 9999, such as '2020-01-31'"
+    return f"the last day of this month is '{text[:8]}{monthrange(year, month)[1]}'"
 
 
 def _time(type_: LogicalType, authored: Any) -> Value:
@@ -205,7 +225,9 @@ def _time(type_: LogicalType, authored: Any) -> Value:
 def _count_of_clock(type_: LogicalType, found: re.Match[str]) -> int:
     hour, minute, second = (int(found[name]) for name in ("hour", "minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
-        raise UnfitValueError(f"a clock does not show '{found[0]}'")
+        raise UnfitValueError(
+            f"a clock does not show '{found[0]}'", "write a time of day from '00:00:00' to '23:59:59'"
+        )
     per = PER_SECOND[_of(type_).unit]
     fraction = Decimal(f"0.{found['fraction'] or 0}") * per
     if fraction != int(fraction):
@@ -221,6 +243,7 @@ def _timestamp(type_: LogicalType, authored: Any) -> Value:
     example = "2020-01-31T13:45:00" + ("Z" if is_instant else "")
     found = _TIMESTAMP.fullmatch(authored) if isinstance(authored, str) else None
     if found is None and isinstance(authored, str) and _DATE.fullmatch(authored):
+        _days_of(authored)
         start = WriteText.text_of(f"{authored}T00:00:00{'Z' if is_instant else ''}", mark="'", is_safe=False)
         raise UnfitValueError(f"'{authored}' is a date, but {type_.type_text()} has a time as well", start)
     if found is None:

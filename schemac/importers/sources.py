@@ -64,8 +64,26 @@ def import_source(
     imported = _read(path, format, found)
     if imported is not None and skipped:
         imported = _without(imported, skipped, path, found)
-    report.extend(d for d in found.diagnostics if not _is_of(d, skipped))
+    help = _other_format(path, format) if imported is None and format is not None else ""
+    report.extend(
+        replace(d, help=help) if help and d.code == UNREADABLE_SOURCE.id else d
+        for d in found.diagnostics
+        if not _is_of(d, skipped)
+    )
     return imported
+
+
+def _other_format(path: Path, format: str) -> str:
+    """Return what to write where a source is of another format than it was said to be; empty where it may well be."""
+    try:
+        told = detect(path) if path.exists() else None
+    except OSError:
+        return ""
+    return (
+        f"it looks like {told}: leave `--from` out, or write `--from {told}`"
+        if told not in (None, format)
+        else ""
+    )
 
 
 def import_value(format: str, value: Any, file: str, report: Report) -> Imported | None:

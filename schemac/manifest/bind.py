@@ -50,7 +50,8 @@ def _advise_option(key: str, field: Mapping[str, Any]) -> str:
 
 def _advise_attribute(attribute: Attribute[Any]) -> Callable[[str, Mapping[str, Any]], str]:
     """Say what to write for a key of another system that an attribute stands for."""
-    return lambda _key, _field: f"write it under `extra:` as `{attribute.key}`"
+    place = "`extra:`" if attribute.on_field else "`extra:` of the schema"
+    return lambda _key, _field: f"write it under {place} as `{attribute.key}`"
 
 
 def _type_help(text: str, is_nested: bool) -> str | None:
@@ -84,7 +85,7 @@ _WORDS = Vocabulary(
     advice={
         **dict.fromkeys(("nullable", "optional", "null", "required", "notnull", "mode"), _advise_option),
         "id": lambda _key, _field: Remove.it(": ids are kept in the lock beside the manifest", is_safe=False),
-        **{key: _advise_attribute(a) for a in ATTRIBUTES.values() for key in a.foreign_keys},
+        **{fold(key): _advise_attribute(a) for a in ATTRIBUTES.values() for key in a.foreign_keys},
     },
     type_help=_type_help,
     complete_type=_complete_type,

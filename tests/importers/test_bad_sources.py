@@ -384,3 +384,16 @@ def test_skip_only_what_is_there(folder: Path, capsys: pytest.CaptureFixture[str
     (found,) = outcome(capsys, "s.csv", "--skip", "rian")
     assert found["message"] == "s.csv has no column 'rian' to leave out"
     assert found["help"] == "did you mean `--skip rain`?"
+
+
+def test_say_what_a_source_looks_like(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Contracts of one standard are easily taken for those of the other."""
+    contract = tmp_path / "contract.yaml"
+    contract.write_text(
+        "kind: DataContract\napiVersion: v3.0.2\nid: x\nstatus: active\nversion: 1.0.0\nschema: []\n"
+    )
+    assert main(["import", str(contract), "--from", "datacontract"]) == 1
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert "it looks like odcs: leave `--from` out, or write `--from odcs`" in said
+    assert main(["import", str(contract), "--from", "odcs"]) == 1
+    assert "it looks like" not in "".join(capsys.readouterr())

@@ -19,7 +19,7 @@ SOUND = [text for name, text in TEXTS.items() if not errors(FOUND[name])]
 NOT_EXACT = {
     r".*(, or | or (?=[0-9`])|; otherwise)|keep (one|this)|Spark and Paimon": "a choice for the author",
     r"(add|give|name|use|choose|rename|put|mark|move|make|compare|calculate|change|leave|start|flatten|close|indent|save|compile) ": "there are many ways to do it, or it is to be done elsewhere",
-    r"the (kinds|events|form|greatest|least|system)|allowed here|its parameters|it (is for|applies)|an? \w+ takes|there is|texts stand|a field inside|a name of|binaries and": "what is allowed, to choose from",
+    r"the (kinds|events|fields|form|greatest|last|least|system)|allowed here|its parameters|it (is for|applies)|an? \w+ takes|there is|lists and maps|a name of|binaries and": "what is allowed, to choose from",
     r"\w+: ": "what an attribute is for",
     r"write (?![`'\"]|it in quotes)": "in words",
     r"`schemac|see `schemac": "a command",

@@ -7,15 +7,18 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+import lance
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+import schemac
+from schemac.cli.main import main
 from schemac.pipeline import conform
 from schemac.samples.sampler import Sampler
 from schemac.samples.written import json_lines
 from schemac.samples.wrong import wrong_rows
 from tests.engines import crossing
-from tests.samples.test_samples import datasets, drivers_of
+from tests.samples.test_samples import DRIVERS, ROOT, datasets, drivers_of
 from tests.spark_session import session_of_tests
 
 pytestmark = pytest.mark.spark
@@ -48,6 +51,34 @@ def test_judge_good_and_wrong_records(spark: SparkSession, tmp_path: Path, name:
             if one is not None:
                 assert [(e["path"], e["rule"]) for e in said[one.text]] == [(one.path, one.rule)]
         assert conformed.good.count() == len(texts) - len(said)
+
+
+PIPELINE = """
+source: {path: wrong.%s}
+schema: rides.yaml
+references: {drivers: {path: drivers.parquet, format: parquet}}
+target: {path: rides.lance, keys: check}
+"""
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_quarantine_wrong_rows_of_other_forms(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    """As files that a pipeline reads: each row with the one reason that the file beside it says."""
+    monkeypatch.chdir(tmp_path)
+    Path("rides.yaml").write_bytes((ROOT / "examples/constraints/rides.yaml").read_bytes())
+    Path("drivers.yaml").write_text(DRIVERS)
+    assert main(["sample", "rides", "--wrong", "--seed", "7", "--output", f"wrong.{form}"]) == 0
+    (drivers,) = schemac.compile_file("drivers.yaml")
+    pq.write_table(drivers.sample(60, seed=7), "drivers.parquet")
+    Path("pipeline.yaml").write_text(PIPELINE % form)
+    assert main(["run", "pipeline.yaml"]) == 0
+    found = lance.dataset("rides.quarantine.lance").to_table().to_pylist()
+    rules = [json.loads(line) for line in Path("wrong.rules.ndjson").read_text().splitlines()]
+    said = sorted((one["path"], one["rule"]) for row in found for one in row["errors"])
+    assert said == sorted((one["_path"], one["_rule"]) for one in rules)
+    assert len(found) == len(rules)
 
 
 @pytest.mark.long

@@ -1,12 +1,14 @@
 """Avro schemas as `schemac import` reads them.
 
 Layer: engines.
-Errors: SC551 for a type that no kind stands for, SC552 for what is no schema.
+Shape: a union of several types, and a record that contains itself, are any value of JSON, with a note.
+Errors: SC552 for what is no schema.
 Source: Avro 1.12, "Schema Declaration". A logical type that is not known, or does not fit, counts as the type below it.
 """
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,11 @@ from schemac.attributes.attribute import KEY_PATTERN
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.avro.artifact import TYPE
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
+from schemac.engines.avro.named_types import MalformedError, NamedTypes, full_name, members_of, of_path
+from schemac.engines.json_values import JSON_TYPE
+from schemac.importers.constraining import enumerated, fitting
 from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.logical.path import FieldPath, Part, dotted
-from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 
@@ -45,67 +49,49 @@ _DEEPEST = 100
 """Levels of nesting that are read."""
 
 
-class _MalformedError(Exception):
-    """Something that is no Avro schema, and why."""
-
-
-class _UnsupportedError(Exception):
-    """A type that no kind stands for, at a path."""
-
-    def __init__(self, path: FieldPath, type_: str) -> None:
-        super().__init__(type_)
-        self.path = path
-
-
 def read(path: Path, report: Report) -> Imported | None:
-    """Read the schema of a file with an Avro record."""
+    """Read the records of a file; one may stand in a union, as in a list of types that are named before they are used."""
     try:
         document = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
         refuse(path, f"it is no JSON: {error}", report)
         return None
-    if not isinstance(document, dict) or document.get("type") != "record":
-        refuse(path, "it is no record of Avro, which a table has to be", report)
+    named = [one for one in (document if isinstance(document, list) else [document]) if isinstance(one, dict)]
+    records = [one for one in named if one.get("type") == "record"]
+    if not records:
+        help = "give the file of a record; it finds types of other files in its folder by their names"
+        refuse(path, "it is no record of Avro, which a table has to be", report, help=help)
         return None
     try:
-        return _Reader(report, str(path)).dataset(document)
-    except _MalformedError as error:
+        types = NamedTypes(path, named)
+        first, *others = [_Reader(str(path), types).dataset(one) for one in types.unused(records)]
+    except MalformedError as error:
         refuse(path, f"it is no schema of Avro: {error}", report)
-    return None
+        return None
+    return replace(first, others=tuple(others))
 
 
 class _Reader:
-    def __init__(self, report: Report, file: str) -> None:
-        self._report = report
+    def __init__(self, file: str, types: NamedTypes) -> None:
         self._file = file
+        self._types = types
         self._notes = Notes()
-        self._named: Json = {}
-        """Named types by their full name."""
         self._open: list[str] = []
         """Full names of the records that are being read."""
 
     def dataset(self, document: Json) -> Imported:
-        name, namespace = _full_name(document, "", ())
+        name, namespace = full_name(document, "", ())
         extra = _extra(document)
         if namespace:
             extra[NAMESPACE.key] = namespace
-        self._named[f"{namespace}.{name}"] = document
+        self._types.declare(document, "", ())
         self._open.append(f"{namespace}.{name}")
-        fields: list[Json] = []
-        for member in _members(document, ()):
-            try:
-                fields.append(self._field(member, namespace, ()))
-            except _UnsupportedError as error:
-                message = f"{dotted(error.path)}: no kind stands for Avro's {error}"
-                help = f"leave the column out with `--skip '{error.path[0]}'`"
-                self._report.add(
-                    UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(error.path), help=help
-                )
+        fields = [self._field(member, namespace, ()) for member in members_of(document, ())]
         return Imported({"fields": fields, "extra": extra}, name=name, notes=self._notes)
 
     def _field(self, member: Any, namespace: str, holder: FieldPath) -> Json:
         if not isinstance(member, dict) or not isinstance(member.get("name"), str) or "type" not in member:
-            raise _MalformedError(f"a field {_of(holder)}has no name or no type")
+            raise MalformedError(f"a field {of_path(holder)}has no name or no type")
         path = (*holder, member["name"])
         extra = _extra(member)
         if member.get("aliases"):
@@ -114,7 +100,8 @@ class _Reader:
             extra[DEFAULT.key] = member["default"]
         if member.get("order", "ascending") != "ascending":
             self._notes.add(path, f"not kept: the order {member['order']}")
-        return {"name": member["name"], "type": self._type(member["type"], namespace, path), "extra": extra}
+        tree, of_type = _without_extra(self._type(member["type"], namespace, path))
+        return {"name": member["name"], "type": tree, "extra": {**of_type, **extra}}
 
     def _type(self, type_: Any, namespace: str, path: FieldPath) -> Json:
         found = self._any_type(type_, namespace, path)
@@ -123,12 +110,13 @@ class _Reader:
 
     def _any_type(self, type_: Any, namespace: str, path: FieldPath) -> Json:
         if len(path) > _DEEPEST:
-            raise _MalformedError("it is nested too deeply")
+            raise MalformedError("it is nested too deeply")
         if isinstance(type_, list):
             others = [branch for branch in type_ if branch != "null"]
             if len(others) != 1 or len(type_) > 2:
                 shown = ", ".join(str(b.get("type") if isinstance(b, dict) else b) for b in type_)
-                raise _UnsupportedError(path, f"union of {shown or 'nothing'}")
+                self._types.declare_all(type_, namespace, path)
+                return self._any(path, f"the union of {shown or 'nothing'}")
             inner = self._type(others[0], namespace, path)
             return {"kind": "Option", "inner": inner} if len(type_) > 1 else inner
         if isinstance(type_, str):
@@ -136,32 +124,40 @@ class _Reader:
                 return {"kind": _PRIMITIVES[type_]}
             return self._reference(type_, namespace, path)
         if not isinstance(type_, dict) or "type" not in type_:
-            raise _MalformedError(f"the type of {dotted(path)} is none")
+            raise MalformedError(f"the type of {dotted(path)} is none")
         found = _as_kept(type_, self._complex(type_, namespace, path))
-        extra = _extra(type_)
+        extra = {**found.get("extra", {}), **_extra(type_)}
         return {**found, "extra": extra} if extra and found["kind"] != "Option" else found
 
     def _reference(self, name: str, namespace: str, path: FieldPath) -> Json:
         full = name if "." in name else f"{namespace}.{name}"
-        if full not in self._named:
-            raise _MalformedError(f"{dotted(path)} is of a type '{name}' that is not declared before")
         if full in self._open:
-            raise _UnsupportedError(path, f"record {name}, which contains itself")
-        return self._type(self._named[full], full.rpartition(".")[0], path)
+            return self._any(path, f"the record {name}, which contains itself")
+        found = self._types.find(full)
+        if found is None:
+            raise MalformedError(
+                f"{dotted(path)} is of a type '{name}' that is not declared before, nor in a file beside it"
+            )
+        return self._type(found, full.rpartition(".")[0], path)
+
+    def _any(self, path: FieldPath, what: str) -> Json:
+        """Return the type of any value, which the field takes."""
+        self._notes.add(path, f"any value of JSON; not kept: {what}")
+        found: Json = json.loads(json.dumps(JSON_TYPE))
+        return found
 
     def _complex(self, type_: Json, namespace: str, path: FieldPath) -> Json:
         match type_["type"]:
             case "record" | "error":
                 return self._record(type_, namespace, path)
             case "enum":
-                self._declare(type_, namespace, path)
-                self._notes.add(path, f"not kept: an enum of {', '.join(map(str, type_.get('symbols', ())))}")
-                return {"kind": "String"}
+                self._types.declare(type_, namespace, path)
+                return self._enum(type_, path)
             case "fixed":
-                self._declare(type_, namespace, path)
+                self._types.declare(type_, namespace, path)
                 size = type_.get("size")
                 if type(size) is not int:
-                    raise _MalformedError(f"the size of {dotted(path)} is none")
+                    raise MalformedError(f"the size of {dotted(path)} is none")
                 plain = {"kind": "Binary", "fixedLength": size}
                 return self._logical(type_, plain, path)
             case "array":
@@ -173,22 +169,29 @@ class _Reader:
 
     def _part(self, type_: Json, key: str, namespace: str, path: FieldPath, part: Part) -> Json:
         if key not in type_:
-            raise _MalformedError(f"`{key}` is missing in {dotted(path)}")
+            raise MalformedError(f"`{key}` is missing in {dotted(path)}")
         return self._type(type_[key], namespace, (*path, part))
 
     def _record(self, type_: Json, namespace: str, path: FieldPath) -> Json:
-        full, inner = self._declare(type_, namespace, path)
+        full, inner = self._types.declare(type_, namespace, path)
         self._open.append(full)
         try:
-            members = [self._field(member, inner, path) for member in _members(type_, path)]
+            members = [self._field(member, inner, path) for member in members_of(type_, path)]
         finally:
             self._open.pop()
         return {"kind": "Struct", "fields": members}
 
-    def _declare(self, type_: Json, namespace: str, path: FieldPath) -> tuple[str, str]:
-        name, own = _full_name(type_, namespace, path)
-        self._named[f"{own}.{name}"] = type_
-        return f"{own}.{name}", own
+    def _enum(self, type_: Json, path: FieldPath) -> Json:
+        tree: Json = {"kind": "String"}
+        symbols = type_.get("symbols")
+        found, lost = fitting(tree, enumerated(symbols)) if isinstance(symbols, list) else ({}, {"": ""})
+        if lost:
+            self._notes.add(path, f"not kept: an enum of {symbols}")
+        if type_.get("default") is not None:
+            self._notes.add(
+                path, f"not kept: that symbols which a reader does not know are {type_['default']}"
+            )
+        return {**tree, "extra": found} if found else tree
 
     def _logical(self, type_: Json, plain: Json, path: FieldPath) -> Json:
         """Return the type that a logical type makes of the one below it."""
@@ -210,28 +213,6 @@ class _Reader:
         return plain
 
 
-def _full_name(type_: Json, namespace: str, path: FieldPath) -> tuple[str, str]:
-    """Name and namespace of a named type."""
-    name = type_.get("name")
-    if not isinstance(name, str) or not isinstance(type_.get("namespace", ""), str):
-        raise _MalformedError(f"a {type_['type']} {_of(path)}has no name")
-    if "." in name:
-        namespace, _, name = name.rpartition(".")
-        return name, namespace
-    return name, type_.get("namespace", namespace)
-
-
-def _members(type_: Json, path: FieldPath) -> list[Any]:
-    members = type_.get("fields")
-    if not isinstance(members, list):
-        raise _MalformedError(f"a record {_of(path)}has no fields")
-    return members
-
-
-def _of(path: FieldPath) -> str:
-    return f"of {dotted(path)} " if path else ""
-
-
 def _as_kept(type_: Json, found: Json) -> Json:
     """Return the type that the manifest had, where the schema has kept it: a leaf, a list of one length, or a map with any keys."""
     tree = type_.get(TYPE)
@@ -243,7 +224,26 @@ def _as_kept(type_: Json, found: Json) -> Json:
     key, value = (
         entry["fields"] if entry.get("kind") == "Struct" and len(entry["fields"]) == 2 else (None, None)
     )
-    return {**tree, "keyType": key["type"], "valueType": value["type"]} if key and value else found
+    return {**tree, "keyType": _part_of(key), "valueType": _part_of(value)} if key and value else found
+
+
+def _part_of(member: Json) -> Json:
+    """Return the type of a member with its attributes beside the kind."""
+    return _with_extra(member["type"], member["extra"]) if member["extra"] else member["type"]
+
+
+def _with_extra(tree: Json, extra: Json) -> Json:
+    if tree["kind"] == "Option":
+        return {**tree, "inner": _with_extra(tree["inner"], extra)}
+    return {**tree, "extra": extra}
+
+
+def _without_extra(tree: Json) -> tuple[Json, Json]:
+    """Return the type of a field, and the attributes of its values, which stand beside the name."""
+    if tree["kind"] == "Option":
+        inner, extra = _without_extra(tree["inner"])
+        return {**tree, "inner": inner}, extra
+    return {key: value for key, value in tree.items() if key != "extra"}, tree.get("extra", {})
 
 
 def _extra(holder: Json) -> Json:

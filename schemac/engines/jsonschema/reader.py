@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from schemac.attributes.attribute import KEY_PATTERN
 from schemac.attributes.constraints import ENUM
@@ -286,8 +287,11 @@ class _Reader:
 
     def _target(self, reference: str) -> Any:
         target: Any = self._document
+        if "/" not in reference and len(reference) > 1:
+            # A name that a schema gives itself.
+            return self._anchored(unquote(reference[1:]), reference)
         for step in reference.lstrip("#").strip("/").split("/") if len(reference) > 1 else ():
-            key = step.replace("~1", "/").replace("~0", "~")
+            key = unquote(step).replace("~1", "/").replace("~0", "~")
             if isinstance(target, list) and key.isdecimal() and int(key) < len(target):
                 target = target[int(key)]
             elif isinstance(target, dict) and key in target:
@@ -295,6 +299,22 @@ class _Reader:
             else:
                 raise _UnreadableError(f"{reference} is not there")
         return target
+
+    def _anchored(self, name: str, reference: str) -> Any:
+        """Return the schema with an anchor, also as the drafts before 2019-09 wrote it."""
+        stack: list[Any] = [self._document]
+        while stack:
+            found = stack.pop()
+            if isinstance(found, dict):
+                if name in (found.get("$anchor"), found.get("$dynamicAnchor")) or f"#{name}" in (
+                    found.get("$id"),
+                    found.get("id"),
+                ):
+                    return found
+                stack += reversed(found.values())
+            elif isinstance(found, list):
+                stack += reversed(found)
+        raise _UnreadableError(f"{reference} is not there")
 
 
 def _shown(key: str, schema: Json) -> str:

@@ -83,7 +83,9 @@ class _Reader:
             for found in self._types_of(message)
             if found is not top
         }
-        return [self._table(top) for top in tops if id(top) not in used]
+        alone = [top for top in tops if id(top) not in used]
+        # Messages that contain each other: the first of them.
+        return [self._table(top) for top in alone or tops[:1]]
 
     def _types_of(self, message: Message) -> list[Message]:
         names = [name for f in message.fields for name in f.type.split(",")]

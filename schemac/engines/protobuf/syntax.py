@@ -143,12 +143,12 @@ class _Parser:
 
     def _field(self, comments: tuple[str, ...]) -> Field:
         label = self._next() if self._peek() in _LABELS and self._peek(2) != "=" else ""
-        type_ = self._next()
+        type_ = self._type()
         if type_ == "map" and self._peek() == "<":
             self._skip(1)
             key = self._next()
             self._expect(",")
-            type_, label = f"{key},{self._next()}", "map"
+            type_, label = f"{key},{self._type()}", "map"
             self._expect(">")
         name = self._next()
         self._expect("=")
@@ -164,6 +164,13 @@ class _Parser:
             raise MalformedError(f"{name} is a group, which has no form in a table")
         self._expect(";")
         return Field(name, type_, int(number), label, comments, options)
+
+    def _type(self) -> str:
+        """Read the name of a type, whose parts may stand on several lines."""
+        name = self._next()
+        while name.endswith(".") or self._peek().startswith("."):
+            name += self._next()
+        return name
 
     def _numbers(self, message: Message) -> None:
         """Read the numbers that no field may have."""

@@ -80,6 +80,9 @@ _RULES = {
 }
 """Constraints by the arguments of `Field` that say them; of lists, lengths are numbers of items."""
 _DEEPEST = 50
+_OF_PROGRAMS = (
+    "in a program, take `schemac.from_arrow(rides_schema.ARROW_SCHEMA)` of a module of the target `python`"
+)
 
 
 class _UnreadableError(Exception):
@@ -105,7 +108,7 @@ def read(path: Path, report: Report) -> Imported | None:
     try:
         tables = _Reader(module).tables()
     except _UnreadableError as error:
-        refuse(path, str(error), report)
+        refuse(path, str(error), report, help=_OF_PROGRAMS)
         return None
     first, *others = tables
     return Imported(first.schema, first.comments, first.name, first.notes, others=tuple(others))

@@ -248,15 +248,23 @@ def test_read_back_what_was_written(name: str, tmp_path: Path, capsys: pytest.Ca
 
 
 FOREIGN = {
-    "enum": ({"type": "enum", "name": "E", "symbols": ["A"]}, "String", "an enum of A"),
+    "enum": (
+        {"type": "enum", "name": "E", "symbols": ["A", "B"]},
+        "String, extra: {schemac.dev/enum: [A, B]}",
+        "",
+    ),
     "uuid": ({"type": "string", "logicalType": "uuid"}, "String", "uuid"),
     "fixed decimal": (
         {"type": "fixed", "name": "D", "size": 8, "logicalType": "decimal", "precision": 12, "scale": 3},
         "{kind: Decimal, precision: 12, scale: 3}",
         "",
     ),
-    "union": (["null", "int", "string"], None, "union of null, int, string"),
-    "itself": (["null", "R"], None, "contains itself"),
+    "union": (
+        ["null", "int", "string"],
+        "String",
+        "any value of JSON; not kept: the union of null, int, string",
+    ),
+    "itself": (["null", "R"], "{kind: Option, inner: String}", "contains itself"),
     "unknown name": ("Elsewhere", None, "not declared"),
 }
 
@@ -271,6 +279,36 @@ def test_read_what_others_write(name: str, tmp_path: Path, capsys: pytest.Captur
     assert said in output
     assert code == (0 if expected is not None else 1)
     assert f"type: {expected}" in output or expected is None
+    assert expected is None or schemac.check_text(output.partition("\nthe source")[0]) == ()
+
+
+RECORD = {"type": "record", "name": "R", "namespace": "n", "fields": [{"name": "e", "type": "E"}]}
+ENUM = {"type": "enum", "name": "E", "namespace": "n", "symbols": ["A", "B"]}
+OTHER = {"type": "record", "name": "S", "namespace": "m", "fields": [{"name": "r", "type": ["null", "n.R"]}]}
+FILES: dict[str, tuple[dict[str, object], list[str]]] = {
+    "beside it": ({"r.avsc": RECORD, "e.avsc": ENUM}, ["R"]),
+    "in a list beside it": ({"r.avsc": OTHER, "types.avsc": [ENUM, RECORD]}, ["S"]),
+    "before it": ({"r.avsc": [ENUM, RECORD]}, ["R"]),
+    "in a union": ({"r.avsc": ["null", {**RECORD, "fields": [{"name": "e", "type": ENUM}]}]}, ["R"]),
+    "one in the other": ({"r.avsc": [ENUM, RECORD, OTHER]}, ["S"]),
+    "one beside the other": (
+        {"r.avsc": [ENUM, RECORD, {**OTHER, "fields": [{"name": "e", "type": "n.E"}]}]},
+        ["R", "S"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_find_types_of_other_schemas(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files, expected = FILES[name]
+    for file, content in files.items():
+        (tmp_path / file).write_text(json.dumps(content))
+    (tmp_path / "broken.avsc").write_text("[")
+    assert main(["import", str(tmp_path / "r.avsc")]) == 0
+    text = capsys.readouterr().out
+    found = schemac.compile_text(text)
+    assert [one.name for one in found] == expected
+    assert text.count("schemac.dev/enum: [A, B]") == len(expected)
 
 
 @pytest.mark.parametrize(

@@ -175,3 +175,23 @@ def test_say_what_is_no_table(
     (tmp_path / "a.schema.json").write_text(document)
     assert main(["import", str(tmp_path / "a.schema.json")]) == 1
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("reference", "where"),
+    [
+        ("#/$defs/a%20b", {"$defs": {"a b": {"type": "integer"}}}),
+        ("#/$defs/a~1b%25", {"$defs": {"a/b%": {"type": "integer"}}}),
+        ("#there", {"$defs": {"x": {"$anchor": "there", "type": "integer"}}}),
+        ("#there", {"definitions": {"x": {"$id": "#there", "type": "integer"}}}),
+        ("#there", {"definitions": {"x": {"id": "#there", "type": "integer"}}}),
+    ],
+)
+def test_follow_references_of_every_form(
+    reference: str, where: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Escapes of RFC 3986 and RFC 6901, and names that schemas give themselves."""
+    document = {"type": "object", "properties": {"f": {"$ref": reference}}, "required": ["f"], **where}
+    (tmp_path / "s.schema.json").write_text(json.dumps(document))
+    assert main(["import", str(tmp_path / "s.schema.json"), "--from", "jsonschema"]) == 0
+    assert "{name: f, type: Int64}" in capsys.readouterr().out

@@ -127,3 +127,17 @@ def test_read_presence_by_the_language(tmp_path: Path, capsys: pytest.CaptureFix
         assert json.dumps(schemac.compile_text(text)[0]._logical.columns[0].is_nullable) == json.dumps(
             is_optional
         )
+
+
+def test_read_types_on_several_lines_and_messages_in_a_circle(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As files of googleapis have them."""
+    (tmp_path / "t.proto").write_text(
+        'syntax = "proto3";\npackage a.b;\nmessage One {\n  a.b\n      .Two two = 1;\n  repeated a.\n    b.Two more = 2;\n  map<string, a.b\n .Two> by = 3;\n}\n'
+        "message Two {\n  One one = 1;\n  string name = 2;\n}\n"
+    )
+    assert main(["import", str(tmp_path / "t.proto")]) == 0
+    (found,) = schemac.compile_text(capsys.readouterr().out)
+    assert found.name == "One"
+    assert [field.name for field in found.schema.fields] == ["two", "more", "by"]

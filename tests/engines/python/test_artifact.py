@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import schemac
+from schemac.cli.main import main
 from schemac.engines.python_source import identifiers, literal
 from tests.engines.crossing import PLACES, held
 
@@ -127,3 +128,13 @@ def test_import_it_where_schemac_is_not(tmp_path: Path) -> None:
     ]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.stdout == "True\n", ran.stderr
+
+
+def test_come_back_through_arrow(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The module is not imported as a source, for a file of Python is never run; the refusal says what to do instead."""
+    (dataset,) = schemac.compile_file(ROOT / "examples/constraints/rides.yaml")
+    assert schemac.from_arrow(module(dataset).ARROW_SCHEMA, name=dataset.name).schema == dataset.schema
+    ((path, content),) = dataset.artifacts("python").items()
+    (tmp_path / Path(path).name).write_bytes(content)
+    assert main(["import", str(tmp_path / Path(path).name)]) == 1
+    assert "schemac.from_arrow(rides_schema.ARROW_SCHEMA)" in "".join(capsys.readouterr())
