@@ -15,9 +15,10 @@ from schemac.lsp.context import Context
 from schemac.lsp.findings import actions, uri_of
 from schemac.lsp.hints import inlay_hints
 from schemac.lsp.hover import field_text, word_text
+from schemac.lsp.name_renaming import RefusedRenameError
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.projects import Checked, is_yaml
-from schemac.lsp.renaming import RefusedRenameError, Renamable, RenameEdits, renamable, rename_edits
+from schemac.lsp.renaming import Renamable, RenameEdits, renamable, rename_edits
 from schemac.lsp.scope import Scope
 from schemac.lsp.session import Opened, Session
 from schemac.lsp.symbols import document_symbols, workspace_symbols

@@ -10,11 +10,12 @@ from schemac.lsp.completion import complete
 from schemac.lsp.context import Context
 from schemac.lsp.hover import field_text, word_text
 from schemac.lsp.narrowing import edited_lines, merged, narrowed
-from schemac.lsp.navigation import FieldTarget, Navigator, documents_of
+from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.places import Index
 from schemac.lsp.projects import ProjectFolder
 from schemac.lsp.scope import Scope
 from schemac.lsp.symbols import document_symbols, workspace_symbols
+from schemac.lsp.targets import FieldTarget
 from schemac.lsp.texts import Lines, line_edits
 from schemac.source.diagnostic import Diagnostic, Severity
 from tests.golden import CORPUS
