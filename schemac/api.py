@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from schemac.engines.api import Dataset, from_source
 from schemac.importers.checked import from_tree
 from schemac.logical.dataset import LogicalDataset
+from schemac.logical.path import FieldPath, dotted
 from schemac.logical.system import Variant
 from schemac.manifest.library import Reuse
 from schemac.project.configuration import Project, find_project
@@ -21,6 +22,7 @@ from schemac.project.imported import FolderFiles
 from schemac.project.options import Options
 from schemac.project.shared_work import collector_paused
 from schemac.project.stages import check_source, compile_source, lowering_of
+from schemac.source.catalogue import UNFIT_METADATA
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
 from schemac.source.text import SourceText, read_text
@@ -150,12 +152,19 @@ def _version(dataset: Dataset) -> "SchemaVersion":
 
 
 def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
-    """Return the dataset of a pyarrow schema. Raises SchemaError where a type has no kind."""
+    """Return the dataset of a pyarrow schema; metadata that no field can have is told in its `warnings`.
+
+    Raises SchemaError where a type has no kind.
+    """
     # Imported here for start-up time: the way back is for those who go it.
-    from schemac.arrow.lift import lift
+    from schemac.importers.lifted import lifted
 
     report = Report()
-    tree = lift(schema, name, report)
+
+    def tell(path: FieldPath, text: str) -> None:
+        report.add(UNFIT_METADATA, text, file=name, path=dotted(path))
+
+    tree = lifted(schema, name, report, tell)
     logical = from_tree(tree, name, name, report)
     report.raise_errors()
     assert logical is not None

@@ -52,6 +52,15 @@ def spark() -> Iterator[Any]:
     session.stop()
 
 
+@pytest.fixture
+def in_utc(spark: Any) -> Iterator[None]:
+    """For tests that compare instants with those of code that knows no session."""
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    yield
+    spark.conf.set("spark.sql.session.timeZone", before)
+
+
 @pytest.hookimpl(wrapper=True)  # before the workers read the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
     """Spark is started once, so who asks for the session goes to one worker, which begins with them.

@@ -36,7 +36,7 @@ def lift(schema: ArrowSchema, file: str, report: Report, note: Note = lambda _pa
     """Return the values of `fields` and `extra` for an Arrow schema; what has no word is in the report."""
     lifting = _Lifting(file, report, note)
     fields = [lifting.member(field, (field.name,)) for field in schema]
-    extra = schema_attributes(lifting.texts(schema.metadata, ()))
+    extra = schema_attributes(lifting.texts(schema.metadata, ()), lambda text: note((), text))
     return {"fields": [field for field in fields if field is not None], **({"extra": extra} if extra else {})}
 
 
@@ -89,7 +89,7 @@ class _Lifting:
         if lifted is None:
             return None
         type_, hints = lifted
-        extra = {**hints, **field_attributes(metadata, type_["kind"])}
+        extra = {**hints, **field_attributes(metadata, type_["kind"], lambda text: self._note(path, text))}
         return ({"kind": Option.__name__, "inner": type_} if is_nullable else type_), extra
 
     def _type(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Json, Json] | None:

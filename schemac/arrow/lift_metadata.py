@@ -1,14 +1,15 @@
 """Arrow metadata as attributes.
 
 Layer: arrow.
-Shape: an entry is an attribute where lowering that attribute would write the very same entry; any other entry is
-kept as it is, in `arrow.apache.org/metadata`, so that nothing is lost.
+Shape: an entry is an attribute where lowering that attribute would write the very same entry, or for an attribute of our own domains one
+       with the same value; any other entry is kept as it is, in `arrow.apache.org/metadata`, so that nothing is lost.
 Source: the inverse of `schemac.arrow.lower_metadata`.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from schemac.arrow.form import forms
@@ -37,43 +38,75 @@ def is_text(content: bytes) -> bool:
     return True
 
 
-def field_attributes(metadata: Mapping[str, str], kind: str) -> Json:
-    """Return the attributes of a field with this metadata; one that does not fit the kind stays what it is."""
+Note = Callable[[str], None]
+"""Takes what cannot be said otherwise."""
+
+
+def field_attributes(metadata: Mapping[str, str], kind: str, note: Note = lambda _: None) -> Json:
+    """Return the attributes of a field with this metadata; one that does not fit the kind stays what it is, and is noted."""
     rest = dict(metadata)
     extra: Json = {}
     _take_extension(rest, extra)
     for form in forms().values():
         extra.update(form.lift_metadata(rest, kind))
-    extra.update(_written_attributes(rest, kind))
+    extra.update(_written_attributes(rest, kind, note))
     if rest:
         extra[arrow.METADATA.key] = rest
     return extra
 
 
-def schema_attributes(metadata: Mapping[str, str]) -> Json:
+def schema_attributes(metadata: Mapping[str, str], note: Note = lambda _: None) -> Json:
     """Return the attributes of a schema with this metadata."""
     rest = dict(metadata)
-    extra = _written_attributes(rest, None)
+    extra = _written_attributes(rest, None, note)
     if rest:
         extra[arrow.METADATA.key] = rest
     return extra
 
 
-def _written_attributes(rest: dict[str, str], kind: str | None) -> Json:
-    """Entries under an attribute's own key with compact JSON as value; without a kind, those of a schema."""
+def _written_attributes(rest: dict[str, str], kind: str | None, note: Note) -> Json:
+    """Entries under an attribute's own key with JSON as value; without a kind, those of a schema."""
     extra: Json = {}
     for key, text in list(rest.items()):
         if not _KEY.fullmatch(key) or domain_of(key) == arrow.DOMAIN:
             continue
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            continue
-        if _is_too_deep(value) or compact(value) != text or not _is_sound(key, value, kind):
+        value = _value(text, is_ours=known(key) is not None)
+        if value is _NONE or not _is_sound(key, value, kind):
+            if known(key) is not None:
+                note(f"`{key}` in the metadata is no value for {kind or 'a schema'}: {text}")
             continue
         extra[key] = value
         del rest[key]
     return extra
+
+
+_NONE = object()
+
+
+def _value(text: str, *, is_ours: bool) -> Any:
+    """Return the value of a text that is JSON as we write it; of our own attributes, of any JSON that means the same when we write it."""
+    try:
+        value = json.loads(text)
+        if _is_too_deep(value):
+            return _NONE
+        written = compact(value)
+        if written != text and not (is_ours and _exact(text) == _exact(written)):
+            return _NONE
+    except (ValueError, RecursionError):
+        return _NONE
+    return value
+
+
+def _exact(text: str) -> Any:
+    """Read JSON with all digits. Raises ValueError where a key is there twice."""
+    return json.loads(text, parse_float=Decimal, object_pairs_hook=_distinct)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> Json:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
 
 
 _DEEPEST = 100

@@ -18,6 +18,7 @@ from schemac.constraints.bounds import Bound
 from schemac.constraints.columns import EXACT
 from schemac.constraints.constraint import Constraint
 from schemac.constraints.expressions import MOST_DIGITS
+from schemac.constraints.other_sql import PAGE
 from schemac.constraints.parsing import ExpressionError, read_condition
 from schemac.constraints.patterns import PatternError
 from schemac.constraints.registry import BY_KEY, are_constrained
@@ -36,7 +37,7 @@ from schemac.source.catalogue import (
     UNKNOWN_COLUMN,
     UNPORTABLE_PATTERN,
 )
-from schemac.source.suggest import closest, with_article
+from schemac.source.suggest import closest, shown_fields, with_article
 from schemac.syntax.remedies import Meant, Quote, Remove
 
 _OTHER_FORM = {
@@ -215,7 +216,9 @@ def check_row_constraints(
         except ExpressionError as error:
             wrong.add(attributes.CHECK.key)
             message = f"the condition `{text}` cannot be used: {error.message}"
-            findings.at_schema(INVALID_CHECK, message, "extra", attributes.CHECK.key, i, help=error.help)
+            findings.at_schema(
+                INVALID_CHECK, message, "extra", attributes.CHECK.key, i, help=error.help or PAGE
+            )
     return {key: value for key, value in extra.items() if key not in wrong}
 
 
@@ -223,9 +226,10 @@ def _unknown_field(
     key: str, path: str, known: Mapping[str, Slot], findings: Findings, *steps: str | int
 ) -> None:
     near = closest(path, known)
-    help = (
-        Meant.word(near, path, mark="'")
-        if near
-        else "a field inside of a list or map has no single value in a row"
-    )
+    above = known.get(path.partition(".")[0])
+    help: str = shown_fields(list(known))
+    if above is not None and above.type.family in (Family.LIST, Family.MAP):
+        help = f"the items of {above.path_text} have no single value in a row; name fields that have one"
+    elif near:
+        help = Meant.word(near, path, mark="'")
     findings.at_schema(UNKNOWN_COLUMN, f"there is no field '{path}'", "extra", key, *steps, help=help)

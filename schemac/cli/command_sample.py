@@ -15,12 +15,14 @@ from schemac.cli.terminal import put_source, tell
 from schemac.project.manifests import read_manifests
 from schemac.project.stages import lowering_of
 from schemac.registry.installed import engines
-from schemac.source.catalogue import SAMPLE_OUTPUT, WRITE_FAILED
+from schemac.source.catalogue import SAMPLE_OUTPUT, UNHELD_RECORDS, WRITE_FAILED
 from schemac.source.diagnostic import SchemaError
 from schemac.source.report import Report
 from schemac.source.text import reason_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     # For start-up time: `--help` needs no Arrow.
     from schemac.artifacts.dataset import CheckedDataset
     from schemac.samples.files import SampleFormat
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from schemac.samples.wrong import WrongRow
 
 _MOST_SEEDS = 2**63
+_MOST_PATHS = 8
+"""So many fields are named for each rule that a form cannot break."""
+NDJSON_HELP = "write them with `--format ndjson`, or to a file such as wrong.ndjson"
 RULES_SUFFIX = ".rules.ndjson"
 """What the name of the file ends with that says what each wrong record breaks."""
 
@@ -53,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wrong",
         action="store_true",
-        help="records of JSON that break each rule once instead, and beside the output a file that says what each of them breaks",
+        help="records that break each rule once instead, and beside the output a file that says what each of them breaks",
     )
     parser.add_argument("--config", metavar="FILE", help=argparse.SUPPRESS)
     add_no_cache(parser)
@@ -88,7 +93,10 @@ def run(options: argparse.Namespace) -> int:
     found = _found(options, report) if form is not None else None
     if form is not None and found is not None:
         try:
-            (_write_wrong if options.wrong else _write)(options, form, *found)
+            if options.wrong:
+                _write_wrong(options, form, *found, report)
+            else:
+                _write(options, form, *found)
         except SchemaError as error:
             report.extend(error.diagnostics)
         except OSError as error:
@@ -113,14 +121,6 @@ def _format(options: argparse.Namespace, report: Report) -> "SampleFormat | None
         return None
     by_name = format_of(options.output) if options.output is not None else None
     form = known[named] if named is not None else by_name or NDJSON
-    if options.wrong and form is not NDJSON:
-        message = f"{form.name} cannot hold wrong records: its columns have types"
-        report.add(
-            SAMPLE_OUTPUT,
-            message,
-            help="write them with `--format ndjson`, or to a file such as wrong.ndjson",
-        )
-        return None
     if options.output is None and not form.is_text:
         message = f"{form.name} cannot be printed"
         report.add(SAMPLE_OUTPUT, message, help=f"name a file with `--output rows{form.suffixes[0]}`")
@@ -180,27 +180,54 @@ def _write(
 
 
 def _write_wrong(
-    options: argparse.Namespace, form: "SampleFormat", dataset: "CheckedDataset", others: "Datasets"
+    options: argparse.Namespace,
+    form: "SampleFormat",
+    dataset: "CheckedDataset",
+    others: "Datasets",
+    report: Report,
 ) -> None:
-    from schemac.samples.files import new_file  # for start-up time, as above
+    from schemac.samples.files import NDJSON, new_file  # for start-up time, as above
     from schemac.samples.wrong import wrong_rows
 
     found = wrong_rows(dataset, options.seed, others)
+    held = form.wrong(dataset, found)
+    rules = [_rule(one, i, "line" if form is NDJSON else "row") for i, one in enumerate(held.rows, 1)]
     if options.output is None:
-        for i, one in enumerate(found.rows, 1):
-            put_source(f"{json.dumps({**_rule(one, i), 'record': one.text}, ensure_ascii=False)}\n")
-    else:
-        with new_file(options.output) as records, new_file(_rules_file(options.output)) as rules:
-            for i, one in enumerate(found.rows, 1):
-                records.write(f"{one.text}\n".encode())
-                rules.write(f"{json.dumps(_rule(one, i), ensure_ascii=False)}\n".encode())
+        for one, rule in zip(held.rows, rules, strict=True):
+            put_source(f"{json.dumps({**rule, 'record': one.text}, ensure_ascii=False)}\n")
+    elif held.rows:
+        with new_file(_rules_file(options.output)) as stream:
+            stream.writelines([f"{json.dumps(rule, ensure_ascii=False)}\n".encode() for rule in rules])
+            form.write_wrong(options.output, dataset, held)
         say(
-            f"wrote {len(found.rows):,} records to {options.output}, and what each breaks to {_rules_file(options.output)}",
+            f"wrote {len(held.rows):,} records to {options.output}, and what each breaks to {_rules_file(options.output)}",
             options,
         )
-    for path, rule in found.missing:
-        tell(f"no record was found that breaks {rule.partition(':')[0]} of {path} and nothing else")
+    else:
+        message = f"{form.name} can hold none of the wrong records of {dataset.name}"
+        report.add(SAMPLE_OUTPUT, message, file=options.output, help=NDJSON_HELP)
+    for path, missing in found.missing:
+        tell(f"no record was found that breaks {missing.partition(':')[0]} of {path} and nothing else")
+    if held.left_out and held.rows:
+        message = f"{form.name} cannot hold the records that break {_listed(held.left_out)}"
+        if options.output is None:
+            tell(f"{message}; {NDJSON_HELP}")
+        else:
+            report.add(UNHELD_RECORDS, message, file=options.output, help=NDJSON_HELP)
 
 
-def _rule(one: "WrongRow", line: int) -> dict[str, int | str]:
-    return {"line": line, "_path": one.path, "_rule": one.rule}
+def _listed(rules: "Sequence[tuple[str, str]]") -> str:
+    """Name rules with the fields that they are of, some for each rule."""
+    by_rule: dict[str, list[str]] = {}
+    for path, rule in rules:
+        by_rule.setdefault(rule.partition(":")[0], []).append(path)
+    return "; ".join(f"{rule} of {_some(paths)}" if any(paths) else rule for rule, paths in by_rule.items())
+
+
+def _some(paths: "Sequence[str]") -> str:
+    more = f" and {len(paths) - _MOST_PATHS:,} more" if len(paths) > _MOST_PATHS else ""
+    return f"{', '.join(paths[:_MOST_PATHS])}{more}"
+
+
+def _rule(one: "WrongRow", number: int, unit: str) -> dict[str, int | str]:
+    return {unit: number, "_path": one.path, "_rule": one.rule}

@@ -4,18 +4,24 @@ Layer: cli.
 """
 
 import argparse
+import shlex
+from pathlib import Path
 
 from schemac.cli.output import exit_code, say, show
-from schemac.cli.planning import add_dataset, add_table, open_locked, owner_of, requested_version
+from schemac.cli.planning import add_dataset, add_table, is_table, open_locked, owner_of, requested_version
 from schemac.evolution.tables import TABLES, DataCheck
+from schemac.evolution.version_pair import LockedSchemaVersion
+from schemac.identity.lock import LockedDataset
+from schemac.importers.sources import detect
 from schemac.registry.installed import blamed
+from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.report import Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_dataset(parser)
-    add_table(parser)
+    add_table(parser, "Parquet or Arrow files")
     parser.add_argument(
         "--to", "--version", dest="new", type=int, metavar="N", help="a locked version (default: the newest)"
     )
@@ -43,21 +49,75 @@ def _reference(text: str) -> tuple[str, str]:
 def run(options: argparse.Namespace) -> int:
     """Verify; exit with 1 on drift."""
     report = Report()
+    said = ""
     opened = open_locked(options, report, is_needed=False)
     version = requested_version(opened[1], options.new, report) if opened is not None else None
     if opened is not None and version is not None:
         locked = opened[1]
-        owner = owner_of(options.table)
-        with blamed(owner.name):
-            tables = TABLES.of(owner)
-            tables.verify(options.table, locked, version, report)
-            if options.data and not report.has_errors:
-                tables.verify_data(
-                    options.table, locked, version, DataCheck(dict(options.references)), report
-                )
+        if is_table(options.table):
+            said = _verify_table(options, locked, version, report)
+        elif _is_of_files(options.table):
+            said = _verify_files(options, version, report)
+        elif format := _other_format(options.table):
+            _refuse(options, format, report)
+        else:
+            # The first engine says what is wrong with the path, or opens it where it is on no disk.
+            said = _verify_table(options, locked, version, report)
         if not report.has_errors:
-            kept = ", and its rows keep the constraints" if options.data else ""
-            say(f"{options.table} matches {version.label} of {locked.name}{kept}", options)
+            say(said, options)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)
+
+
+def _verify_table(
+    options: argparse.Namespace, locked: LockedDataset, version: LockedSchemaVersion, report: Report
+) -> str:
+    """Compare a table of an engine; return what is said where nothing differs."""
+    owner = owner_of(options.table)
+    with blamed(owner.name):
+        tables = TABLES.of(owner)
+        tables.verify(options.table, locked, version, report)
+        if options.data and not report.has_errors:
+            check = DataCheck(dict(options.references))
+            tables.verify_data(options.table, locked, version, check, report)
+    kept = ", and its rows keep the constraints" if options.data else ""
+    return f"{options.table} matches {version.label} of {locked.name}{kept}"
+
+
+def _is_of_files(path: str) -> bool:
+    from schemac.validation.stored import reader_of  # for start-up time: `--help` needs no Arrow
+
+    return reader_of(path) is not None
+
+
+def _verify_files(options: argparse.Namespace, version: LockedSchemaVersion, report: Report) -> str:
+    """Compare files that are no table: their columns by name, and their rows."""
+    from schemac.validation.stored import Comparison, open_rows  # for start-up time, as above
+
+    rows = open_rows(options.table, report)
+    if rows is not None:
+        compared = Comparison(options.table, rows, version)
+        if options.data:
+            compared.report_broken(dict(options.references), report)
+        else:
+            compared.columns(report)
+    kept = ", and their values and rows keep it" if options.data else ""
+    return f"the columns of {options.table} can be read as {version.label} of {version.dataset.name}{kept}"
+
+
+def _other_format(path: str) -> str | None:
+    """Return the format of what `import` alone reads."""
+    return detect(Path(path)) if Path(path).exists() else None
+
+
+def _refuse(options: argparse.Namespace, format: str, report: Report) -> None:
+    """Say how else something can be compared that `import` alone reads."""
+    path, dataset = options.table, options.dataset
+    report.add(
+        UNUSABLE_TABLE,
+        f"{path} cannot be verified: no reader for the rows of the format {format} is there",
+        file=path,
+        help=f"compare the schemas with `schemac import {shlex.quote(path)} --out found.yaml` and `schemac diff found.yaml {shlex.quote(dataset)}`,"
+        " or read the rows as a table of Arrow and give it to `Dataset.validate`",
+    )

@@ -30,11 +30,14 @@ def add_dataset(parser: argparse.ArgumentParser) -> None:
     add_text_or_json(parser)
 
 
-def add_table(parser: argparse.ArgumentParser) -> None:
-    """Add the argument for the table that a command is about."""
+def add_table(parser: argparse.ArgumentParser, *others: str) -> None:
+    """Add the argument for the table that a command is about; `others` are what it takes beside tables of engines."""
     own = [e for e in engines() if TABLES.is_of(e) and not e.alters]
     parser.add_argument(
-        "--table", required=True, metavar="PATH", help=", or ".join(e.table_help for e in own if e.table_help)
+        "--table",
+        required=True,
+        metavar="PATH",
+        help=", or ".join([*(e.table_help for e in own if e.table_help), *others]),
     )
 
 
@@ -45,6 +48,11 @@ def owner_of(path: str) -> Engine:
     """
     own = [e for e in engines() if TABLES.is_of(e) and not e.alters]
     return next((e for e in own if _is_table_of(e, path)), own[0])
+
+
+def is_table(path: str) -> bool:
+    """Whether an engine with tables of its own knows a path as one of these."""
+    return any(_is_table_of(e, path) for e in engines() if TABLES.is_of(e) and not e.alters)
 
 
 def _is_table_of(engine: Engine, path: str) -> bool:

@@ -30,11 +30,12 @@ from schemac.constraints.expressions import (
     common_digits,
     result_type,
 )
+from schemac.constraints.other_sql import INSTEAD, PAGE, instead_of, instead_of_function
 from schemac.constraints.values import UnfitValueError, read_value, scale_of
 from schemac.kinds.decimal import Decimal
 from schemac.kinds.plain import Int64
 from schemac.logical.slots import Slot
-from schemac.source.suggest import closest, with_article
+from schemac.source.suggest import closest, shown_fields, with_article
 
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
@@ -106,16 +107,26 @@ class _Parser:
     def unexpected(self, what: str) -> ExpressionError:
         token = self.token
         where = f"at `{token.text}` (character {token.at + 1})" if token is not None else "at its end"
-        return ExpressionError(f"{what} {where}")
+        return ExpressionError(f"{what} {where}", instead_of(token.text) if token is not None else PAGE)
+
+    def refuse_other_words(self) -> None:
+        """Refuse a word of SQL that is none of ours, behind something that was read."""
+        token = self.token
+        if token is not None and token.kind == "word" and token.text.lower() in INSTEAD:
+            message = f"`{token.text}` (character {token.at + 1}) is not supported"
+            raise ExpressionError(message, instead_of(token.text))
 
     def condition(self, part: _Part) -> Node:
         """Return what can be true or false by itself."""
         if isinstance(part, FieldNode) and part.type.family is Family.BOOLEAN:
             return TruthNode(part)
-        if isinstance(part, Unread | Operand):
-            shown = part.shown if isinstance(part, Unread) else _shown(part)
+        if isinstance(part, Unread):
+            raise ExpressionError(f"`{part.shown}` alone says nothing of a row", "compare a field with it")
+        if isinstance(part, Operand):
+            self.refuse_other_words()
+            shown = _shown(part)
             raise ExpressionError(
-                f"`{shown}` is neither true nor false", f"compare it, such as `{shown} > 0`"
+                f"`{shown}` is neither true nor false", f"compare it, such as `{_sample(part)}`"
             )
         return part
 
@@ -151,6 +162,8 @@ class _Parser:
             return compared(_COMPARISONS[operator], left, self._sum())
         if self.takes("is"):
             is_negated = self.takes("not") is not None
+            if self.takes("true", "false") is not None:
+                raise ExpressionError("behind `is` stands `null` or `not null`", instead_of("is"))
             self.needs("null")
             if not isinstance(left, FieldNode):
                 raise ExpressionError(
@@ -232,7 +245,10 @@ class _Parser:
         found = self._atom()
         self.needs(")")
         if not isinstance(found, FieldNode) or found.type.family is not Family.TEXT:
-            raise ExpressionError("`length` is that of a field of text")
+            is_list = isinstance(found, FieldNode) and found.type.family is Family.LIST
+            raise ExpressionError(
+                "`length` is that of a field of text", instead_of("size") if is_list else ""
+            )
         return LengthNode(Int64(), found)
 
     def _field(self, first: Token) -> FieldNode:
@@ -250,12 +266,20 @@ class _Parser:
             known = {FieldNode.of(one).__str__(): one for one in self.slots.values()}
             near = closest(shown, known)
             if self.token is not None and self.token.text == "(":
-                raise ExpressionError(f"there is no function `{shown}`", "there is `length`")
-            raise ExpressionError(
-                f"there is no field `{shown}`",
-                f"did you mean `{near}`?" if near else "fields in lists and maps have no single value",
-            )
+                raise ExpressionError(f"there is no function `{shown}`", instead_of_function(shown))
+            if shown.lower() in INSTEAD:
+                message = f"`{shown}` (character {first.at + 1}) is not supported, and no field is called so"
+                raise ExpressionError(message, instead_of(shown))
+            raise ExpressionError(f"there is no field `{shown}`", self._field_help(path, near))
         return FieldNode.of(slot)
+
+    def _field_help(self, path: tuple[str, ...], near: str | None) -> str:
+        above = self.slots.get(path[:1])
+        if above is not None and above.type.family in (Family.LIST, Family.MAP):
+            return f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
+        if near:
+            return f"did you mean `{near}`?"
+        return shown_fields([str(FieldNode.of(slot)) for slot in self.slots.values()])
 
 
 def compared(operator: str, left: _Part, right: _Part) -> ComparisonNode:
@@ -278,7 +302,8 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
     """Calculate with exact numbers. Raises ExpressionError."""
     if isinstance(left, Unread) and isinstance(right, Unread):
         raise ExpressionError(
-            f"`{left.shown} {operator} {right.shown}` is the same in every row", "write the result"
+            f"`{left.shown} {operator} {right.shown}` is the same in every row",
+            "write the result; a date stands in quotes, such as '2020-01-31'",
         )
     sides = [side if isinstance(side, Unread) else _operand(side) for side in (left, right)]
     operands = [_number(side) if isinstance(side, Unread) else side for side in sides]
@@ -321,10 +346,13 @@ def _literal(unread: Unread, other: Operand) -> LiteralNode:
         raise ExpressionError(
             f"{unread.shown} is no text, but `{_shown(other)}` is one", f"write '{unread.shown}'"
         )
+    if type_.family is Family.DATE and not is_quoted:
+        raise ExpressionError(f"{unread.shown} is no date", "write a date in quotes, such as '2020-01-31'")
     try:
         return LiteralNode(type_, read_value(type_, unread.authored))
     except UnfitValueError as error:
-        raise ExpressionError(error.message, error.help) from error
+        help = "write a date as '2020-01-31'" if type_.family is Family.DATE else error.help
+        raise ExpressionError(error.message, help) from error
 
 
 def _number(unread: Unread) -> LiteralNode:
@@ -372,6 +400,14 @@ def _shown(operand: Operand) -> str:
     return str(operand)
 
 
+def _sample(operand: Operand) -> str:
+    """Return a condition of an operand that can be read."""
+    shown = _shown(operand)
+    if operand.type.family in _EXACT or operand.type.family is Family.FLOAT:
+        return f"{shown} > 0"
+    return f"{shown} = 'x'" if operand.type.family is Family.TEXT else f"{shown} is not null"
+
+
 def _any_of(found: list[ComparisonNode]) -> Node:
     result: Node = found[0]
     for one in found[1:]:
@@ -394,12 +430,7 @@ def _tokens(text: str) -> list[Token]:
         match = CONDITION_TOKEN.match(text, at)
         if match is None:
             at += len(text[at:]) - len(text[at:].lstrip())
-            help = (
-                "texts stand in single quotes"
-                if text[at] == '"'
-                else "see `schemac explain SC327` for what can be written"
-            )
-            raise ExpressionError(f"`{text[at]}` (character {at + 1}) cannot be read", help)
+            raise ExpressionError(f"`{text[at]}` (character {at + 1}) cannot be read", instead_of(text[at]))
         kind = str(match.lastgroup)
         found.append(Token(kind, match[kind], match.start(kind)))
         at = match.end()

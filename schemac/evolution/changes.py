@@ -143,18 +143,18 @@ DATASET_FACTS = frozenset(
 )
 """A dataset comes or goes."""
 
-JUDGED_FACTS = (
-    FIELD_FACTS
-    | DESCRIPTION_FACTS
-    | TYPE_FACTS
+PROPERTY_FACTS = (
+    DESCRIPTION_FACTS
     | ARROW_FACTS
     | KEY_FACTS
     | STORAGE_FACTS
-    | MEANING_FACTS
     | ATTRIBUTE_FACTS
     | CONSTRAINT_FACTS
-    | DATASET_FACTS
+    | (MEANING_FACTS - {Fact.UNIT_CHANGED})
 )
+"""What a schema says of its fields beside their types; a format of messages has it as a property, or not at all."""
+
+JUDGED_FACTS = FIELD_FACTS | TYPE_FACTS | PROPERTY_FACTS | {Fact.UNIT_CHANGED} | DATASET_FACTS
 """The facts of the core that every engine was asked about. Whoever adds a fact adds it here when all judges have an answer;
 until then it is refused. An engine's own facts stand in its judge."""
 

@@ -159,9 +159,9 @@ class Tables(ABC):
         """Report the rows of a table that break the constraints of a schema, which the table has."""
         report.add(
             UNCHECKED_ROWS,
-            f"{path}: the rows of such a table cannot be checked",
+            f"{path}: no reader for the rows of such a table is there",
             file=path,
-            help="leave `--data` out, which compares the schema alone",
+            help="read them as a table of Arrow and give it to `Dataset.validate`, or leave `--data` out, which compares the schema alone",
         )
 
 

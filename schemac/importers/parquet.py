@@ -12,8 +12,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from schemac.arrow.lift import lift
 from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, first_line, refuse
+from schemac.importers.lifted import lifted
 from schemac.logical.path import FieldPath, Part
 from schemac.physical.arrow import pa
 from schemac.source.report import Report
@@ -57,7 +57,7 @@ def read(path: Path, report: Report) -> Imported | None:
     comments = [f"not kept: the metadata {', '.join(own)}"] if own else []
     if file is not path:
         comments.insert(0, f"from {file.relative_to(path)}, the first file of the folder")
-    tree = lift(_without_additions(schema), str(path), report, notes.add)
+    tree = lifted(_without_additions(schema), str(path), report, notes.add)
     ids = field_ids(schema)
     numbered: tuple[NumberedVersion, ...] = ()
     if ids:

@@ -142,8 +142,12 @@ def text_reader(
     member: pa.Field, null_texts: Sequence[str], epoch: str | None = None, *, is_alone: bool = False
 ) -> Reader:
     """Compile the reader of a text that is no JSON: a cell, a key. Raises NotCoveredError."""
-    scalar, absent = known_scalar(member, epoch, is_alone=is_alone), absent_reader(member)
-    value, rule, nulls = scalar.value, scalar.rule, frozenset(null_texts)
+    return scalar_reader(member, known_scalar(member, epoch, is_alone=is_alone), null_texts)
+
+
+def scalar_reader(member: pa.Field, scalar: Scalar, null_texts: Sequence[str]) -> Reader:
+    """Compile the reader of texts of a scalar."""
+    absent, value, rule, nulls = absent_reader(member), scalar.value, scalar.rule, frozenset(null_texts)
 
     def read(t: Any, path: Path, run: Run) -> Any:
         if t is None or t in nulls:

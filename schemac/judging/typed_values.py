@@ -17,7 +17,16 @@ from schemac.attributes.zones import is_utc
 from schemac.judging.clocks import Clock, zone_of, zone_of_clock
 from schemac.judging.exact_types import MissingMemberError
 from schemac.judging.forms import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
-from schemac.judging.parts import Path, Reader, Run, absent_reader, cell_reader, check_twins, text_reader
+from schemac.judging.parts import (
+    Path,
+    Reader,
+    Run,
+    absent_reader,
+    cell_reader,
+    check_twins,
+    scalar_reader,
+    text_reader,
+)
 from schemac.judging.scalars import Scalar, scalar_of
 from schemac.judging.settings import Settings
 from schemac.judging.shapes import extension_name, is_list, is_scalar, is_string, role_of, storage_type
@@ -139,18 +148,8 @@ def _texts_of(member: pa.Field, own: pa.DataType, held: pa.DataType) -> tuple[Te
 
 
 def _of_text(member: pa.Field, scalar: Scalar, text: Text) -> Reader:
-    absent, value, rule = absent_reader(member), scalar.value, scalar.rule
-
-    def read(x: Any, path: Path, run: Run) -> Any:
-        t = None if x is None else text(x)
-        if t is None or (t == "" and not scalar.is_identity):
-            return absent(path, run)
-        found = value(t)
-        if found is None:
-            run.object_to(path, rule(t), t)
-        return found
-
-    return read
+    read = scalar_reader(member, scalar, () if scalar.is_identity else ("",))
+    return lambda x, path, run: read(None if x is None else text(x), path, run)
 
 
 def _bytes_reader(member: pa.Field) -> Reader:

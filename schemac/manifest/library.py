@@ -15,7 +15,7 @@ from schemac.manifest.groups import Definition, GroupFile, Import, report_clash
 from schemac.source.catalogue import REUSE_CYCLE, UNREADABLE_IMPORT, UNUSED_GROUP
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.files import Contents, Files
-from schemac.source.report import Report
+from schemac.source.report import Report, label
 from schemac.source.text import MAX_BYTES, decode_text, reason_of
 from schemac.syntax.document import Document, parse
 from schemac.syntax.remedies import Remove
@@ -74,17 +74,26 @@ class Reuse:
     """Those of the imported files, by `Files.key`."""
 
 
+@dataclass(frozen=True)
+class Step:
+    """An import on the way to a file, by the file that has it."""
+
+    key: str
+    """Of that file, as `Files.key` has it."""
+    wanted: Import
+
+
 class Scope:
     """The groups that a file knows: its own, and those of the files that it imports."""
 
-    def __init__(self, file: GroupFile, path: str, reuse: Reuse, stack: tuple[str, ...] = ()) -> None:
+    def __init__(self, file: GroupFile, path: str, reuse: Reuse, above: tuple["Step", ...] = ()) -> None:
         self.file = file
         self.path = path
         """Of the file; empty for the text that a run began with."""
         self.is_whole = True
         """Whether all imports could be read."""
         self._reuse = reuse
-        self._stack = (*stack, _key(path, reuse))
+        self._above = above
         self._imported: dict[str, tuple[Definition, Import, str]] = {}
         self._scopes: dict[str, Scope] = {}
         self._read: list[tuple[Import, Scope]] = []
@@ -134,17 +143,19 @@ class Scope:
         if read.file is None:
             self.is_whole = False
             return
-        if _key(path, self._reuse) in self._stack:
-            self._report_cycle(wanted, files.name(path), report)
+        way = (*self._above, Step(_key(self.path, self._reuse), wanted))
+        keys = [step.key for step in way]
+        if (key := _key(path, self._reuse)) in keys:
+            _report_cycle(way[keys.index(key) :], files.name(path), report)
             self.is_whole = False
             return
-        self._take(read.file, path, wanted, report)
+        self._take(read.file, path, way, report)
 
-    def _take(self, file: GroupFile, path: str, wanted: Import, report: Report) -> None:
-        key = _key(path, self._reuse)
+    def _take(self, file: GroupFile, path: str, way: tuple[Step, ...], report: Report) -> None:
+        key, wanted = _key(path, self._reuse), way[-1].wanted
         scope = self._reuse.scopes.get(key)
         if scope is None:
-            scope = Scope(file, path, self._reuse, self._stack)
+            scope = Scope(file, path, self._reuse, way)
             scope.open(report)
             self._reuse.scopes[key] = scope
         self._scopes[path] = scope
@@ -178,17 +189,19 @@ class Scope:
         help = help or "write the path of the file, from the folder of the one that imports it"
         report.add(UNREADABLE_IMPORT, message, source=place.source, span=place.span, help=help)
 
-    def _report_cycle(self, wanted: Import, name: str, report: Report) -> None:
-        place = wanted.document.place(wanted.at)
-        report.add(
-            REUSE_CYCLE,
-            f"{name} imports itself"
-            if len(self._stack) == 1
-            else f"{name} imports itself through other files",
-            source=place.source,
-            span=place.span,
-            help="remove this import, or move the groups that both files need into a third one",
-        )
+
+def _report_cycle(way: Sequence[Step], name: str, report: Report) -> None:
+    """Report the last import of a circle, and show the others of it."""
+    places = [step.wanted.document.place(step.wanted.at) for step in way]
+    through = ", ".join(place.source.name for place in places[1:])
+    report.add(
+        REUSE_CYCLE,
+        f"{name} imports itself through {through}" if through else f"{name} imports itself",
+        source=places[-1].source,
+        span=places[-1].span,
+        labels=tuple([label("imported here", place.source, place.span) for place in places[:-1]]),
+        help="remove this import, or move the groups that both files need into a third one",
+    )
 
 
 def _key(path: str, reuse: Reuse) -> str:

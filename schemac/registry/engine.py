@@ -105,6 +105,8 @@ class Engine(NamedTuple):
     """Its `ColumnSink` (`schemac.runs.columns`): columns of its tables that runs of a pipeline fill."""
     row_writer: str = ""
     """Its `RowWriter` (`schemac.artifacts.rows`): new tables of rows that somebody made, such as samples."""
+    row_reader: str = ""
+    """Its `RowReader` (`schemac.artifacts.rows`): the rows of tables and files that `verify --data` looks at."""
     table_suffix: str = ""
     """What names of its tables end with, with the dot."""
     formats: tuple[Format, ...] = ()

@@ -6,7 +6,7 @@ Shape: a file is there as a whole or not at all; memory follows the size of a ba
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +14,16 @@ from typing import Any, BinaryIO, ClassVar
 
 import pyarrow as pa
 
+from schemac.artifacts.dataset import CheckedDataset
 from schemac.artifacts.rows import ROW_WRITER
+from schemac.logical.keys import primary_key
+from schemac.logical.slots import columns
 from schemac.registry.engine import Engine
 from schemac.registry.installed import blamed, engines
 from schemac.samples.sampler import Sampler
 from schemac.samples.written import csv_header, csv_lines, json_lines
+from schemac.samples.wrong import WrongRows
+from schemac.samples.wrong_forms import WrongForm, in_cells, in_columns
 
 _NEW = ".schemac-new"
 
@@ -35,6 +40,14 @@ class SampleFormat(ABC):
     @abstractmethod
     def write(self, path: str, sampler: Sampler) -> None:
         """Write a sample where nothing is. Raises OSError and SchemaError; nothing is left then."""
+
+    @abstractmethod
+    def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
+        """Return the wrong records that the form can hold."""
+
+    @abstractmethod
+    def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
+        """Write them where nothing is. Raises OSError; nothing is left then."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +72,16 @@ class TextFormat(SampleFormat):
             for text in self.texts(sampler):
                 stream.write(text.encode())
 
+    def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
+        """Return records as they stand in a file."""
+        return WrongForm(found.rows, ()) if self.header is None else in_cells(dataset, found)
+
+    def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
+        """Write a file."""
+        head = [] if self.header is None else [self.header(dataset.to_arrow(metadata=True))]
+        with new_file(path) as stream:
+            stream.writelines([f"{text}\n".encode() for text in (*head, *(one.text for one in form.rows))])
+
 
 @dataclass(frozen=True)
 class ArrowFormat(SampleFormat):
@@ -68,9 +91,24 @@ class ArrowFormat(SampleFormat):
 
     def write(self, path: str, sampler: Sampler) -> None:
         """Write a file."""
-        with new_file(path) as stream, self.open(stream, sampler.exact) as writer:
-            for batch in sampler.tables():
-                writer.write_batch(batch)
+        self._write(path, sampler.exact, sampler.tables())
+
+    def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
+        """Return records whose values have the types of their columns."""
+        return in_columns(dataset, found)
+
+    def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
+        """Write a file."""
+        assert form.typed is not None
+        self._write(path, form.typed.schema, form.typed.to_batches())
+
+    def _write(self, path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+        try:
+            with new_file(path) as stream, self.open(stream, schema) as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
+        except pa.ArrowNotImplementedError as error:
+            raise OSError(str(error)) from error
 
 
 @dataclass(frozen=True)
@@ -81,8 +119,22 @@ class TableFormat(SampleFormat):
 
     def write(self, path: str, sampler: Sampler) -> None:
         """Make a table."""
+        rows = pa.RecordBatchReader.from_batches(sampler.exact, sampler.tables())
+        self._write(path, sampler.dataset, rows)
+
+    def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
+        """Return records whose values have the types of their columns; no table takes a key that may be null."""
+        keys = [str(slot.path[0]) for slot in primary_key(columns(dataset.schema))]
+        return in_columns(dataset, found, keys)
+
+    def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
+        """Make a table."""
+        assert form.typed is not None
+        self._write(path, dataset, form.typed.to_reader())
+
+    def _write(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
         with blamed(self.engine.name):
-            ROW_WRITER.of(self.engine).write(path, sampler.dataset, sampler.tables())
+            ROW_WRITER.of(self.engine).write(path, dataset, rows)
 
 
 @contextmanager

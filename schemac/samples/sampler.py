@@ -18,13 +18,14 @@ from schemac.artifacts.dataset import CheckedDataset
 from schemac.attributes.family import Family
 from schemac.constraints.evaluation import breaches, constrained_columns
 from schemac.constraints.expressions import ComparisonNode, FieldNode, LiteralNode, LogicNode, Node
-from schemac.constraints.rows import ReferenceTo
+from schemac.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.judging.exact_types import to_batches
 from schemac.judging.shapes import opened
 from schemac.logical.keys import primary_key
 from schemac.logical.path import dotted
 from schemac.logical.slots import Slot, columns
 from schemac.samples.columns import CANDIDATES, FIRST_CANDIDATES, Column, Path, column_of
+from schemac.samples.nested import value_at, with_value
 from schemac.samples.plan import CircleError, Place, Plan, plan_of, wanted_values
 from schemac.samples.values import NoValueError
 from schemac.source.catalogue import UNSAMPLABLE
@@ -144,12 +145,28 @@ class Sampler:
         return rows
 
     def _referring_to_itself(self, rows: pa.RecordBatch, reference: ReferenceTo) -> pa.RecordBatch:
+        known = {dotted(path): path for path, _ in _places(self.slots, self.members)}
         for node, path in zip(reference.fields, reference.to, strict=True):
-            if len(node.path) > 1 or "." in path:
-                raise NoValueError(f"{reference.path}: a field inside of a struct refers to its own dataset")
-            place = rows.schema.get_field_index(node.path[0])
-            rows = rows.set_column(place, node.path[0], rows.column(path).cast(rows.column(place).type))
+            if path not in known:
+                raise NoValueError(
+                    f"{reference.path}: {self.dataset.name} has no field {path} with one value in every row"
+                )
+            wanted = value_at(rows, node.path).type
+            rows = with_value(rows, node.path, value_at(rows, known[path]).cast(wanted))
         return rows
+
+    def _lacking(self, rows: pa.RecordBatch, reference: ReferenceTo) -> pa.Array:
+        """Tell which rows have null in a field that refers to the row itself, and has to have a value."""
+        places = dict(_places(self.slots, self.members))
+        lacking = pa.repeat(pa.scalar(False), rows.num_rows)
+        for node in reference.fields:
+            above = [value_at(rows, node.path[:depth]) for depth in range(1, len(node.path))]
+            if not places[node.path].slot.is_nullable:
+                is_null = value_at(rows, node.path).is_null()
+                for one in above:
+                    is_null = pc.and_(is_null, one.is_valid())
+                lacking = pc.or_(lacking, is_null)
+        return lacking
 
     def _mended(self, rows: pa.RecordBatch, node: Node) -> pa.RecordBatch:
         """Let a field have the value that an equation, or a comparison that takes equal values, asks for."""
@@ -172,6 +189,10 @@ class Sampler:
 
     def _good(self, rows: pa.RecordBatch, start: int, tally: dict[str, int]) -> pa.RecordBatch:
         wrong: set[int] = set()
+        for reference in self.plan.own:
+            found = set(pc.indices_nonzero(self._lacking(rows, reference)).to_pylist())
+            _count(tally, f"{REFERENCE_RULE} of {reference.path}", found)
+            wrong |= found
         for counter in self.plan.counters:
             found = {number - start for number in counter.rejected}
             counter.rejected.clear()
@@ -209,12 +230,7 @@ def _places(slots: tuple[Slot, ...], members: list[pa.Field]) -> Iterator[tuple[
 
 
 def _selected(rows: pa.RecordBatch, paths: list[Path]) -> pa.RecordBatch:
-    found = []
-    for path in paths:
-        column = rows.column(path[0])
-        for name in path[1:]:
-            column = pc.struct_field(column, name)
-        found.append(column)
+    found = [value_at(rows, path) for path in paths]
     return pa.RecordBatch.from_arrays(found, names=[f"c{i}" for i in range(len(found))])
 
 

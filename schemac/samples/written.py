@@ -7,7 +7,7 @@ Shape: columns in their loose types in; one text for each row out. A timestamp i
 
 import base64
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -39,13 +39,15 @@ def csv_header(schema: pa.Schema) -> str:
 def csv_lines(schema: pa.Schema, rows: pa.RecordBatch) -> Iterator[str]:
     """Yield a record for each row, without the end of the line."""
     members = [opened(member) for member in schema]
-    columns = [
-        [_cell(text) if text is not None else "" for text in _cells(member, column)]
-        for member, column in zip(members, rows.columns, strict=True)
-    ]
+    columns = [_cells(member, column) for member, column in zip(members, rows.columns, strict=True)]
     for row in zip(*columns, strict=True):
-        # A line without a character would be none.
-        yield ",".join(row) or '""'
+        yield csv_line(row)
+
+
+def csv_line(cells: Iterable[str | None]) -> str:
+    """Return a record of CSV; None is an empty cell."""
+    # A line without a character would be none.
+    return ",".join([_cell(text) if text is not None else "" for text in cells]) or '""'
 
 
 def _texts(write: Written, column: pa.Array) -> list[str]:

@@ -66,6 +66,8 @@ class WrongRows:
     rows: tuple[WrongRow, ...]
     missing: tuple[tuple[str, str], ...]
     """Paths and rules of constraints that no record was found for which breaks nothing else."""
+    references: Mapping[str, pa.Table]
+    """The rows that they refer to, by dataset."""
 
 
 def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRows:
@@ -89,8 +91,13 @@ def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRow
             found.setdefault((_without_places(path), rule), WrongRow(text, path, rule))
     twins = list(_twins(sampler, dataset, good, references))
     rows = (*found.values(), *twins)
-    there = {(_without_places(one.path), one.rule) for one in rows}
-    return WrongRows(rows, tuple([one for one in _expected(sampler) if one not in there]))
+    there = {rule_of(one) for one in rows}
+    return WrongRows(rows, tuple([one for one in _expected(sampler) if one not in there]), references)
+
+
+def rule_of(row: WrongRow) -> tuple[str, str]:
+    """Return the path and the rule, wherever in a list or a map it is broken."""
+    return _without_places(row.path), row.rule
 
 
 def record_text(value: Any) -> str:

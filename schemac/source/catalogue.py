@@ -107,6 +107,9 @@ NO_ROWS = Code("SC351", "no-rows", _ERROR, "an object in Python that holds no ro
 
 UNSAMPLABLE = Code("SC352", "unsamplable", _ERROR, "a dataset for which no sample can be made")
 SAMPLE_OUTPUT = Code("SC353", "sample-output", _ERROR, "an output that a sample cannot be written to")
+UNHELD_RECORDS = Code(
+    "SC354", "unheld-records", _NOTE, "wrong records that the form of the output cannot hold"
+)
 
 UNFIT_CONSTRAINT = Code(
     "SC324", "unfit-constraint", _ERROR, "a value of a constraint that does not fit its field"
@@ -173,6 +176,9 @@ UNSUPPORTED_ARROW_TYPE = Code(
     "SC551", "unsupported-arrow-type", _ERROR, "an Arrow type without a matching kind"
 )
 UNREADABLE_SOURCE = Code("SC552", "unreadable-source", _ERROR, "a source that cannot be imported")
+UNFIT_METADATA = Code(
+    "SC555", "unfit-metadata", _WARNING, "metadata of Arrow that its field or schema cannot have"
+)
 FOREIGN_SCHEMA = Code("SC553", "foreign-schema", _ERROR, "a schema in a format that cannot be imported")
 
 STALE_ARTIFACT = Code(

@@ -5,7 +5,7 @@ Source: slips of the pen are counted as by Damerau and Levenshtein (optimal stri
 and punctuation; words that share much without being a slip apart are found by the standard library's difflib.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 
@@ -83,6 +83,12 @@ def fold(word: str) -> str:
 def shortened(text: str, length: int = 60) -> str:
     """Return a text that a message can hold."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
+
+
+def shown_fields(names: Sequence[str], most: int = 8) -> str:
+    """Return what fields there are, as a help where none of them is near."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"the fields are {', '.join(names[:most])}{more}"
 
 
 def one_of(words: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ Shape: a `JudgedBatch` has every column in its loose type (see `judging.proofs`)
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -153,7 +154,7 @@ def judged_rows(judge: RowJudge, rows: Iterator[Any]) -> Iterator[JudgedBatch]:
     schema = judge.of_texts.schema
     names = schema.names
     while True:
-        held = [row for row, _ in zip(rows, range(ROWS_AT_ONCE))]  # noqa: B905 — the rows decide when it ends
+        held = list(islice(rows, ROWS_AT_ONCE))
         if not held:
             return
         values: dict[str, list[Any]] = {name: [] for name in names}

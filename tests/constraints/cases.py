@@ -213,6 +213,7 @@ COMPARED: dict[str, Any] = {
     "a": "Int64", "b": "Int16", "u": "UInt64", "d": {"kind": "Decimal", "precision": 10, "scale": 2},
     "e": {"kind": "Decimal", "precision": 12, "scale": 4}, "f": "Float32", "g": "Float64", "s": "String", "t": "String",
     "day": "Date", "at": "Timestamp", "ns": {"kind": "Timestamp", "unit": "Nanosecond", "timezone": None}, "ok": "Bool",
+    "clock": "Time", "span": "Duration",
     "p": {"kind": "Struct", "fields": [{"name": "q", "type": {"kind": "Option", "inner": "Int64"}}]},
 }  # fmt: skip
 """Fields that conditions compare, and their types."""
@@ -221,6 +222,7 @@ CONDITIONS = [
     "f < g", "f <> g", "f = g", "not f >= 0.5", "s = 'a'", "s < t", "s in ('a', 'é')", "length(s) > 1", "day between '1970-01-01' and '2022-01-08'",
     "at > '1970-01-01T00:00:00Z'", "ok or a > 0", "not ok and b is null", "ok is null or s is not null", "a in (0, 1, -1)",
     "d in (0.05, 1.50)", "a not in (5, 7) and (b = 0 or not ok)", "ns <= '2001-09-09T01:46:40.000000001'", "p.q >= a", "d - e < -0.5", "d = 1.5",
+    "clock >= '12:34:56'", "span < 1000 or span is null", "length(s) = length(t)", "a = 1.5 or ok <> true",
 ]  # fmt: skip
 
 

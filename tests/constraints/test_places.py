@@ -185,13 +185,8 @@ class OfEngine(Place):
 
     def writes(self, case: Case) -> bool:
         """Whether the artifact has the constraint."""
-        losses = dataset_of([case]).losses(self.engine) if self.takes_part else ()
-        return self.takes_part and not any(case.kind.attribute.key in str(loss) for loss in losses)
-
-    @property
-    def takes_part(self) -> bool:
-        """Whether the engine says that its artifacts check constraints."""
-        return self.engine in {one.name for one in engines() if one.checks_constraints}
+        losses = dataset_of([case]).losses(self.engine)
+        return not any(case.kind.attribute.key in str(loss) for loss in losses)
 
 
 def _alone(text: str, i: int) -> str:
@@ -240,22 +235,43 @@ PLACES: dict[str, Place] = {
 """Spark's expressions are held against the same functions of Arrow in `test_spark.py`, its runs against `validate` in `tests/validation`."""
 
 
+SLICE = 60
+"""Cases that are asked at a time."""
+
+
 @pytest.mark.parametrize("name", PLACES)
-@pytest.mark.parametrize(("share", "count"), [(4, 20), pytest.param(1, 10_000, marks=pytest.mark.long)])
-def test_no_two_places_disagree(name: str, share: int, count: int) -> None:
+def test_no_two_places_disagree(name: str) -> None:
     place = PLACES[name]
     # Records are asked one by one there.
-    chosen = ALL[:: share * 6 if isinstance(place, OfEngine) and share > 1 else share]
-    compared = 0
-    for start in range(0, len(chosen), 60):
-        table = Table.of(chosen[start : start + 60], count)
-        expected, found = OfArrow().verdicts(table), place.verdicts(table)
-        for i, case in enumerate(table.cases):
-            differing = [
-                (table.values.column(i)[row], found[i][row], held)
-                for row, held in enumerate(expected[i])
-                if found[i][row] not in (None, held)
-            ]
-            assert differing == [], case
-            compared += sum(one is not None for one in found[i])
-    assert compared > 400 or (isinstance(place, OfEngine) and not place.takes_part)
+    chosen = ALL[:: 24 if isinstance(place, OfEngine) else 4]
+    compared = sum(
+        _compared(place, chosen[start : start + SLICE], 20) for start in range(0, len(chosen), SLICE)
+    )
+    assert compared > 400
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("start", range(0, len(ALL), SLICE))
+@pytest.mark.parametrize("name", PLACES)
+def test_no_two_places_disagree_on_ten_thousand_values(name: str, start: int) -> None:
+    compared = _compared(PLACES[name], ALL[start : start + SLICE], 10_000)
+    assert compared > 10_000 or name == "compiler"
+
+
+def test_every_engine_that_checks_constraints_is_a_place() -> None:
+    asked = {place.engine for place in PLACES.values() if isinstance(place, OfEngine)}
+    assert asked == {engine.name for engine in engines() if engine.checks_constraints}
+
+
+def _compared(place: Place, chosen: Sequence[Case], count: int) -> int:
+    """Hold a place against Arrow; how many values both have a verdict on."""
+    table = Table.of(chosen, count)
+    expected, found = OfArrow().verdicts(table), place.verdicts(table)
+    for i, case in enumerate(table.cases):
+        differing = [
+            (table.values.column(i)[row], found[i][row], held)
+            for row, held in enumerate(expected[i])
+            if found[i][row] not in (None, held)
+        ]
+        assert differing == [], case
+    return sum(one is not None for column in found for one in column)

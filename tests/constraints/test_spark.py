@@ -1,7 +1,6 @@
 """Spark says of each value what Arrow says of it, for every constraint, kind and pattern; one job asks for all."""
 
 import itertools
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +27,8 @@ from tests.constraints.cases import (
     values_of,
 )
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("in_utc")]
 ROWS = 1000
-
-
-@pytest.fixture(autouse=True)
-def in_utc(spark: SparkSession) -> Iterator[None]:
-    before = spark.conf.get("spark.sql.session.timeZone")
-    spark.conf.set("spark.sql.session.timeZone", "UTC")
-    yield
-    spark.conf.set("spark.sql.session.timeZone", before)
 
 
 def spark_form(type_: LogicalType, array: Any) -> Any:
@@ -71,14 +62,15 @@ def asked(spark: SparkSession, folder: Path, columns: dict[str, Any], conditions
     return found
 
 
-def test_say_the_same_of_every_value(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [ROWS, pytest.param(10_000, marks=pytest.mark.long)])
+def test_say_the_same_of_every_value(spark: SparkSession, tmp_path: Path, count: int) -> None:
     found = list(cases())
     places = columns_of(found)
     columns: dict[str, Any] = {}
     expected, conditions = [], []
     for i, (case, place) in enumerate(zip(found, places, strict=True)):
-        drawn = values_of(case.type, ROWS)
-        values = (drawn * (ROWS // len(drawn) + 1))[:ROWS]
+        drawn = values_of(case.type, count)
+        values = (drawn * (count // len(drawn) + 1))[:count]
         array = arrow_of(case.type, place.field.type, values)
         (constraint,) = place.constraints
         columns[f"c{i}"] = spark_form(case.type, array)
@@ -88,7 +80,7 @@ def test_say_the_same_of_every_value(spark: SparkSession, tmp_path: Path) -> Non
     for i, (case, held) in enumerate(zip(found, expected, strict=True)):
         told = answers.column(i).combine_chunks()
         if told != held:
-            wrong = [j for j in range(ROWS) if told[j] != held[j]][:3]
+            wrong = [j for j in range(count) if told[j] != held[j]][:3]
             shown = [(columns[f"c{i}"][j], told[j], held[j]) for j in wrong]
             pytest.fail(f"{case}: {conditions[i]}: {shown}")
 

@@ -131,7 +131,7 @@ def test_tell_of_what_nothing_uses(tmp_path: Path, edits: list[tuple[str, str, s
         ("https://example.com/g.yaml", "SC234", "is not a relative path"),
         ("groups", "SC234", "cannot read groups: is a directory"),
         ("trips.yaml", "SC233", "trips.yaml imports itself"),
-        ("rides.yaml", "SC233", "trips.yaml imports itself through other files"),
+        ("rides.yaml", "SC233", "trips.yaml imports itself through rides.yaml"),
     ],
 )
 def test_refuse_imports(tmp_path: Path, imported: str, code: str, said: str) -> None:
@@ -140,6 +140,20 @@ def test_refuse_imports(tmp_path: Path, imported: str, code: str, said: str) -> 
     out = schemac(tmp_path, "check", "trips.yaml").stdout
     assert set(re.findall(r"SC\d+", out)) == {code}
     assert said in out
+
+
+@pytest.mark.parametrize("length", [2, 3, 5])
+def test_show_every_import_of_a_circle(tmp_path: Path, length: int) -> None:
+    """Whichever file is named, also for files that are taken for manifests and for groups alike."""
+    names = [f"m{i}.yaml" for i in range(length)]
+    for i, name in enumerate(names):
+        text = f"imports: [{names[i - 1]}]\ngroups:\n  g{i}: {{fields: [{{name: x, type: Int64}}]}}\nfields:\n  - use: g{(i - 1) % length}\n"
+        (tmp_path / name).write_text(text)
+    for name in names:
+        said = schemac(tmp_path, "check", name).stdout
+        assert said.count("SC233") == 1
+        assert {*re.findall(r"(?:-->|:::) (m\d.yaml):1:11", said)} == {*names}
+    assert schemac(tmp_path, "check").stdout.count("SC233") == length
 
 
 RENAMINGS = (

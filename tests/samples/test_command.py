@@ -1,6 +1,7 @@
 """`schemac sample` in a project: its formats, what it refuses, and that pipelines and engines read what it writes."""
 
 import json
+import re
 import runpy
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
+from schemac.samples.wrong import rule_of, wrong_rows
 from tests.samples.test_samples import DRIVERS, ROOT
 
 
@@ -58,12 +60,79 @@ def test_write_wrong_records(project: Path, capsys: pytest.CaptureFixture[str]) 
     assert [one["record"] for one in printed] == records
 
 
+@pytest.mark.parametrize("name", ["wrong.csv", "wrong.parquet", "wrong.arrow", "wrong.lance"])
+def test_write_wrong_records_of_every_form(
+    project: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """Read back by the library of each form, they break what is said, and what cannot be written is named."""
+    assert main(["sample", "rides", "--wrong", "--seed", "7", "--output", name]) == 0
+    said = capsys.readouterr().out
+    rules = [json.loads(line) for line in Path("wrong.rules.ndjson").read_text().splitlines()]
+    assert [one["row"] for one in rules] == list(range(1, len(rules) + 1))
+    (rides,), (drivers,) = schemac.compile_file("rides.yaml"), schemac.compile_file("drivers.yaml")
+    found = wrong_rows(rides, 7, {"drivers": drivers})
+    broken = {(_anywhere(one["_path"]), one["_rule"]) for one in rules}
+    left = {rule_of(one) for one in found.rows} - broken
+    assert {rule for _, rule in left} <= {"malformed", "type", "cast", "range", "precision", "length"}
+    assert "SC354" in said
+    assert all(rule in said for _, rule in left)
+    assert len(broken) > 15
+    if name == "wrong.csv":
+        return
+    judged = rides.validate(_read(name), references={"drivers": drivers.sample(60, seed=7)})
+    assert [(one.row + 1, one.path, one.rule) for one in judged.reasons] == [
+        (one["row"], one["_path"], one["_rule"]) for one in rules
+    ]
+
+
+def _anywhere(path: str) -> str:
+    return re.sub(r"\[[0-9]+\]", "[]", path)
+
+
+def _read(name: str) -> pa.Table:
+    if name.endswith(".parquet"):
+        return pq.read_table(name)
+    if name.endswith(".arrow"):
+        return pa.ipc.open_file(name).read_all()
+    return pytest.importorskip("lance").dataset(name).to_table()
+
+
+def test_print_wrong_cells(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sample", "rides", "--wrong", "--format", "csv"]) == 0
+    printed = capsys.readouterr()
+    lines = [json.loads(line) for line in printed.out.splitlines()]
+    assert {one["_rule"] for one in lines} >= {
+        "malformed",
+        "cast",
+        "required",
+        "minimum",
+        "unique",
+        "references",
+    }
+    assert "csv cannot hold the records that break type of" in printed.err
+
+
+def test_say_that_a_form_holds_no_wrong_record(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.yaml").write_text("name: t\nfields:\n  - {name: a, type: {kind: Option, inner: Bool}}\n")
+    assert main(["sample", "t", "--wrong", "--output", "t.parquet"]) == 1
+    assert "parquet can hold none of the wrong records of t" in capsys.readouterr().out
+    assert not Path("t.parquet").exists()
+    assert not Path("t.rules.ndjson").exists()
+
+
+def test_say_what_a_form_has_no_place_for(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.yaml").write_text("name: t\nfields:\n  - {name: a, type: {kind: Struct, fields: []}}\n")
+    for words in ([], ["--wrong"]):
+        assert main(["sample", "t", *words, "--output", "t.parquet"]) == 1
+        assert "SC542" in capsys.readouterr().out
+        assert sorted(path.name for path in project.iterdir() if path.name.startswith("t.")) == ["t.yaml"]
+
+
 REFUSED = {
     "sample ride": (2, "did you mean rides?"),
     "sample rides --format parque": (1, "did you mean `--format parquet`?"),
     "sample rides --format lance": (1, "lance cannot be printed"),
     "sample rides --output rides.yaml": (1, "rides.yaml is there already"),
-    "sample rides --wrong --output rides.parquet": (1, "parquet cannot hold wrong records"),
     "sample rides --output none/rides.csv": (1, "cannot write none/rides.csv"),
 }
 

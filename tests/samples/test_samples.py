@@ -23,7 +23,8 @@ from schemac.judging.typed_texts import raw_values
 from schemac.samples.patterns import piece_of
 from schemac.samples.sampler import Sampler
 from schemac.samples.written import csv_lines, json_lines
-from schemac.samples.wrong import wrong_rows
+from schemac.samples.wrong import WrongRows, rule_of, wrong_rows
+from schemac.samples.wrong_forms import in_cells, in_columns
 from tests.conformance.manifest_types import POSITIONS
 from tests.constraints.cases import PATTERNS, cases, dataset_of
 from tests.engines import crossing
@@ -89,6 +90,20 @@ def test_sample_every_type(place: str) -> None:
         assert values_of(dataset.to_table(texts)) == values_of(table)
 
 
+def check_forms(dataset: schemac.Dataset, found: WrongRows) -> None:
+    """What a form holds of wrong records breaks the rules that it says, and what it cannot hold is named."""
+    typed = in_columns(dataset, found)
+    assert typed.typed is not None
+    judged = dataset.validate(typed.typed, references=found.references)
+    assert [(one.row, one.path, one.rule) for one in judged.reasons] == [
+        (i, one.path, one.rule) for i, one in enumerate(typed.rows)
+    ]
+    for form in (typed, in_cells(dataset, found)):
+        there = {rule_of(one) for one in form.rows}
+        assert {rule_of(one) for one in found.rows} - there == {*form.left_out}
+        assert there
+
+
 def values_of(table: pa.Table) -> dict[str, list[Any]]:
     """Values by column, whatever dictionaries the chunks have: Arrow mixes up dictionaries of half floats when it unifies them."""
     chunks = {name: table.column(name).chunks for name in table.schema.names}
@@ -143,6 +158,7 @@ def test_break_each_rule_once() -> None:
         ]
         assert [one.row for one in judged.reasons] == list(range(len(found.rows)))
         assert set(found.missing) <= INSEPARABLE, name
+        check_forms(dataset, found)
         broken |= {one.rule.partition(":")[0] for one in found.rows}
     assert broken >= {
         "required",
@@ -164,9 +180,18 @@ def test_break_every_constraint() -> None:
     usual = (Family.INTEGER, Family.TEXT, Family.LIST)
     chosen = {(case.kind, i % 2): case for i, case in enumerate(found) if case.type.family in usual}
     dataset = dataset_of(list(chosen.values()))
-    rules = {one.rule for one in wrong_rows(dataset, 7, {}).rows}
+    broken = wrong_rows(dataset, 7, {})
+    check_forms(dataset, broken)
+    rules = {one.rule for one in broken.rows}
     # Every divisor of the registry divides every value of its type.
     assert rules >= {kind.attribute.name for kind in CONSTRAINTS} - {"multipleOf"}
+
+
+@pytest.mark.long
+def test_hold_wrong_records_of_every_dataset() -> None:
+    for dataset, others in datasets().values():
+        if not Judge(dataset.to_arrow(metadata=True)).uncovered:
+            check_forms(dataset, wrong_rows(dataset, 7, others))
 
 
 def test_give_the_same_rows_always() -> None:
@@ -280,6 +305,32 @@ def test_refer_in_circles() -> None:
     assert made["own"].validate(own, references={"own": own}).is_good
     with pytest.raises(schemac.SchemaError, match="the references lead in a circle"):
         made["x"].sample(3, references=made)
+
+
+NESTED = """
+name: staff
+extra: {schemac.dev/references: [{fields: [%s], dataset: staff, to: [%s]}]}
+fields:
+  - {name: id, type: Int64, extra: {lance.org/primaryKey: {position: 1}}}
+  - name: boss
+    type: {kind: %s}
+  - {name: key, type: {kind: Struct, fields: [{name: number, type: {kind: Option, inner: Int64}}]}}
+"""
+STRUCTS = (
+    "Struct, fields: [{name: id, type: Int64}, {name: since, type: Date}]",
+    "Struct, fields: [{name: id, type: {kind: Option, inner: Int64}}]",
+    "Option, inner: {kind: Struct, fields: [{name: id, type: Int64}, {name: since, type: Date}]}",
+)
+
+
+@pytest.mark.parametrize("struct", STRUCTS)
+@pytest.mark.parametrize("to", ["id", "key.number"])
+def test_refer_to_itself_inside_of_structs(struct: str, to: str) -> None:
+    (dataset,) = schemac.compile_text(NESTED % ("boss.id", to, struct))
+    rows = dataset.sample(200, seed=3)
+    assert rows.num_rows == 200
+    assert rows.column("boss").combine_chunks().field("id").drop_null()
+    assert dataset.validate(rows, references={"staff": rows}).is_good
 
 
 def test_write_cells_that_are_read_back() -> None:

@@ -20,7 +20,7 @@ import schemac
 from schemac.pipeline import conform
 from tests.engines.json_records import COLUMNS
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("in_utc")]
 UTC = datetime.UTC
 Reasons = list[tuple[str, str, str | None]]
 
@@ -54,14 +54,6 @@ SOURCES: dict[str, tuple[pa.DataType, list[Any]]] = {
                [{"k": 1, "o": None, "l": None}, {"k": 300, "o": 5, "l": [{"x": "2024-01-01"}, {"x": "y"}]}, {"k": None, "o": 200, "l": []}, None]),
 }  # fmt: skip
 """Columns as a frame of Spark may have them."""
-
-
-@pytest.fixture(autouse=True)
-def in_utc(spark: SparkSession) -> Iterator[None]:
-    before = spark.conf.get("spark.sql.session.timeZone")
-    spark.conf.set("spark.sql.session.timeZone", "UTC")
-    yield
-    spark.conf.set("spark.sql.session.timeZone", before)
 
 
 def pairs() -> Iterator[tuple[str, str]]:

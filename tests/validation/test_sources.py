@@ -16,6 +16,7 @@ import pytest
 from pydantic import BaseModel
 
 import schemac
+from schemac.validation.judged import ROWS_AT_ONCE
 from tests.conformance.pypaimon.client import PYTHON as PYTHON_WITH_PANDAS
 
 MANIFEST = """
@@ -249,3 +250,14 @@ def test_take_frames_of_pandas() -> None:
         [sys.executable, "-c", PROGRAM, str(libraries), MANIFEST], capture_output=True, text=True, check=False
     )
     assert ran.stdout == "[(2, 'fare', 'minimum'), (2, 'kind', 'enum')] 2\n", ran.stderr
+
+
+@pytest.mark.parametrize("count", [1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1, 2 * ROWS_AT_ONCE + 2])
+def test_judge_every_row_of_a_long_list(count: int) -> None:
+    """Rows of Python are judged some thousands at a time; none is lost between two batches."""
+    (dataset,) = schemac.compile_text("fields: [{name: a, type: Int64}]")
+    rows = [{"a": i} for i in range(count)]
+    assert dataset.to_table(rows).column("a").to_pylist() == list(range(count))
+    assert dataset.validate(iter(rows)).good.num_rows == count
+    wrong = dataset.validate([{"a": "x"} for _ in range(count)])
+    assert [one.row for one in wrong.reasons] == list(range(count))

@@ -1,20 +1,15 @@
 """What a change means for a table of SQLite with rows.
 
-Shape: ALTER TABLE adds, renames and drops columns, and changes nothing else of them. Whoever adds a sort of change to schemac is
-refused here until it stands in `FACTS`.
+Shape: ALTER TABLE adds, renames and drops columns, and changes nothing else of them. What nobody thought of has no verdict, and is
+refused.
 Source: sqlite.org, "ALTER TABLE", asked of sqlite3 (`tests/test_sqlite.py`).
 """
 
 from schemac.evolution.changes import (
-    ARROW_FACTS,
     ATTRIBUTE_FACTS,
-    CONSTRAINT_FACTS,
     DATASET_FACTS,
-    DESCRIPTION_FACTS,
-    FIELD_FACTS,
-    KEY_FACTS,
-    MEANING_FACTS,
-    STORAGE_FACTS,
+    JUDGED_FACTS,
+    PROPERTY_FACTS,
     TYPE_FACTS,
     Change,
     Fact,
@@ -26,16 +21,8 @@ from schemac.evolution.version_pair import VersionPair
 from schemac_sqlite.attributes import DEFAULT, PRIMARY_KEY
 from schemac_sqlite.types import type_of
 
-_TOLD = (
-    CONSTRAINT_FACTS
-    | DESCRIPTION_FACTS
-    | ARROW_FACTS
-    | KEY_FACTS
-    | STORAGE_FACTS
-    | (MEANING_FACTS - {Fact.UNIT_CHANGED})
-)
+_TOLD = PROPERTY_FACTS - ATTRIBUTE_FACTS
 """What SQLite does not have."""
-FACTS = _TOLD | DATASET_FACTS | FIELD_FACTS | TYPE_FACTS | ATTRIBUTE_FACTS | {Fact.UNIT_CHANGED}
 _COPY = "make a new table, copy the rows, and rename it"
 
 
@@ -72,4 +59,4 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     return NO_VERDICT
 
 
-JUDGE = Judge(judge, facts=frozenset(FACTS))
+JUDGE = Judge(judge, facts=JUDGED_FACTS)

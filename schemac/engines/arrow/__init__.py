@@ -12,6 +12,7 @@ ENGINE = Engine(
     is_default=True,
     artifacts="schemac.engines.arrow.artifact:TARGET",
     judge="schemac.engines.arrow.judge:JUDGE",
+    row_reader="schemac.engines.arrow.rows:ROW_READER",
     codes="schemac.engines.arrow.codes:CODES",
     pages="schemac.engines.arrow.pages",
     formats=(

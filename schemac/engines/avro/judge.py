@@ -3,50 +3,25 @@
 Layer: engines.
 Shape: data is read with the schema that it was written with and the new one. Fields are found by name or alias, absent ones
 take their default, types are the same or promoted. Whoever adds a sort of change to schemac is refused here until it stands
-in `FACTS`.
+in `JUDGED_FACTS`.
 Source: Avro 1.12, "Schema Resolution", asked of fastavro (`tests/engines/avro/test_avro.py`).
 """
 
-from schemac.attributes.family import Family
 from schemac.engines.avro.artifact import old_names
 from schemac.engines.avro.attributes import ALIASES, DEFAULT
 from schemac.engines.avro.leaves import is_readable, leaf_of
 from schemac.engines.avro.names import name_of
 from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import (
-    ARROW_FACTS,
-    ATTRIBUTE_FACTS,
-    CONSTRAINT_FACTS,
-    DATASET_FACTS,
-    DESCRIPTION_FACTS,
-    FIELD_FACTS,
-    KEY_FACTS,
-    MEANING_FACTS,
-    STORAGE_FACTS,
-    TYPE_FACTS,
-    Change,
-    Fact,
-)
+from schemac.evolution.changes import DATASET_FACTS, JUDGED_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
+from schemac.evolution.messages import BESIDE, judge_parts
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot
 
 _NOTHING = DATASET_FACTS | {Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED, Fact.BECAME_OPTIONAL}
-_PROPERTIES = (
-    DESCRIPTION_FACTS
-    | ARROW_FACTS
-    | KEY_FACTS
-    | STORAGE_FACTS
-    | ATTRIBUTE_FACTS
-    | CONSTRAINT_FACTS
-    | (MEANING_FACTS - {Fact.UNIT_CHANGED})
-)
-"""What stands in the schema as a property, or not at all."""
-FACTS = _NOTHING | _PROPERTIES | FIELD_FACTS | TYPE_FACTS | {Fact.UNIT_CHANGED}
-_BESIDE = "add a field beside it, and fill it"
 
 
 def judge(change: Change, pair: VersionPair | None) -> Judgement:
@@ -59,7 +34,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         return tightened(change)
     if change.fact in _NOTHING:
         return SAFE
-    if change.fact in _PROPERTIES:
+    if change.fact in PROPERTY_FACTS:
         return Judgement(Outcome.METADATA)
     if change.fact in TYPE_FACTS and old is not None and new is not None:
         return _type(old, new)
@@ -69,7 +44,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         case Fact.FIELD_RENAMED if old is not None and new is not None:
             return _renamed(old, new)
         case Fact.FIELD_MOVED:
-            return Judgement(Outcome.REFUSED, "Avro looks for a field in its own record only", _BESIDE)
+            return Judgement(Outcome.REFUSED, "Avro looks for a field in its own record only", BESIDE)
         case Fact.BECAME_REQUIRED:
             reason = f"a null in {change.path} cannot be read any more"
             return Judgement(Outcome.DATA, reason, "look for nulls first")
@@ -104,12 +79,12 @@ def _renamed(old: Slot, new: Slot) -> Judgement:
 def _type(old: Slot, new: Slot) -> Judgement:
     written, wanted = leaf_of(old.type), leaf_of(new.type)
     if written is None or wanted is None:
-        return _shape(old, new)
+        return judge_parts("Avro", old, new)
     if not is_readable(written, wanted) or castability(old.type, new.type) is Castability.NEVER:
         return Judgement(
             Outcome.REFUSED,
             f"Avro does not read {written.title} as {wanted.title} ({new.type.type_text()})",
-            _BESIDE,
+            BESIDE,
         )
     if castability(old.type, new.type) is Castability.DEPENDS:
         return Judgement(
@@ -118,18 +93,4 @@ def _type(old: Slot, new: Slot) -> Judgement:
     return SAFE
 
 
-def _shape(old: Slot, new: Slot) -> Judgement:
-    """Judge a type with parts; what changes in its parts is a change of its own."""
-    families = {old.type.family, new.type.family}
-    if families == {Family.LIST}:
-        if getattr(new.type, "fixed_length", None) is None:
-            return SAFE
-        return Judgement(Outcome.DATA, "Avro reads arrays of any length", "look at their lengths first")
-    if families == {Family.MAP}:
-        return Judgement(Outcome.METADATA)
-    return Judgement(
-        Outcome.REFUSED, f"Avro does not read {old.type.type_text()} as {new.type.type_text()}", _BESIDE
-    )
-
-
-JUDGE = Judge(judge, facts=frozenset(FACTS))
+JUDGE = Judge(judge, facts=JUDGED_FACTS)

@@ -13,6 +13,7 @@ ENGINE = Engine(
     artifacts="schemac.engines.iceberg.artifact:TARGET",
     judge="schemac.engines.iceberg.judge:JUDGE",
     tables="schemac.engines.iceberg.tables.capability:TABLES",
+    row_reader="schemac.engines.iceberg.rows:ROW_READER",
     table_help="iceberg://CATALOG/NAMESPACE.TABLE in a catalog of pyiceberg, or an Iceberg table's folder",
     domain="iceberg.apache.org",
     attributes="schemac.engines.iceberg.attributes:ATTRIBUTES",

@@ -19,6 +19,7 @@ ENGINE = Engine(
     source="schemac.engines.lance.runs.source:SOURCE",
     column_sink="schemac.engines.lance.runs.filling:COLUMN_SINK",
     row_writer="schemac.engines.lance.rows:ROW_WRITER",
+    row_reader="schemac.engines.lance.rows:ROW_READER",
     table_suffix=".lance",
     domain="lance.org",
     facts="schemac.engines.lance.facts:LanceFact",

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from schemac.arrow.lift import lift
 from schemac.engines.lance import attributes as words
 from schemac.engines.lance.nodes import NAME
 from schemac.identity.lock import Highest, Numbers
 from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, first_line, refuse
+from schemac.importers.lifted import lifted
 from schemac.logical.path import FieldPath, Part
 from schemac.physical.arrow import pa
 from schemac.source.json_object import Json
@@ -41,7 +41,7 @@ def _table(path: Path, report: Report) -> Imported | None:
     schema, version, number, used = table
     # The storage version is kept where it is an older one, and the older blobs with it.
     notes = Notes()
-    tree = lift(schema, str(path), report, notes.add)
+    tree = lifted(schema, str(path), report, notes.add)
     if version in words.STORAGE_VERSIONS and version != words.DEFAULT_STORAGE_VERSION:
         tree = {**tree, "extra": {**tree.get("extra", {}), words.STORAGE_VERSION.key: version}}
     comment = f"from version {number} of a Lance table"
@@ -150,7 +150,7 @@ def _message(path: Path, report: Report) -> Imported | None:
             refuse(path, "it is not a Lance schema: it has no fields", report)
             return None
         notes = Notes()
-        return Imported(lift(to_arrow(message), str(path), report, notes.add), notes=notes)
+        return Imported(lifted(to_arrow(message), str(path), report, notes.add), notes=notes)
     except (DecodeError, UnreadableMessageError) as error:
         refuse(path, f"it is not a Lance schema: {first_line(error)}", report)
         return None

@@ -1,33 +1,35 @@
-"""Rows that somebody else made, as a new table.
+"""Rows that somebody else made, as a new table, and those of a table that is there.
 
 Layer: engines.
 """
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from schemac.artifacts.dataset import CheckedDataset
-from schemac.artifacts.rows import RowWriter
+from schemac.artifacts.rows import RowReader, RowWriter, StoredRows
 from schemac.engines.lance.attributes import storage_version
-from schemac.engines.lance.dataset import reason_of
+from schemac.engines.lance.dataset import open_dataset, reason_of
+from schemac.engines.lance.sources import is_table
 
 
 class LanceRows(RowWriter):
     """Writes a Lance table."""
 
-    def write(self, path: str, dataset: CheckedDataset, batches: Iterable[pa.RecordBatch]) -> None:
+    def write(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
         """Make a table; a folder that is half written is removed."""
         import lance  # an extra that may not be there
 
-        schema = dataset.to_arrow()
-        reader = pa.RecordBatchReader.from_batches(schema, batches)
         try:
             lance.write_dataset(
-                reader,
+                rows,
                 path,
-                schema,
+                rows.schema,
                 mode="create",
                 data_storage_version=storage_version(dataset.schema.extra),
             )
@@ -38,4 +40,36 @@ class LanceRows(RowWriter):
             raise
 
 
+@dataclass(frozen=True)
+class _Table(StoredRows):
+    path: str
+    dataset: Any
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        return self.dataset.schema
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Scan the newest version."""
+        return iter(self.dataset.scanner(columns=list(columns)).to_batches())
+
+    def expression(self, rows: Sequence[int]) -> str:
+        """Ask Lance for rows."""
+        return f"lance.dataset({self.path!r}).take({list(rows)})"
+
+
+class LanceReader(RowReader):
+    """Opens Lance tables."""
+
+    def is_of(self, path: str) -> bool:
+        """Tell whether it is a table."""
+        return is_table(Path(path))
+
+    def open(self, path: str) -> StoredRows:
+        """Open a table."""
+        return _Table(path, open_dataset(path))
+
+
 ROW_WRITER = LanceRows()
+ROW_READER = LanceReader()

@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: messages are read with the new file. Fields are found by number, which the lock keeps; what is not there is null, or the default
-of proto3. Whoever adds a sort of change to schemac is refused here until it stands in `FACTS`.
+of proto3. Whoever adds a sort of change to schemac is refused here until it stands in `JUDGED_FACTS`.
 Source: the language guide of proto3, "Updating A Message Type"; asked of protobuf's own library and of buf
 (`tests/engines/protobuf/test_evolution.py`).
 """
@@ -10,40 +10,16 @@ Source: the language guide of proto3, "Updating A Message Type"; asked of protob
 from schemac.attributes.family import Family
 from schemac.engines.protobuf.leaves import DURATION, TIMESTAMP, leaf_of
 from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import (
-    ARROW_FACTS,
-    ATTRIBUTE_FACTS,
-    CONSTRAINT_FACTS,
-    DATASET_FACTS,
-    DESCRIPTION_FACTS,
-    FIELD_FACTS,
-    KEY_FACTS,
-    MEANING_FACTS,
-    STORAGE_FACTS,
-    TYPE_FACTS,
-    Change,
-    Fact,
-)
+from schemac.evolution.changes import DATASET_FACTS, JUDGED_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
+from schemac.evolution.messages import BESIDE, judge_parts
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot
 
 _NOTHING = DATASET_FACTS | {Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED}
-_PROPERTIES = (
-    DESCRIPTION_FACTS
-    | ARROW_FACTS
-    | KEY_FACTS
-    | STORAGE_FACTS
-    | ATTRIBUTE_FACTS
-    | CONSTRAINT_FACTS
-    | (MEANING_FACTS - {Fact.UNIT_CHANGED})
-)
-"""What stands in a comment, or not at all."""
-FACTS = _NOTHING | _PROPERTIES | FIELD_FACTS | TYPE_FACTS | {Fact.UNIT_CHANGED}
-_BESIDE = "add a field beside it, and fill it"
 _VARINTS = frozenset({"bool", "int32", "int64", "uint32", "uint64"})
 """Types that are written alike, so that each is read as any other; what does not fit is cut off."""
 
@@ -55,7 +31,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         return tightened(change)
     if change.fact in _NOTHING:
         return SAFE
-    if change.fact in _PROPERTIES:
+    if change.fact in PROPERTY_FACTS:
         return Judgement(Outcome.METADATA)
     if change.fact in TYPE_FACTS and old is not None and new is not None:
         return _type(old, new)
@@ -66,7 +42,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
             # The number stays; only JSON goes by names.
             return Judgement(Outcome.METADATA, "messages in JSON go by names", "read those with the old file")
         case Fact.FIELD_MOVED:
-            return Judgement(Outcome.REFUSED, "a number counts in its own message only", _BESIDE)
+            return Judgement(Outcome.REFUSED, "a number counts in its own message only", BESIDE)
         case Fact.BECAME_OPTIONAL | Fact.BECAME_REQUIRED if new is not None:
             return _presence(change, new)
         case Fact.UNIT_CHANGED:
@@ -93,7 +69,7 @@ def _presence(change: Change, new: Slot) -> Judgement:
     is_plain = leaf_of(new.type) is not None or new.type.family is Family.STRUCT
     if not new.is_member or not is_plain:
         # Items, values, lists and maps that may be absent have a message around them.
-        return Judgement(Outcome.REFUSED, f"Protobuf writes {change.path} in another form then", _BESIDE)
+        return Judgement(Outcome.REFUSED, f"Protobuf writes {change.path} in another form then", BESIDE)
     if change.fact is Fact.BECAME_OPTIONAL:
         if leaf_of(new.type) is None or _is_message(new):
             return SAFE
@@ -110,15 +86,15 @@ def _is_message(slot: Slot) -> bool:
 def _type(old: Slot, new: Slot) -> Judgement:
     written, wanted = leaf_of(old.type), leaf_of(new.type)
     if written is None or wanted is None:
-        return _shape(old, new)
+        return judge_parts("Protobuf", old, new)
     if not _is_readable(written.type, wanted.type) or castability(old.type, new.type) is Castability.NEVER:
         what = f"Protobuf does not read {written.type} as {wanted.type} ({new.type.type_text()})"
         if written.type == wanted.type:
             what = f"values of {old.type.type_text()} are none of {new.type.type_text()}"
-        return Judgement(Outcome.REFUSED, what, _BESIDE)
+        return Judgement(Outcome.REFUSED, what, BESIDE)
     if _is_count(old) and not _has_same_unit(old, new):
         return Judgement(
-            Outcome.REFUSED, f"what was written counts in the unit of {old.type.type_text()}", _BESIDE
+            Outcome.REFUSED, f"what was written counts in the unit of {old.type.type_text()}", BESIDE
         )
     if castability(old.type, new.type) is Castability.DEPENDS:
         what = f"Protobuf reads it, but {misfit(old.type, new.type)}"
@@ -143,18 +119,4 @@ def _has_same_unit(old: Slot, new: Slot) -> bool:
     )
 
 
-def _shape(old: Slot, new: Slot) -> Judgement:
-    """Judge a type with parts; what changes in its parts is a change of its own."""
-    families = {old.type.family, new.type.family}
-    if families == {Family.LIST}:
-        if getattr(new.type, "fixed_length", None) is None:
-            return SAFE
-        return Judgement(Outcome.DATA, "Protobuf reads lists of any length", "look at their lengths first")
-    if families == {Family.MAP}:
-        return Judgement(Outcome.METADATA)
-    return Judgement(
-        Outcome.REFUSED, f"Protobuf does not read {old.type.type_text()} as {new.type.type_text()}", _BESIDE
-    )
-
-
-JUDGE = Judge(judge, facts=frozenset(FACTS))
+JUDGE = Judge(judge, facts=JUDGED_FACTS)

@@ -12,7 +12,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from schemac.arrow.lift import lift
 from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME, compact
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.spark import attributes as words
@@ -33,6 +32,7 @@ from schemac.engines.spark.marks import (
     VECTOR_SIZE,
 )
 from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.lifted import lifted
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
@@ -104,7 +104,7 @@ def from_struct_type(document: Any, file: str, report: Report, notes: Notes | No
     except _MalformedError as error:
         refuse(file, f"it is not a StructType: {error}", report)
         return None
-    return Imported(lift(pa.schema(fields), file, report), notes=notes)
+    return Imported(lifted(pa.schema(fields), file, report, notes.add), notes=notes)
 
 
 def _columns(document: Any) -> list[Any]:

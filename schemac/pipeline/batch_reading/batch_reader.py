@@ -18,6 +18,7 @@ from pyspark.sql.functions import arrow_udf, expr
 
 from schemac.arrow.constrained import constraints_of
 from schemac.attributes.attribute import Role
+from schemac.judging.scalars import Token
 from schemac.pipeline.batch_reading.csv_batches import CsvBatches
 from schemac.pipeline.batch_reading.forms import INTEGER, Form, form_of
 from schemac.pipeline.batch_reading.json_batches import JsonBatches
@@ -28,7 +29,7 @@ from schemac.pipeline.reading.cutting import FAULT, Sifted
 from schemac.pipeline.reading.source import Records
 from schemac.pipeline.spark.packed import PACKED
 from schemac.pipeline.spark.sqltext import any_of, when
-from schemac.pipeline.values.scalars import Scalar, Token, role_of, scalar_of
+from schemac.pipeline.values.scalars import Scalar, role_of, scalar_of
 from schemac.pipeline.values.shapes import is_list, is_scalar, spark_type
 
 Levels = list[list[tuple[str, str]]]

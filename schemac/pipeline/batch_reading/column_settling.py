@@ -27,13 +27,12 @@ from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.reading.pieces import File
 from schemac.pipeline.reading.row_groups import Rows
 from schemac.pipeline.reading.source import NO_RAW, Records
-from schemac.pipeline.spark.columns import ERRORS, REASON, SOURCE
+from schemac.pipeline.spark.columns import ERRORS, REASONS, SOURCE
 from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, packed
 from schemac.pipeline.spark.sqltext import literal, name, when
 from schemac.pipeline.values.judges import settings_of
 
 RECORD = "_record"
-ERRORS_TYPE = pa.list_(pa.field("element", REASON))
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class ColumnSettling:
     def arrow_schema(self) -> pa.Schema:
         """Columns of the rows for Spark."""
         record = pa.field(RECORD, pa.struct(list(self.row_schema)))
-        return pa.schema([record, (ERRORS, ERRORS_TYPE), (SOURCE, pa.string()), (PACKED, ARROW_TYPE)])
+        return pa.schema([record, (ERRORS, REASONS), (SOURCE, pa.string()), (PACKED, ARROW_TYPE)])
 
     @property
     def schema(self) -> StructType:
@@ -112,7 +111,7 @@ class ColumnSettling:
         self, records: pa.Array, errors: list[list[dict[str, str]]] | None, uri: str | None, held: pa.Array
     ) -> pa.RecordBatch:
         count = len(records)
-        found = pa.nulls(count, ERRORS_TYPE) if errors is None else pa.array(errors, ERRORS_TYPE)
+        found = pa.nulls(count, REASONS) if errors is None else pa.array(errors, REASONS)
         columns = [records, found, pa.repeat(pa.scalar(uri, pa.string()), count), held]
         return pa.RecordBatch.from_arrays(columns, schema=self.arrow_schema)
 

@@ -16,13 +16,13 @@ import pyarrow.compute as pc
 
 from schemac.attributes.attribute import Role
 from schemac.attributes.zones import is_utc
+from schemac.judging.scalars import Token
 from schemac.kinds.units import FRACTION_DIGITS
 from schemac.pipeline.values.clocks import zone_of
 from schemac.pipeline.values.scalars import (
     FLOAT16_OVERFLOW,
     FLOAT32_LARGEST,
     LARGEST_BFLOAT16,
-    Token,
     extension_name,
     role_of,
     storage_type,

@@ -11,9 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.judging.scalars import Token
 from schemac.pipeline.batch_reading.forms import NUMBER, Form
 from schemac.pipeline.batch_reading.parts import Items, Leaf, Members, Part
-from schemac.pipeline.values.scalars import Token
 
 MOST_LEARNED_KEYS = 200
 

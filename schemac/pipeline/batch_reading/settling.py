@@ -29,7 +29,7 @@ from schemac.pipeline.reading.json_records import BLANK
 from schemac.pipeline.reading.pieces import File
 from schemac.pipeline.reading.source import EXPLAINED, Records
 from schemac.pipeline.reading.texts import BAD_ENCODING
-from schemac.pipeline.spark.columns import ERRORS, RAW, REASON, SOURCE
+from schemac.pipeline.spark.columns import ERRORS, RAW, REASONS, SOURCE
 from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, packed
 from schemac.pipeline.values.judges import judge_of
 
@@ -37,7 +37,7 @@ MALFORMED = "malformed"
 ROW = pa.schema(
     [
         pa.field(RAW, pa.string()),
-        pa.field(ERRORS, pa.list_(pa.field("element", REASON))),
+        pa.field(ERRORS, REASONS),
         pa.field(SOURCE, pa.string()),
         pa.field(PACKED, ARROW_TYPE),
     ]

@@ -17,10 +17,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from pyarrow import ArrowException
+
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import local_part, refuse_packed
+from schemac.pipeline.spark.failures import UNSEEN
 from schemac.runs.storage import current_storage
-from schemac.source.catalogue import UNKNOWN_BYTE_ORDER, UNKNOWN_ENCODING, UNREADABLE_INPUT
+from schemac.source.catalogue import NOT_SHARED, UNKNOWN_BYTE_ORDER, UNKNOWN_ENCODING, UNREADABLE_INPUT
 
 MARK = 0xDC00
 MARKED = re.compile("[\ud800-\udfff]")
@@ -131,22 +134,30 @@ class _Inflated(io.RawIOBase):
         return 0
 
 
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Tell the user of a file that is not there, or that ends before its end, while a task reads it."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        message = f"a file of the source cannot be seen where the tasks run: {path}"
+        raise PipelineError(NOT_SHARED, message, UNSEEN) from error
+    except (ArrowException, EOFError, OSError) as error:
+        message = f"`{path}` cannot be read to its end: {error}"
+        help = "is the file whole, and what its ending says?"
+        raise PipelineError(UNREADABLE_INPUT, message, help) from error
+
+
 def chunks_of(path: str, encoding: str) -> Iterator[str]:
     """Decode a file piece by piece, without a byte order mark."""
-    try:
-        with open_file(path) as stream:
-            first = stream.read(CHUNK_BYTES)
-            codec, skipped = _settled(path, codec_name(encoding), first)
-            decoder = codecs.getincrementaldecoder(codec)("schemac-mark")
-            yield decoder.decode(first[skipped:])
-            while chunk := stream.read(CHUNK_BYTES):
-                yield decoder.decode(chunk)
-            yield decoder.decode(b"", final=True)
-    except (EOFError, OSError) as error:
-        message = f"`{path}` cannot be read to its end: {error}"
-        raise PipelineError(
-            UNREADABLE_INPUT, message, "is the file whole, and what its ending says?"
-        ) from error
+    with reading(path), open_file(path) as stream:
+        first = stream.read(CHUNK_BYTES)
+        codec, skipped = _settled(path, codec_name(encoding), first)
+        decoder = codecs.getincrementaldecoder(codec)("schemac-mark")
+        yield decoder.decode(first[skipped:])
+        while chunk := stream.read(CHUNK_BYTES):
+            yield decoder.decode(chunk)
+        yield decoder.decode(b"", final=True)
 
 
 def _settled(path: str, codec: str, first: bytes) -> tuple[str, int]:

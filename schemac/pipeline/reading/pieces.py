@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.decoding import open_file, seekable_file
-from schemac.pipeline.spark.failures import UNSEEN
-from schemac.source.catalogue import NOT_SHARED, UNREADABLE_INPUT
+from schemac.pipeline.reading.decoding import open_file, reading, seekable_file
 
 PACKED_ENDINGS = (".gz", ".gzip", ".bz2", ".zst", ".zstd", ".deflate")
 BLOCK_BYTES = 4 << 20
@@ -97,24 +94,15 @@ def lines_of_piece(piece: Piece) -> Iterator[pa.Array]:
 def _blocks(piece: Piece) -> Iterator[bytes]:
     """Read whole lines, many at a time."""
     path = piece.file.path
-    try:
-        if piece.file.is_packed:
-            with open_file(path) as stream:
-                yield from _whole_lines(stream, piece, 0)
-        else:
-            with seekable_file(path) as stream:
-                # The line that begins before the piece is another one's, up to its break.
-                first = max(piece.start - 1, 0)
-                stream.seek(first)
-                yield from _whole_lines(stream, piece, first)
-    except FileNotFoundError as error:
-        message = f"a file of the source cannot be seen where the tasks run: {piece.file.path}"
-        raise PipelineError(NOT_SHARED, message, UNSEEN) from error
-    except (EOFError, OSError) as error:
-        message = f"`{path}` cannot be read to its end: {error}"
-        raise PipelineError(
-            UNREADABLE_INPUT, message, "is the file whole, and what its ending says?"
-        ) from error
+    if piece.file.is_packed:
+        with reading(path), open_file(path) as stream:
+            yield from _whole_lines(stream, piece, 0)
+    else:
+        with reading(path), seekable_file(path) as stream:
+            # The line that begins before the piece is another one's, up to its break.
+            first = max(piece.start - 1, 0)
+            stream.seek(first)
+            yield from _whole_lines(stream, piece, first)
 
 
 def _whole_lines(stream: Any, piece: Piece, place: int) -> Iterator[bytes]:

@@ -22,13 +22,10 @@ from pyspark.sql.types import DataType
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES
-from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.cutting import Listed, Work, worked
-from schemac.pipeline.reading.decoding import seekable_file
+from schemac.pipeline.reading.decoding import reading, seekable_file
 from schemac.pipeline.reading.pieces import File, Piece
-from schemac.pipeline.spark.failures import UNSEEN
-from schemac.source.catalogue import NOT_SHARED, UNREADABLE_INPUT
 
 MOST_FILES = 1000
 """Whose footers are read before the tasks begin."""
@@ -85,18 +82,10 @@ class RowGroups:
 
     def __call__(self, piece: Piece) -> Iterator[Rows]:
         """Read the rows of the row groups that begin in the piece."""
-        path = piece.file.path
-        try:
-            with seekable_file(path) as stream:
-                file = _opened(stream)
-                for group in _groups_of(file.metadata, piece):
-                    yield from self._rows(file, group)
-        except FileNotFoundError as error:
-            message = f"a file of the source cannot be seen where the tasks run: {path}"
-            raise PipelineError(NOT_SHARED, message, UNSEEN) from error
-        except (pa.ArrowException, EOFError, OSError) as error:
-            message = f"`{path}` cannot be read to its end: {error}"
-            raise PipelineError(UNREADABLE_INPUT, message, "is the file whole?") from error
+        with reading(piece.file.path), seekable_file(piece.file.path) as stream:
+            file = _opened(stream)
+            for group in _groups_of(file.metadata, piece):
+                yield from self._rows(file, group)
 
     def _rows(self, file: pq.ParquetFile, group: int) -> Iterator[Rows]:
         others = _Others(self, file, group)

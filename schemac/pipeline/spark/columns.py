@@ -12,6 +12,8 @@ ADDRESS = "_address"
 """Of the row of the quarantine that a record comes from."""
 ADDRESS_FIELD = pa.field(ADDRESS, pa.int64(), nullable=False)
 REASON = pa.struct([("path", pa.string()), ("rule", pa.string()), ("value", pa.string())])
+REASONS = pa.list_(pa.field("element", REASON))
+"""The type of the column of errors, as Spark names the items of a list."""
 QUARANTINE_SCHEMA = pa.schema(
     [
         pa.field("run", pa.string(), nullable=False),

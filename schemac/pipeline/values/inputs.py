@@ -23,10 +23,10 @@ from pyspark.sql.types import (
 
 from schemac.judging.record_paths import Step, UnreadablePathError
 from schemac.judging.record_paths import parse_steps as steps_of_path
+from schemac.judging.scalars import Token
 from schemac.pipeline.declaration.job import Coerce
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.sqltext import first_of, literal, name, when
-from schemac.pipeline.values.scalars import Token
 from schemac.source.catalogue import INVALID_RECORD_PATH, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
 
 # Nothing that a text holds by chance, or on purpose.

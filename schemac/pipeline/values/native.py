@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from schemac.attributes.attribute import Role
+from schemac.judging.scalars import Token
 from schemac.pipeline.spark.sqltext import fresh, literal, name, struct, when
 from schemac.pipeline.values.scalars import (
     FLOAT32_LARGEST,
     LARGEST_BFLOAT16,
     Scalar,
-    Token,
     extension_name,
     role_of,
     scalar_of,

@@ -9,7 +9,6 @@ Source: Spark's own casts are lenient (blanks, `yes`, rounding, `2024` as a date
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 
 import pyarrow as pa
 
@@ -32,6 +31,7 @@ from schemac.judging.forms import (
     WHOLE,
     decimal_form,
 )
+from schemac.judging.scalars import Token
 from schemac.judging.shapes import extension_name, is_binary, is_string, role_of, storage_type
 from schemac.pipeline.declaration.job import EpochUnit
 from schemac.pipeline.errors import PipelineError
@@ -89,15 +89,6 @@ def _moved(digits: str, shift: str) -> str:
 def always(rule: str) -> Callable[[str], str]:
     """Make a rule that does not depend on the text."""
     return lambda _: literal(rule)
-
-
-class Token(StrEnum):
-    """How a value is written in JSON."""
-
-    NUMBER = "number"
-    BOOLEAN = "boolean"
-    STRING = "string"
-    ANY = "any"
 
 
 @dataclass(frozen=True)

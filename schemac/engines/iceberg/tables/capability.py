@@ -13,6 +13,7 @@ from schemac.engines.iceberg.tables.plan import IcebergPlan, plan_iceberg
 from schemac.engines.iceberg.tables.verify import report_iceberg_drift
 from schemac.engines.iceberg.view import errors_of
 from schemac.evolution.tables import (
+    DataCheck,
     PlanLine,
     PlannedChange,
     Progress,
@@ -26,6 +27,7 @@ from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.report import Report
+from schemac.validation.stored import Comparison, open_rows
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,14 @@ class IcebergTables(Tables):
         """Report how a table differs from a schema."""
         is_compared = report_iceberg_drift(path, wanted, report)
         return TableState(f"matches {wanted.label}", {}) if is_compared else None
+
+    def verify_data(
+        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, check: DataCheck, report: Report
+    ) -> None:
+        """Report the rows that break a constraint."""
+        rows = open_rows(path, report)
+        if rows is not None:
+            Comparison(path, rows, wanted).report_broken(check.references, report)
 
 
 class _PlannedIceberg(PlannedChange):

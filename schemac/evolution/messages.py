@@ -1,0 +1,24 @@
+"""What the judges of formats of messages share: those in which a reader looks for each field by itself.
+
+Layer: evolution.
+"""
+
+from schemac.attributes.family import Family
+from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.logical.slots import Slot
+
+BESIDE = "add a field beside it, and fill it"
+
+
+def judge_parts(format_title: str, old: Slot, new: Slot) -> Judgement:
+    """Judge a type with parts; what changes in its parts is a change of its own."""
+    families = {old.type.family, new.type.family}
+    if families == {Family.LIST}:
+        if getattr(new.type, "fixed_length", None) is None:
+            return SAFE
+        reason = f"{format_title} reads lists of any length"
+        return Judgement(Outcome.DATA, reason, "look at their lengths first")
+    if families == {Family.MAP}:
+        return Judgement(Outcome.METADATA)
+    reason = f"{format_title} does not read {old.type.type_text()} as {new.type.type_text()}"
+    return Judgement(Outcome.REFUSED, reason, BESIDE)
