@@ -5,7 +5,7 @@ from docs.markdown import code, heading, section, table
 _VS_CODE = "cd examples/editors/vscode\nnpm ci\nnpm run package\ncode --install-extension schemac-0.1.0.vsix"
 _NEOVIM = """vim.lsp.config("schemac", {
   cmd = { "schemac", "lsp" },
-  filetypes = { "yaml" },
+  filetypes = { "yaml", "toml" },
   root_markers = { "schemac.toml", ".git" },
 })
 vim.lsp.enable("schemac")
@@ -29,11 +29,17 @@ _ZED = """{
 _REQUESTS = (
     (
         "findings",
-        "those of `schemac check`, for all manifests of the project, with unsaved texts in the place of files",
+        (
+            "those of `schemac check`, for all manifests of the project, with unsaved texts in the place of files; of pipelines, overlays and"
+            " settings (`schemac.toml`, `pyproject.toml`) that are open"
+        ),
     ),
     (
         "completion",
-        "kinds, properties, attributes that fit, their values, and names of the project; also while the text is not yet YAML",
+        (
+            "kinds, properties, attributes that fit, their values, and names of the project; also while the text is not yet YAML; in a pipeline"
+            " also manifests and the columns of its source, in an overlay datasets and fields"
+        ),
     ),
     (
         "hover",
@@ -45,11 +51,18 @@ _REQUESTS = (
     ),
     (
         "references",
-        "of fields in keys, constraints, other datasets and the lock; of groups, datasets and files",
+        (
+            "of fields in keys, constraints, other datasets and the lock; of groups, their parameters, datasets, attributes of vocabularies"
+            " and files"
+        ),
     ),
     (
         "rename",
-        "what `schemac rename` does, with a preview: manifest, lock, and every dataset that has the field from the same group",
+        (
+            "of a field what `schemac rename` does, with a preview: manifest, lock, and every dataset that has the field from the same group; and"
+            " what other manifests, overlays and pipelines call it. Of groups, parameters, datasets and attributes of vocabularies: every file"
+            " that has the name; a dataset keeps its lock"
+        ),
     ),
     ("code actions", "the fix of a finding where it has one, and its explanation"),
     ("inlay hints", "the id of each field, and its Arrow type"),

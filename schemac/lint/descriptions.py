@@ -4,14 +4,15 @@ Layer: lint.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from schemac.attributes.odf import DESCRIPTION
 from schemac.lint import codes
 from schemac.lint.rule import Say, Subject, description_of, rule
 from schemac.lint.words import words_of
 from schemac.logical.slots import Slot
+from schemac.manifest.groups import GroupFile
+from schemac.source.report import Report
 
 DESCRIPTIONS = "descriptions"
 _PLACEHOLDER = re.compile(
@@ -38,23 +39,21 @@ def missing_field_description(subject: Subject, say: Say) -> None:
 
 
 @rule(codes.MISSING_GROUP_DESCRIPTION, category=DESCRIPTIONS)
-def missing_group_description(subject: Subject, say: Say) -> None:
-    """What the fields of a group are for together; asked where the group stands beside the fields of a dataset."""
-    for name, group in _groups(subject):
-        if not group.get("description"):
-            message = f"the group '{name}' has no description"
-            say.schema(message, "groups", name, on_key=True, help="write `description:` beside its `fields:`")
+def missing_group_description(_subject: Subject, _say: Say) -> None:
+    """What the fields of a group are for together; groups stand in texts, not in datasets (`undescribed_groups`)."""
 
 
-def _groups(subject: Subject) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    document = subject.dataset.origins.document
-    value: Any = document.written if document is not None else None
-    for step in subject.dataset.origins.base:
-        value = value[step]
-    groups = value.get("groups") if isinstance(value, dict) else None
-    for name, group in groups.items() if isinstance(groups, dict) else ():
-        if isinstance(group, dict):
-            yield name, group
+def undescribed_groups(files: Iterable[GroupFile], report: Report) -> None:
+    """Report the groups of texts that have no description, wherever they are defined."""
+    for file in files:
+        for definition in file.groups.values():
+            if not definition.group.description:
+                report.add(
+                    codes.MISSING_GROUP_DESCRIPTION,
+                    f"the group '{definition.name}' has no description",
+                    spot=definition.document.place(definition.path, on_key=True),
+                    help="write `description:` beside its `fields:`",
+                )
 
 
 @rule(codes.REPEATING_DESCRIPTION, category=DESCRIPTIONS)

@@ -3,12 +3,15 @@
 Layer: lint.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from schemac.lint.descriptions import missing_group_description, undescribed_groups
 from schemac.lint.rule import Rule, Say, Subject
 from schemac.lint.selection import Selection
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
+from schemac.manifest.groups import GroupFile
 from schemac.registry.engine import EngineError, reason_of
 from schemac.source.report import Report
 
@@ -29,6 +32,18 @@ def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Repor
             replace(d, severity=severity, excerpt=d.excerpt, fix=d.fix) if severity is not None else d
             for d in found.diagnostics
         )
+
+
+def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, report: Report) -> None:
+    """Report what the rules about groups find that are wanted for a manifest: in its own and in those that it imports."""
+    for rule in selection.rules_for(path):
+        if rule is missing_group_description:
+            found = Report()
+            undescribed_groups(files, found)
+            severity = selection.severity(rule)
+            report.extend(
+                replace(d, severity=severity or d.severity, excerpt=d.excerpt) for d in found.diagnostics
+            )
 
 
 def _run(rule: Rule, subject: Subject, say: Say) -> None:

@@ -31,7 +31,10 @@ def is_beside(path: str, content: bytes) -> bool:
 
 
 def _keys(content: bytes) -> dict[str, str]:
-    return {key.decode(): value.decode("utf-8", "replace") for key, value in _KEY.findall(content)}
+    return {
+        key.decode(): value.decode("utf-8", "replace")
+        for key, value in _KEY.findall(content.replace(b"\r", b"\n"))
+    }
 
 
 def check_beside(path: str, checked: Checked) -> tuple[Diagnostic, ...]:

@@ -13,11 +13,14 @@ from typing import Any, NamedTuple
 from schemac.attributes.constraints import REFERENCES
 from schemac.attributes.registry import domain_of
 from schemac.logical.dataset import LogicalDataset
+from schemac.logical.path import dotted
 from schemac.lsp.lines import is_plain
+from schemac.lsp.places import Found
 from schemac.lsp.project_texts import ProjectTexts, strings_in, uses_in
 from schemac.lsp.projects import key_of
 from schemac.lsp.targets import (
     DatasetTarget,
+    FieldTarget,
     GroupTarget,
     NamedTarget,
     ParameterTarget,
@@ -228,3 +231,44 @@ def _in_vocabulary(key: str, texts: ProjectTexts) -> Iterator[Mention]:
         for at, text in strings_in({word: value.get(word) for word in _NAMES}):
             if text == name:
                 yield _value(path, document, at)._replace(domain=domain)
+
+
+class FieldMention(NamedTuple):
+    """A place in another text that has the path of a field, and its path after a renaming."""
+
+    mention: Mention
+    path: str
+
+
+def field_mentions(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[FieldMention]:
+    """Yield what references of other datasets, overlays and pipelines call a field that gets another name."""
+    for found in target.all:
+        old, path = found.slot.path_text, dotted((*found.slot.path[:-1], new))
+        for mention, written in _of_field(found, texts):
+            if written == old or written.startswith(f"{old}."):
+                yield FieldMention(mention, path + written[len(old) :])
+
+
+def _of_field(found: Found, texts: ProjectTexts) -> Iterator[tuple[Mention, str]]:
+    name, manifest = found.dataset.name, key_of(found.file.file.path)
+    for file in texts.checked.files:
+        for dataset in file.datasets if file.named and name.encode() in file.content else ():
+            for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or ()):
+                for j, written in enumerate((reference.to or ()) if reference.dataset == name else ()):
+                    place = dataset.origins.place(("extra", REFERENCES.key, i, "to", j))
+                    if place is not None:
+                        yield (
+                            Mention(texts.checked.path(place.source.name), place.source, place.span),
+                            written,
+                        )
+    for path, document in texts.overlays(name):
+        overlay: Any = document.value["datasets"].get(name)
+        fields = overlay.get("fields") if isinstance(overlay, dict) else None
+        for written in fields if isinstance(fields, dict) else ():
+            yield _key(path, document, ("datasets", name, "fields", written)), written
+    for path, document in texts.pipelines(str(found.slot.segment)):
+        value: Any = document.value
+        schema, fields = value.get("schema"), value.get("fields")
+        is_own = isinstance(schema, str) and _file_of(path, schema) == manifest
+        if is_own and value.get("dataset", name) == name and isinstance(fields, dict):
+            yield from ((_key(path, document, ("fields", written)), written) for written in fields)

@@ -167,7 +167,9 @@ class ProjectFolder:
         return [file._replace(name=self._name(key_of(file.path))) for file in found]
 
     def _has(self, path: str) -> bool:
-        return not self.is_project or path.startswith(os.path.join(self.folder, ""))
+        if not self.is_project:
+            return os.path.dirname(path) == str(self.folder)
+        return path.startswith(os.path.join(self.folder, ""))
 
     def _name(self, path: str) -> str:
         try:

@@ -14,10 +14,11 @@ from schemac.identity.lockfile import write_lock
 from schemac.logical.path import quoted
 from schemac.lsp.context import Context
 from schemac.lsp.findings import uri_of
-from schemac.lsp.mentions import mentions
+from schemac.lsp.mentions import field_mentions, mentions
 from schemac.lsp.name_renaming import RefusedRenameError, refusal, renamed_texts
 from schemac.lsp.navigation import Navigator
 from schemac.lsp.outline import word_at
+from schemac.lsp.project_texts import ProjectTexts
 from schemac.lsp.projects import Checked, ProjectFolder, key_of
 from schemac.lsp.targets import (
     DatasetTarget,
@@ -130,12 +131,29 @@ def rename_edits(
         locks = {key_of(one.file.path): write_lock(one.lock) for one in rewriting.locks}
     else:
         texts, locks = renamed_texts(found.target, found.name, new, found.navigator.texts, folder)
-    return RenameEdits(
+    edits = RenameEdits(
         *[
             {path: edits for path, after in afters.items() if (edits := line_edits(lines_of(path), after))}
             for afters in (texts, locks)
         ]
     )
+    if isinstance(found.target, FieldTarget) and edits.texts:
+        _add_mentions(found.target, new, found.navigator.texts, edits, lines_of)
+    return edits
+
+
+def _add_mentions(
+    target: FieldTarget, new: str, texts: ProjectTexts, edits: RenameEdits, lines_of: Callable[[str], Lines]
+) -> None:
+    """Add the edits of what other texts call a field; lines that change anyway are left to the author."""
+    for mention, path in field_mentions(target, new, texts):
+        region = mention.source.region(mention.span)
+        range_ = lines_of(mention.path).range(region)
+        own = edits.texts.setdefault(mention.path, [])
+        if not any(one.range.start.line <= range_.start.line <= one.range.end.line for one in own):
+            own.append(types.TextEdit(range_, mention.text(path)))
+        if not own:
+            del edits.texts[mention.path]
 
 
 def _planned(target: FieldTarget, new: str, checked: Checked) -> Rewriting:

@@ -119,10 +119,9 @@ class Session:
         self.changed(self.opened[uri])
 
     def edit(self, uri: str, version: int, text: str) -> None:
-        """Take a text after an edit."""
+        """Take a text after an edit, if it is open."""
         opened = self.opened.get(uri)
         if opened is None:
-            self.open(uri, version, text)
             return
         opened.version, opened.text = version, text
         self.changed(opened)

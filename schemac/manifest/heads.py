@@ -23,7 +23,8 @@ def is_meant(documents: Sequence[Document], content: str) -> bool:
     """Whether a text is meant to be a manifest; `documents` are those that could be read."""
     if any(_is_document(document.value) for document in documents):
         return True
-    # What could not be read is known by what stands at the starts of lines.
+    # What could not be read is known by what stands at the starts of lines, whatever ends them.
+    content = content.replace("\r\n", "\n").replace("\r", "\n")
     return any(_is_text(part) for part in re.split(r"^---.*$", content, flags=re.MULTILINE))
 
 

@@ -21,6 +21,7 @@ from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.system import Variant
 from schemac.manifest.bind import bind
+from schemac.manifest.groups import GroupFile
 from schemac.manifest.library import Reuse
 from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
@@ -28,7 +29,7 @@ from schemac.project.options import Options
 from schemac.project.under_way import WORK
 from schemac.source.report import Report
 from schemac.source.text import SourceText
-from schemac.syntax.document import parse
+from schemac.syntax.document import Document, parse
 
 if TYPE_CHECKING:
     from schemac.arrow.lower import LoweringOptions
@@ -92,12 +93,20 @@ def check_source(
         for dataset in datasets:
             check(dataset, report, project.vocabularies)
     if rules_for is not None:
-        from schemac.lint.run import lint  # for start-up time: only a few commands look at rules
+        from schemac.lint.run import lint, lint_groups  # for start-up time: only a few commands look at rules
 
         with stage("lint", source.name):
             for dataset in datasets:
                 lint(dataset, project.selection, rules_for, report)
+            lint_groups(_groups(source, documents, own), project.selection, rules_for, report)
     return datasets
+
+
+def _groups(source: SourceText, documents: list[Document], reuse: Reuse) -> Iterator[GroupFile]:
+    """Yield the groups of a text, and of those that it imports."""
+    if documents and "groups" in source.content:
+        yield GroupFile(documents, "")
+    yield from (scope.file for scope in reuse.scopes.values())
 
 
 def emit(

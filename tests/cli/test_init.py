@@ -28,6 +28,7 @@ def test_write_project_without_findings(
     capsys.readouterr()
     assert main(["check", "--fail-on", "warning"]) == 0
     assert capsys.readouterr().out == ""
+    assert main(["fmt", "--check", "."]) == 0
     assert main(["build"]) == 0
     assert main(["build", "--check"]) == 0
     ignored = (folder / ".gitignore").read_text().splitlines()

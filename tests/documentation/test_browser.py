@@ -84,6 +84,12 @@ def test_read_the_site_without_a_server(opened: tuple[Browser, str]) -> None:
     page.ask("(() => { const one = document.querySelector('[data-pick] select'); one.selectedIndex = 0;"
              " one.dispatchEvent(new Event('change', {bubbles: true})); })()")  # fmt: skip
     assert page.ask(shown) == ["0-3"]
+    # The other way round, the two change places: additions would look like what was dropped.
+    picked = "[...document.querySelectorAll('[data-pick] select')].map(one => one.selectedIndex)"
+    page.ask("(() => { const [old, now] = document.querySelectorAll('[data-pick] select'); old.selectedIndex = 2;"
+             " now.selectedIndex = 1; now.dispatchEvent(new Event('change', {bubbles: true})); })()")  # fmt: skip
+    assert page.ask(shown) == ["1-2"]
+    assert page.ask(picked) == [1, 2]
     page.call("Emulation.setEmulatedMedia", media="print")
     assert page.ask("getComputedStyle(document.querySelector('.bar')).display") == "none"
     assert page.errors == []

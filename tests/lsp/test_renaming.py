@@ -124,3 +124,27 @@ def test_refuse_names_that_would_not_mean_the_same(tmp_path: Path) -> None:
 
     session(tmp_path, act)
     assert (tmp_path / "tables/customers.yaml").read_text() == FILES["tables/customers.yaml"]
+
+
+def test_rename_a_field_where_other_files_name_it(tmp_path: Path) -> None:
+    _project(tmp_path)
+    orders, customers = tmp_path / "tables/orders.yaml", tmp_path / "tables/customers.yaml"
+    orders.write_text(
+        orders.read_text().replace("dataset: 'customers'", "dataset: customers, to: [customer]")
+    )
+    (tmp_path / "prod.yaml").write_text(
+        "datasets:\n  customers:\n    fields:\n      customer: {extra: {lance.org/encoding: {compression: zstd}}}\n"
+    )
+    pipeline = tmp_path / "pipeline.yaml"
+    pipeline.write_text(pipeline.read_text() + "fields:\n  customer: who.id\n")
+    before = schemac(tmp_path, "check", "--overlay", "prod.yaml")
+
+    async def act(e: Editor) -> None:
+        changed = await _renamed(e, e.open(customers), "name: customer,", 8, "customer", "client")
+        assert changed == {"customers.yaml", "orders.yaml", "prod.yaml", "pipeline.yaml"}
+
+    session(tmp_path, act)
+    assert "dataset: customers, to: [client]" in orders.read_text()
+    assert "name: customer, type: Int64" in orders.read_text()
+    assert "client: who.id" in pipeline.read_text()
+    assert schemac(tmp_path, "check", "--overlay", "prod.yaml") == before

@@ -174,3 +174,13 @@ def test_miss_what_was_compared_before_it_was_excluded(
     _, out, _ = repository.run("diff", "git:HEAD")
     assert "b: HEAD:old/b.yaml → nothing" in out
     assert "c:" not in out
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_know_a_manifest_that_cannot_be_read_whatever_ends_its_lines(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rides.yaml").write_bytes(f"fields:{end}\t- {{name: a, type: Int8}}{end}".encode())
+    assert main(["check"]) == 1
+    assert "SC107" in capsys.readouterr().out

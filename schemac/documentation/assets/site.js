@@ -128,6 +128,8 @@ if (pick) {
   const none = document.querySelector("[data-none]");
   const show = () => {
     const order = [older.selectedIndex, newer.selectedIndex].sort((a, b) => a - b);
+    // What is shown goes from the older one to the newer one, and says so.
+    [older.selectedIndex, newer.selectedIndex] = order;
     const name = `${order[0]}-${order[1]}`;
     let isShown = false;
     for (const one of revisions) {
@@ -135,7 +137,7 @@ if (pick) {
       isShown = isShown || !one.hidden;
     }
     none.hidden = isShown;
-    none.textContent = order[0] === order[1] ? "Choose two different versions." : "These two versions were not compared.";
+    none.textContent = order[0] === order[1] ? "Choose two different versions." : "Any two of the newest 30 versions are compared; for those before, see the changelog below.";
   };
   pick.addEventListener("change", show);
   show();

@@ -21,6 +21,7 @@ async function start(): Promise<void> {
     documentSelector: [
       { scheme: "file", language: "yaml" },
       { scheme: "untitled", language: "yaml" },
+      { scheme: "file", pattern: "**/{schemac,pyproject}.toml" },
     ],
   };
   client = new LanguageClient("schemac", "schemac", serverOptions(), options);
