@@ -7,6 +7,7 @@ does, with all datasets of the project.
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from schemac.project.ignoring import without_ignored
 from schemac.project.overlays import overlay_of
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
+from schemac.source.text import decode_text
+from schemac.syntax.document import parse
 
 _KEY = re.compile(rb"^[\"']?([A-Za-z]+)[\"']?[ \t]*:[ \t]*(.?)", re.MULTILINE)
 _WORDS = (b"target", b"datasets")
@@ -49,7 +52,28 @@ def check_beside(path: str, checked: Checked) -> tuple[Diagnostic, ...]:
     else:
         _check_overlay(path, content, checked, report)
     own = [_shown(one, checked) for one in report.diagnostics if checked.path(one.file) == path]
+    if not own:
+        own = [_shown(one, checked) for one in _of_manifest(path, content, checked, report)]
     return tuple(_kept(path, content, checked, [*found, *own]))
+
+
+def _of_manifest(path: str, content: bytes, checked: Checked, report: Report) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the manifest of a pipeline where it is named, if the manifest itself is not told of."""
+    for one in report.diagnostics:
+        if one.severity is Severity.ERROR and checked.file(checked.path(one.file)) is None:
+            source = decode_text(content, _name(path, checked), Report())
+            documents = parse(source, Report()) if source is not None else []
+            if source is not None and documents:
+                region = source.region(documents[0].span(("schema",)))
+                yield replace(
+                    one,
+                    line=region.line,
+                    column=region.column,
+                    end_line=region.end_line,
+                    end_column=region.end_column,
+                    labels=(),
+                )
+            return
 
 
 def _check_pipeline(path: str, checked: Checked, report: Report) -> None:

@@ -63,6 +63,11 @@ def test_type_a_pipeline(tmp_path: Path) -> None:
         assert {one.code for one in await e.found(uri)} == {"SC611"}
         e.replace(uri, "paht", "path")
         assert await e.found(uri) == []
+        e.replace(uri, "schema: rides", "schema: riddes")
+        (found,) = await e.until(uri, ["SC101"])
+        assert found.range.start.line == 1
+        e.replace(uri, "riddes", "rides")
+        await e.until(uri, [])
         # A manifest that is typed at the same time.
         manifest = e.open(tmp_path / "rides.yaml")
         e.replace(manifest, "name: fare", "name: price")
