@@ -33,6 +33,7 @@ from schemac.syntax.complaints import Complaint, complaints
 from schemac.syntax.plain import written
 from schemac.syntax.reading import InvalidValueError
 from schemac.syntax.remedies import Meant, Quote, Remove, Write
+from schemac.syntax.remedies_around import Hold, Move
 
 _KEY = re.compile(KEY_PATTERN)
 Say = Callable[..., None]
@@ -115,7 +116,7 @@ def _is_like_a_known_one(key: str, value: Any, say: Say) -> bool:
         near = closest(name, names)
         holder = _holder_of(domain, name)
         if holder is not None:
-            help = f"write `{holder}: {{{name}: …}}`"
+            help: str = Hold.under(holder, name)
         else:
             help = (
                 Meant.word(f"{domain}/{near}", key) if near else f"known in this domain: {', '.join(names)}"
@@ -188,7 +189,7 @@ def _is_in_place(attribute: Attribute[Any], slot: Slot | None, say: Say) -> bool
             MISPLACED_ATTRIBUTE,
             f"`{key}` belongs to the schema, not to a field",
             on_key=True,
-            help="move it under the `extra:` beside `fields:`",
+            help=Move.to_schema("move it under the `extra:` beside `fields:`"),
         )
         return False
     if attribute.fits is not None and slot.type.family not in attribute.fits:

@@ -35,6 +35,7 @@ from schemac.kinds.decimal import Decimal
 from schemac.kinds.plain import Int64
 from schemac.logical.slots import Slot
 from schemac.source.suggest import closest, with_article
+from schemac.syntax.remedies_around import MeantPart
 
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
@@ -253,7 +254,7 @@ class _Parser:
                 raise ExpressionError(f"there is no function `{shown}`", "there is `length`")
             raise ExpressionError(
                 f"there is no field `{shown}`",
-                f"did you mean `{near}`?" if near else "fields in lists and maps have no single value",
+                MeantPart.word(near, shown) if near else "fields in lists and maps have no single value",
             )
         return FieldNode.of(slot)
 
