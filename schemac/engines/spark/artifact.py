@@ -51,7 +51,7 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.source.json_object import Json
-from schemac.syntax.remedies import Remove
+from schemac.syntax.remedies_around import Detach
 
 MOST_DIGITS = 38
 JSON_FILE = "spark/schema.json"
@@ -119,7 +119,9 @@ def _check_properties(compilation: Compilation, properties: Mapping[str, str], e
                 SPARK_PROPERTY,
                 f"the table property {key} is '{written[key]}', but the schema makes it '{value}'",
                 *("extra", spark.TABLE_PROPERTIES.key, key),
-                help=Remove.it(": the build writes the property itself", is_safe=False),
+                help=Detach.attribute(
+                    "remove it: the build writes the property itself", spark.TABLE_PROPERTIES.key, key
+                ),
             )
 
 
