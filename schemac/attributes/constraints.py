@@ -204,6 +204,14 @@ OF_VALUES = (
     MIN_ITEMS, MAX_ITEMS, UNIQUE_ITEMS,
 )  # fmt: skip
 """Those of the values at one place."""
+_KEYS_OF_VALUES = frozenset(attribute.key for attribute in OF_VALUES)
+
+
+def are_constrained(extra: Mapping[str, Any]) -> bool:
+    """Whether one of these attributes is a constraint of values."""
+    return not _KEYS_OF_VALUES.isdisjoint(extra)
+
+
 UNIQUE = _of_rows(
     "unique",
     Annotated[list[Paths], Bounds(min_length=1)],

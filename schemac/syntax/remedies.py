@@ -7,15 +7,17 @@ then means what its author can only have meant, and unsafe if that is a guess, o
 
 import re
 from collections.abc import Mapping
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from schemac.source.diagnostic import Edit, Fix
 from schemac.source.remedy import Remedy, Spot
 from schemac.source.span import Span
 from schemac.source.suggest import fold
-from schemac.syntax.entries import Collection, Entry, without
 from schemac.syntax.place import Place
 from schemac.syntax.plain import quoted, written
+
+if TYPE_CHECKING:
+    from schemac.syntax.entries import Collection, Entry
 
 
 class Write(Remedy):
@@ -178,7 +180,7 @@ class Remove(Remedy):
         while entry is not None and len(entry.within.entries) == 1:
             around = entry.within.holder
             entry = around if around is not None and around.key in _NEEDLESS else None
-        span = without(spot.source.content, entry) if entry is not None and not entry.is_shared else None
+        span = _without(spot.source.content, entry) if entry is not None and not entry.is_shared else None
         return None if span is None else replacing(self, spot, span, "", is_safe=self.is_safe)
 
 
@@ -197,7 +199,7 @@ class MakeOptional(Remedy):
             return None
         flag = spot.entry
         type_ = next((one for one in flag.within.entries if one.key == "type"), None)
-        span = without(spot.source.content, flag)
+        span = _without(spot.source.content, flag)
         if type_ is None or span is None or flag.is_shared or type_.is_shared:
             return None
         text = spot.source.excerpt(type_.value)
@@ -236,7 +238,14 @@ class Attach(Remedy):
         return None if inside is None or not inside.entries else after_last(self, spot, inside, pair)
 
 
-def _field_around(entry: Entry | None) -> Collection | None:
+def _without(content: str, entry: "Entry") -> Span | None:
+    """Return what to take out of a text so that an entry is gone; as `schemac.syntax.entries.without`."""
+    from schemac.syntax.entries import without  # for start-up time: most manifests have no mistake
+
+    return without(content, entry)
+
+
+def _field_around(entry: "Entry | None") -> "Collection | None":
     """Return the mapping of the field that a place is in."""
     while entry is not None:
         keys = {one.key for one in entry.within.entries}
@@ -246,7 +255,7 @@ def _field_around(entry: Entry | None) -> Collection | None:
     return None
 
 
-def after_last(remedy: Remedy, spot: Place, mapping: Collection, text: str) -> Fix | None:
+def after_last(remedy: Remedy, spot: Place, mapping: "Collection", text: str) -> Fix | None:
     """Return the fix that puts a key with its value at the end of a mapping."""
     content = spot.source.content
     first, last = mapping.entries[0], mapping.entries[-1]
@@ -311,7 +320,7 @@ class Unwrap(Remedy):
         return None if "\n" in text else replacing(self, spot, part.within.span, text, is_safe=self.is_safe)
 
 
-def _part(entry: Entry, key: str) -> Entry | None:
+def _part(entry: "Entry", key: str) -> "Entry | None":
     """Return the entry of a key in the mapping that an entry holds, or else in the one that it is in."""
     for mapping in (entry.inside, entry.within):
         found = next((one for one in mapping.entries if one.key == key), None) if mapping else None

@@ -71,12 +71,15 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
         properties = own_properties(compilation, fields)
         _lose_of_ddl(compilation, fields, properties, emission)
         _check_properties(compilation, properties, emission)
-    lines = ",\n  ".join([f.json_text() for f in fields])
-    document = f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'
     return [
-        Artifact(JSON_FILE, document.encode()),
+        Artifact(JSON_FILE, _document(fields)),
         Artifact(DDL_FILE, ddl(compilation, fields).encode()),
     ]
+
+
+def _document(fields: Sequence[SparkField]) -> bytes:
+    lines = ",\n  ".join([f.json_text() for f in fields])
+    return f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'.encode()
 
 
 def struct_type(fields: Sequence[SparkField]) -> Json:
