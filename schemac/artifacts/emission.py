@@ -53,11 +53,14 @@ class Emission:
         self._target = target
         self._loss_code = loss_code
         self._losses: list[tuple[Loss, Slot | None]] = []
+        self._latest: tuple[Slot | None, str] = (None, "")
+        """The slot that lost something last, for a slot often loses several things, and its path."""
 
     def lose(self, slot: "Slot | None", lost: str, becomes: str, *, artifact: str = "") -> None:
         """Enter a loss at a slot, or of the schema as a whole; of one file where the others keep it."""
-        path = slot.path_text if slot is not None else ""
-        self._losses.append((Loss(self._target, path, lost, becomes, artifact), slot))
+        if slot is not self._latest[0]:
+            self._latest = slot, slot.path_text if slot is not None else ""
+        self._losses.append((Loss(self._target, self._latest[1], lost, becomes, artifact), slot))
 
     @property
     def losses(self) -> tuple[Loss, ...]:

@@ -9,7 +9,7 @@ import json
 from math import prod
 from typing import Annotated, Literal, NamedTuple
 
-from schemac.attributes.attribute import Attribute, AttributeValue, Extra, Facts, spelled
+from schemac.attributes.attribute import Attribute, AttributeValue, Extra, Facts, spelled, spellings
 from schemac.attributes.family import NUMBERS, Family
 from schemac.syntax.reading import Bounds
 
@@ -78,6 +78,17 @@ class ExtensionType(AttributeValue):
     """What the extension type needs to know, as text."""
 
 
+EXTENSION_STORAGE = {
+    "arrow.uuid": "Binary",
+    "arrow.json": "String",
+    "arrow.bool8": "Int8",
+    "arrow.fixed_shape_tensor": "List",
+}
+"""The kinds that Arrow's canonical extension types are stored as."""
+UUID_LENGTH = 16
+"""Bytes of an `arrow.uuid`."""
+
+
 class TensorShape(NamedTuple):
     """What the metadata of `arrow.fixed_shape_tensor` says.
 
@@ -144,6 +155,13 @@ BUFFER_ENCODING = Attribute[BufferEncoding](
     BufferEncoding,
     "offsets of 32 or 64 bits, or views, for values of variable length",
     is_of_storage=True,
+    refused={
+        "anyOf": [
+            {"properties": {"kind": {"enum": [*spellings("RunEnd")]}}, "required": ["kind"]},
+            {"properties": {"runEndsBitWidth": {"type": "integer"}}, "required": ["runEndsBitWidth"]},
+        ],
+        "type": "object",
+    },
     fits=frozenset({Family.TEXT, Family.BYTES, Family.LIST}),
 )
 DATE_ENCODING = Attribute[DateEncoding](

@@ -111,6 +111,10 @@ class Attribute(Generic[T]):
     summary: str
     fits: frozenset[Family] | None = None
     """Families of kinds that it can apply to; None means every kind."""
+    property_fits: Mapping[str, frozenset[Family]] | None = None
+    """Where properties of its value fit other families than the attribute: the families of each of them, by its name as written."""
+    refused: Mapping[str, Any] | None = None
+    """Values that no engine takes, as far as a JSON Schema can say it: a schema of them, for editors."""
     on_field: bool = True
     on_schema: bool = False
     facts: Facts = Facts("attribute-added", "attribute-removed", "attribute-changed")

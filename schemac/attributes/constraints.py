@@ -6,7 +6,7 @@ Source: JSON Schema 2020-12, "Validation", section 6; SQL's UNIQUE, FOREIGN KEY 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 from schemac.attributes.attribute import Attribute, AttributeValue, Facts, Renaming
@@ -80,9 +80,22 @@ def _keys_of(name: str) -> tuple[str, ...]:
     return (name, *_FOREIGN[name])
 
 
-def _of_values(name: str, value_type: Any, fits: frozenset[Family], summary: str) -> Attribute[Any]:
-    key = f"{DOMAIN}/{name}"
-    return Attribute[Any](key, value_type, summary, fits=fits, facts=_FACTS, foreign_keys=_keys_of(name))
+def _of_values(
+    name: str,
+    value_type: Any,
+    fits: frozenset[Family],
+    summary: str,
+    refused: Mapping[str, Any] | None = None,
+) -> Attribute[Any]:
+    return Attribute[Any](
+        f"{DOMAIN}/{name}",
+        value_type,
+        summary,
+        fits=fits,
+        facts=_FACTS,
+        foreign_keys=_keys_of(name),
+        refused=refused,
+    )
 
 
 Renamed = Callable[[Any, str, str], Iterable[Renaming]]
@@ -173,6 +186,9 @@ PATTERN = _of_values(
     Annotated[str, Bounds(min_length=1)],
     frozenset({Family.TEXT}),
     "regular expression that is found in every text; `^` and `$` are its ends",
+    # A backslash before a letter that stands for no control character, and a quantifier of nothing: `constraints.patterns`
+    # says this, and the rest, which is no regular language.
+    {"type": "string", "pattern": r"^(?:(?:[^\\]|\\[\s\S])*\\[a-eg-mo-qsu-zA-Z0-9]|[*+?])"},
 )
 ENUM = _of_values(
     "enum",
@@ -188,6 +204,14 @@ OF_VALUES = (
     MIN_ITEMS, MAX_ITEMS, UNIQUE_ITEMS,
 )  # fmt: skip
 """Those of the values at one place."""
+_KEYS_OF_VALUES = frozenset(attribute.key for attribute in OF_VALUES)
+
+
+def are_constrained(extra: Mapping[str, Any]) -> bool:
+    """Whether one of these attributes is a constraint of values."""
+    return not _KEYS_OF_VALUES.isdisjoint(extra)
+
+
 UNIQUE = _of_rows(
     "unique",
     Annotated[list[Paths], Bounds(min_length=1)],

@@ -9,9 +9,10 @@ import os
 import sys
 from collections.abc import Iterator
 from functools import cache
-from hashlib import blake2b
+from hashlib import sha256
 
 from schemac import version
+from schemac.cache.keys import SIZE
 from schemac.registry.distributions import distribution_names, entry_points_of
 from schemac.registry.installed import engines, outside_points
 from schemac.source.text import read_file
@@ -37,12 +38,12 @@ def fingerprint() -> bytes:
         _zones(),
         *distribution_names(),
     ]
-    digest = blake2b("\n".join(parts).encode("utf-8", "replace"), digest_size=16)
+    digest = sha256("\n".join(parts).encode("utf-8", "replace"))
     digest.update(_own_code())
     for point in (*outside_points(), *entry_points_of(_RULES)):
         digest.update(f"\n{point.name} {point.value}\n".encode())
         digest.update(_code(_file_of(point.module.partition(".")[0])))
-    return digest.digest()
+    return digest.digest()[:SIZE]
 
 
 def _file_of(package: str) -> str:
@@ -72,7 +73,7 @@ def _code(file: str) -> bytes:
     """Return the digest of a module's file, or of all modules of a package."""
     folder, name = os.path.split(file)
     paths = sorted(_modules(folder)) if name == "__init__.py" else [file] if file else []
-    digest = blake2b(digest_size=16)
+    digest = sha256()
     for path in paths:
         try:
             content = read_file(path)

@@ -3,7 +3,7 @@
 Layer: cache.
 """
 
-from hashlib import blake2b
+from hashlib import sha256
 
 SIZE = 16
 """Bytes of a key."""
@@ -16,13 +16,13 @@ class Keys:
     """The keys of what is found under the same conditions: the first parts are those that all of them share."""
 
     def __init__(self, *shared: Part) -> None:
-        self._start = blake2b(_framed(shared), digest_size=SIZE)
+        self._start = sha256(_framed(shared))
 
     def key(self, *parts: Part) -> bytes:
         """Return the key of one entry; other parts give another key, however they are cut."""
         start = self._start.copy()
         start.update(_framed(parts))
-        return start.digest()
+        return start.digest()[:SIZE]
 
 
 def _framed(parts: tuple[Part, ...]) -> bytes:

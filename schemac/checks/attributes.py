@@ -33,6 +33,7 @@ from schemac.syntax.complaints import Complaint, complaints
 from schemac.syntax.plain import written
 from schemac.syntax.reading import InvalidValueError
 from schemac.syntax.remedies import Meant, Quote, Remove, Write
+from schemac.syntax.remedies_around import Hold, Move
 
 _KEY = re.compile(KEY_PATTERN)
 Say = Callable[..., None]
@@ -116,7 +117,7 @@ def _is_like_a_known_one(key: str, value: Any, say: Say) -> bool:
         near = closest(name, names, {fold(key): a.name for a in own for key in a.foreign_keys})
         holder = _holder_of(domain, name)
         if holder is not None:
-            help = f"write `{holder}: {{{name}: …}}`"
+            help: str = Hold.under(holder, name)
         elif fold(name) in ("required", "notnull", "nullable", "optional"):
             help = "leave it out: a value may be null where its type is an Option, and nowhere else"
         else:
@@ -191,7 +192,7 @@ def _is_in_place(attribute: Attribute[Any], slot: Slot | None, say: Say) -> bool
             MISPLACED_ATTRIBUTE,
             f"`{key}` belongs to the schema, not to a field",
             on_key=True,
-            help="move it under the `extra:` beside `fields:`",
+            help=Move.to_schema("move it under the `extra:` beside `fields:`"),
         )
         return False
     if attribute.fits is not None and slot.type.family not in attribute.fits:

@@ -21,7 +21,7 @@ from schemac.constraints.expressions import MOST_DIGITS
 from schemac.constraints.other_sql import PAGE
 from schemac.constraints.parsing import ExpressionError, read_condition
 from schemac.constraints.patterns import PatternError
-from schemac.constraints.registry import BY_KEY, are_constrained
+from schemac.constraints.registry import BY_KEY
 from schemac.constraints.rows import named_paths, named_slots
 from schemac.constraints.texts import Enum, Pattern, Size
 from schemac.constraints.values import UnfitValueError, shown, step_of
@@ -49,8 +49,6 @@ _OTHER_FORM = {
 
 def check_constraints(slot: Slot, findings: Findings) -> None:
     """Check the constraints of one slot."""
-    if not are_constrained(slot.extra):
-        return
     found: dict[str, Constraint] = {}
     for key, kind in BY_KEY.items():
         if key in slot.extra and not _is_misplaced(slot, key, findings):
@@ -179,8 +177,6 @@ def check_row_constraints(
     extra: Mapping[str, Any], columns: Sequence[Slot], findings: Findings
 ) -> ExtraAttributes:
     """Return the attributes of a schema without those constraints of rows that are wrong."""
-    if not any(attribute.key in extra for attribute in attributes.OF_ROWS):
-        return dict(extra)
     known = named_paths(columns)
     wrong: set[str] = set()
 

@@ -13,13 +13,8 @@ from schemac.logical.slots import Slot
 from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
 from schemac.source.suggest import with_article
 from schemac.syntax.remedies import Remove, Unwrap
+from schemac.syntax.remedies_around import Retype
 
-_STORAGE = {
-    "arrow.uuid": "Binary",
-    "arrow.json": "String",
-    "arrow.bool8": "Int8",
-    "arrow.fixed_shape_tensor": "List",
-}
 _DECIDING = (
     *(a.key for a in ATTRIBUTES.values() if a.decides_type and domain_of(a.key) != arrow.DOMAIN),
     *(arrow.EXTENSION_TYPE.key, arrow.DICTIONARY_ENCODING.key),
@@ -55,15 +50,20 @@ def _check_pairs(slot: Slot, findings: Findings) -> None:
 
 def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findings) -> None:
     key = arrow.EXTENSION_TYPE.key
-    storage = _STORAGE.get(extension.name)
+    storage = arrow.EXTENSION_STORAGE.get(extension.name)
     length = getattr(slot.type, "fixed_length", None)
     if storage is not None and slot.type.kind != storage:
         message = f"{extension.name} is stored as {with_article(storage)}, but this field is {with_article(slot.type.kind)}"
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "name", help=f"write `kind: {storage}`")
-    elif extension.name == "arrow.uuid" and length != 16:
+        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "name", help=Retype.write("type", storage))
+    elif extension.name == "arrow.uuid" and length != arrow.UUID_LENGTH:
         message = "arrow.uuid is stored in 16 bytes"
         findings.at_extra(
-            slot, key, UNSUPPORTED_HINT, message, "name", help="write `type: {kind: Binary, fixedLength: 16}`"
+            slot,
+            key,
+            UNSUPPORTED_HINT,
+            message,
+            "name",
+            help=Retype.write("type", f"{{kind: Binary, fixedLength: {arrow.UUID_LENGTH}}}"),
         )
     elif extension.name == "arrow.fixed_shape_tensor":
         _check_tensor(slot, extension, length, findings)
@@ -77,7 +77,7 @@ def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findi
             "metadata",
             help=help,
         )
-    elif extension.metadata and extension.name in _STORAGE:
+    elif extension.metadata and extension.name in arrow.EXTENSION_STORAGE:
         findings.at_extra(
             slot,
             key,
@@ -104,7 +104,12 @@ def _check_tensor(slot: Slot, extension: arrow.ExtensionType, length: int | None
     elif tensor.size != length:
         message = f"a tensor of shape {list(tensor.shape)} has {tensor.size} items, but the list has {length or 'any number'}"
         findings.at_extra(
-            slot, key, UNSUPPORTED_HINT, message, "metadata", help=f"write `fixedLength: {tensor.size}`"
+            slot,
+            key,
+            UNSUPPORTED_HINT,
+            message,
+            "metadata",
+            help=Retype.write("fixedLength", str(tensor.size)),
         )
     elif slot.children[0].is_nullable:
         findings.at_type(

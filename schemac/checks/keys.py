@@ -23,6 +23,7 @@ from schemac.source.catalogue import (
 )
 from schemac.source.suggest import closest, with_article
 from schemac.syntax.remedies import Meant, Write
+from schemac.syntax.remedies_around import Require, Retype
 
 _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attribute.names_columns)
 
@@ -47,7 +48,8 @@ def _check_key_part(slot: Slot, key: str, findings: Findings) -> None:
             )
             return
         if above.is_nullable:
-            help = f"make {above.path_text} required: write its type without Option"
+            text = f"make {above.path_text} required: write its type without Option"
+            help = Require(text) if above is slot else text
             findings.at_extra(
                 slot,
                 key,
@@ -110,7 +112,7 @@ def check_object_link(slot: Slot, findings: Findings) -> None:
             MISPLACED_ATTRIBUTE,
             f"{with_article(word.kind)} has to be a String, but {slot.path_text} is {with_article(slot.type.kind)}",
             "kind",
-            help="write `type: String`",
+            help=Retype.write("type", "String"),
         )
     elif word.kind == "ObjectLink" and slot.parent is not None:
         findings.at_extra(

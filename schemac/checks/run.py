@@ -6,10 +6,10 @@ Layer: checks.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from schemac.attributes.constraints import OF_ROWS, are_constrained
 from schemac.attributes.registry import are_telling
 from schemac.checks.attributes import check_schema_attributes, check_slot_attributes
 from schemac.checks.brought import check_brought
-from schemac.checks.constraints import check_constraints, check_row_constraints
 from schemac.checks.hints import check_hints
 from schemac.checks.keys import check_named_columns, check_object_link, check_positions, check_primary_key
 from schemac.checks.names import check_names
@@ -52,8 +52,14 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Vocabu
             check_brought(slot, findings)
             check_primary_key(slot, findings)
             check_object_link(slot, findings)
-            check_constraints(slot, findings)
-    if sound and dataset.is_whole and not unread:
+            if are_constrained(slot.extra):
+                # Imported here for start-up time, as below: most manifests have no constraints.
+                from schemac.checks.constraints import check_constraints
+
+                check_constraints(slot, findings)
+    if dataset.is_whole and not unread and any(attribute.key in sound for attribute in OF_ROWS):
+        from schemac.checks.constraints import check_row_constraints
+
         check_row_constraints(sound, dataset.columns, findings)
     check_positions(telling, findings)
     if dataset.is_whole:

@@ -60,6 +60,9 @@ def run(options: argparse.Namespace) -> int:
             said = _verify_files(options, version, report)
         elif format := _other_format(options.table):
             _refuse(options, format, report)
+        elif _is_missing_file(options.table):
+            message = f"there is no file or folder {options.table}"
+            report.add(UNUSABLE_TABLE, message, file=options.table, help="check the path")
         else:
             # The first engine says what is wrong with the path, or opens it where it is on no disk.
             said = _verify_table(options, locked, version, report)
@@ -109,6 +112,11 @@ def _verify_files(options: argparse.Namespace, version: LockedSchemaVersion, rep
 def _other_format(path: str) -> str | None:
     """Return the format of what `import` alone reads."""
     return detect(Path(path)) if Path(path).exists() else None
+
+
+def _is_missing_file(path: str) -> bool:
+    """Whether a path names a file, such as one of Parquet, that is not there."""
+    return "://" not in path and not Path(path).exists() and detect(Path(path)) is not None
 
 
 def _refuse(options: argparse.Namespace, format: str, report: Report) -> None:

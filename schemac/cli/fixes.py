@@ -16,7 +16,6 @@ from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import Fixing
 from schemac.project.options import Options
 from schemac.source.diagnostic import Diagnostic
-from schemac.source.render.diff import render_diff
 from schemac.source.render.text import count_summary, render_text
 from schemac.source.report import Report
 
@@ -72,6 +71,8 @@ def run_fixes(
     findings = fixing.run(check, dict(wanted.edited))
     project.cache.save()
     if options.diff:
+        from schemac.source.render.diff import render_diff  # for start-up time: few runs show a change
+
         put_source("".join(render_diff(n, fixing.before[n], fixing.text(n)) for n in fixing.after))
         say(_summary(fixing, findings, "would fix"), options)
         return ExitCode.FINDINGS if fixing.after else exit_code(findings, options)

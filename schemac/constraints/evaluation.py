@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from schemac.attributes.constraints import are_constrained
 from schemac.attributes.family import Family
 from schemac.constraints.columns import compute
 from schemac.constraints.constraint import Constraint
-from schemac.constraints.registry import are_constrained, constraints_at
+from schemac.constraints.registry import constraints_at
 from schemac.logical.slots import Slot, preorder
 from schemac.physical.arrow import pa
 

@@ -36,6 +36,7 @@ from schemac.kinds.decimal import Decimal
 from schemac.kinds.plain import Int64
 from schemac.logical.slots import Slot
 from schemac.source.suggest import closest, shown_fields, with_article
+from schemac.syntax.remedies_around import MeantPart
 
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
@@ -269,15 +270,15 @@ class _Parser:
             if shown.lower() in INSTEAD:
                 message = f"`{shown}` (character {first.at + 1}) is not supported, and no field is called so"
                 raise ExpressionError(message, instead_of(shown))
-            raise ExpressionError(f"there is no field `{shown}`", self._field_help(path, near))
+            raise ExpressionError(f"there is no field `{shown}`", self._field_help(path, shown, near))
         return FieldNode.of(slot)
 
-    def _field_help(self, path: tuple[str, ...], near: str | None) -> str:
+    def _field_help(self, path: tuple[str, ...], shown: str, near: str | None) -> str:
         above = self.slots.get(path[:1])
         if above is not None and above.type.family in (Family.LIST, Family.MAP):
             return f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
         if near:
-            return f"did you mean `{near}`?"
+            return MeantPart.word(near, shown)
         return shown_fields(self._names())
 
     def _names(self) -> list[str]:

@@ -4,7 +4,6 @@ Layer: constraints.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from schemac.attributes.constraints import OF_VALUES
 from schemac.constraints.bounds import ExclusiveMaximum, ExclusiveMinimum, Maximum, Minimum, MultipleOf
@@ -18,13 +17,7 @@ CONSTRAINTS: tuple[type[Constraint], ...] = (
     MinItems, MaxItems, UniqueItems,
 )  # fmt: skip
 BY_KEY: Mapping[str, type[Constraint]] = {kind.attribute.key: kind for kind in CONSTRAINTS}
-_KEYS = frozenset(BY_KEY)
-assert {attribute.key for attribute in OF_VALUES} == _KEYS
-
-
-def are_constrained(extra: Mapping[str, Any]) -> bool:
-    """Whether one of these attributes is a constraint of values."""
-    return not _KEYS.isdisjoint(extra)
+assert {attribute.key for attribute in OF_VALUES} == BY_KEY.keys()
 
 
 def constraints_at(slot: Slot) -> tuple[Constraint, ...]:

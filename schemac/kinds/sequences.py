@@ -27,6 +27,7 @@ from schemac.source.listing import listed
 from schemac.source.suggest import with_article
 from schemac.syntax.reading import Bounds
 from schemac.syntax.remedies import Write
+from schemac.syntax.remedies_around import Detach
 
 FixedLength = Annotated[int, Bounds(ge=1, le=2**31 - 1)]
 ByteLength = Annotated[int, Bounds(ge=1, le=(2**31 - 1) // 8)]
@@ -97,8 +98,11 @@ def _checkbuffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large_
             UNSUPPORTED_HINT,
             f"run-end encoding is not supported: {listed(with_trait(Trait.LACKS_RUN_ENDS))} have no such type",
             "kind",
-            help="remove the hint;"
-            f" {listed([*with_trait(Trait.COMPRESSES_RUNS), 'Parquet files'])} compress runs automatically",
+            help=Detach.attribute(
+                "remove the hint;"
+                f" {listed([*with_trait(Trait.COMPRESSES_RUNS), 'Parquet files'])} compress runs automatically",
+                key,
+            ),
         )
     elif buffer.kind == "View" and buffer.offset_bit_width == 64 and not has_large_views:
         findings.at_extra(

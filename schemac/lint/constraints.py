@@ -3,32 +3,36 @@
 Layer: lint.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from schemac.attributes import constraints as attributes
+from schemac.attributes.attribute import Attribute
 from schemac.attributes.family import Family
 from schemac.attributes.own import CLASSIFICATION, DEPRECATED, OWNER
-from schemac.constraints.bounds import Bound, Maximum, Minimum, MultipleOf
-from schemac.constraints.constraint import Constraint
-from schemac.constraints.items import MinItems, UniqueItems
-from schemac.constraints.registry import constraints_at
-from schemac.constraints.texts import Enum, MinLength, Pattern
-from schemac.constraints.values import limits_of
 from schemac.lint import codes
 from schemac.lint.rule import Say, Subject, has_word, rule
 from schemac.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case, words_of
 from schemac.logical.slots import Slot
 from schemac.syntax.remedies import Remove
 
+if TYPE_CHECKING:
+    # For start-up time: most manifests have no constraints.
+    from schemac.constraints.constraint import Constraint
+
 _HASHES = frozenset({"hash", "hashed", "digest", "checksum"})
 CONSTRAINTS, OWNERSHIP, PRIVACY = "constraints", "ownership", "privacy"
+
+
+def _of(attribute: Attribute[Any], found: "Sequence[Constraint]") -> Any:
+    """Return the constraint of an attribute, None where there is none."""
+    return next((one for one in found if one.attribute is attribute), None)
 
 
 @rule(codes.SINGLE_VALUE_ENUM, category=CONSTRAINTS, is_default=True)
 def single_value_enum(subject: Subject, say: Say) -> None:
     """A field with one possible value says nothing; a list that grows later is a wider constraint."""
-    for slot in subject.constrained:
+    for slot, _ in subject.constraints:
         values = slot.extra.get(attributes.ENUM.key)
         if isinstance(values, list) and len(values) == 1:
             say.attribute(slot, attributes.ENUM.key, f"{slot.path_text} has only the value {values[0]}")
@@ -37,30 +41,12 @@ def single_value_enum(subject: Subject, say: Say) -> None:
 @rule(codes.EQUAL_BOUNDS, category=CONSTRAINTS, is_default=True)
 def equal_bounds(subject: Subject, say: Say) -> None:
     """Often one of the two was copied."""
-    for slot in subject.constrained:
-        found = constraints_at(slot)
-        low = next((one for one in found if isinstance(one, Minimum)), None)
-        high = next((one for one in found if isinstance(one, Maximum)), None)
+    for slot, found in subject.constraints:
+        low, high = _of(attributes.MINIMUM, found), _of(attributes.MAXIMUM, found)
         if low is not None and high is not None and low.limit == high.limit:
             say.attribute(
                 slot, attributes.MAXIMUM.key, f"{slot.path_text} has to be {low.text} and {high.text}"
             )
-
-
-_SAYS_NOTHING: dict[type[Constraint], Callable[[Any], bool]] = {
-    MinLength: lambda one: one.limit == 0,
-    MinItems: lambda one: one.limit == 0,
-    UniqueItems: lambda one: not one.is_set,
-    MultipleOf: lambda one: one.type.family is Family.INTEGER and one.divisor == 1,
-}
-
-
-def _is_redundant(one: Constraint) -> bool:
-    if isinstance(one, Bound) and not one.is_exclusive:
-        limits = limits_of(one.type)
-        return limits is not None and one.limit == limits[0 if one.is_lower else 1]
-    says_nothing = _SAYS_NOTHING.get(type(one))
-    return says_nothing is not None and says_nothing(one)
 
 
 @rule(
@@ -70,9 +56,11 @@ def _is_redundant(one: Constraint) -> bool:
 )
 def redundant_constraint(subject: Subject, say: Say) -> None:
     """A UInt8 is at least 0 without saying so."""
-    for slot in subject.constrained:
-        for one in constraints_at(slot):
-            if _is_redundant(one):
+    for slot, found in subject.constraints:
+        from schemac.constraints.redundancy import is_redundant  # for start-up time: most manifests have none
+
+        for one in found:
+            if is_redundant(one):
                 message = f"every {slot.type.type_text()} is {one.text}"
                 say.attribute(slot, one.attribute.key, message, on_key=True, help=Remove.it())
 
@@ -80,19 +68,15 @@ def redundant_constraint(subject: Subject, say: Say) -> None:
 @rule(codes.UNANCHORED_PATTERN, category=CONSTRAINTS)
 def unanchored_pattern(subject: Subject, say: Say) -> None:
     """`[0-9]{4}` is found in `x12345`; `^` and `$` are the ends of a text."""
-    for slot in subject.constrained:
-        for one in constraints_at(slot):
-            text = slot.extra.get(attributes.PATTERN.key)
-            if (
-                isinstance(one, Pattern)
-                and isinstance(text, str)
-                and not (text.startswith("^") and text.endswith("$"))
-            ):
-                say.attribute(
-                    slot,
-                    attributes.PATTERN.key,
-                    f"the pattern of {slot.path_text} is found in longer texts as well",
-                )
+    for slot, found in subject.constraints:
+        text = slot.extra.get(attributes.PATTERN.key)
+        is_open = isinstance(text, str) and not (text.startswith("^") and text.endswith("$"))
+        if is_open and any(one.attribute is attributes.PATTERN for one in found):
+            say.attribute(
+                slot,
+                attributes.PATTERN.key,
+                f"the pattern of {slot.path_text} is found in longer texts as well",
+            )
 
 
 @rule(codes.OPEN_STATE, category=CONSTRAINTS)
@@ -112,13 +96,13 @@ def open_state(subject: Subject, say: Say) -> None:
 @rule(codes.LONG_ENUM, category=CONSTRAINTS)
 def long_enum(subject: Subject, say: Say) -> None:
     """It is a dataset of its own, which the field can refer to."""
-    for slot in subject.constrained:
-        for one in constraints_at(slot):
-            if isinstance(one, Enum) and len(one.values) > subject.settings.max_values:
-                most = subject.settings.max_values
-                message = f"{slot.path_text} lists {len(one.values)} values; {most} are allowed"
-                help = f"keep them in a dataset, and name it in `{attributes.REFERENCES.key}`"
-                say.attribute(slot, attributes.ENUM.key, message, on_key=True, help=help)
+    most = subject.settings.max_values
+    for slot, found in subject.constraints:
+        enum = _of(attributes.ENUM, found)
+        if enum is not None and len(enum.values) > most:
+            message = f"{slot.path_text} lists {len(enum.values)} values; {most} are allowed"
+            help = f"keep them in a dataset, and name it in `{attributes.REFERENCES.key}`"
+            say.attribute(slot, attributes.ENUM.key, message, on_key=True, help=help)
 
 
 @rule(codes.MISSING_OWNER, category=OWNERSHIP)

@@ -8,10 +8,10 @@ code; `rule` makes one of it.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from schemac.attributes.constraints import are_constrained
 from schemac.attributes.odf import DESCRIPTION
-from schemac.constraints.registry import are_constrained
 from schemac.lint.settings import LintSettings
 from schemac.lint.words import words_of
 from schemac.logical.dataset import LogicalDataset
@@ -19,6 +19,9 @@ from schemac.logical.findings import Findings, Other
 from schemac.logical.keys import named_key, primary_key
 from schemac.logical.slots import Slot, preorder
 from schemac.source.diagnostic import Code
+
+if TYPE_CHECKING:
+    from schemac.constraints.constraint import Constraint
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,14 @@ class Subject:
         return [slot for slot in self.slots if slot.is_member]
 
     @cached_property
-    def constrained(self) -> list[Slot]:
-        """All places of types that have a constraint."""
-        return [slot for slot in self.slots if slot.extra and are_constrained(slot.extra)]
+    def constraints(self) -> "list[tuple[Slot, tuple[Constraint, ...]]]":
+        """All constraints of values, by the places that they are of."""
+        found = [slot for slot in self.slots if slot.extra and are_constrained(slot.extra)]
+        if not found:
+            return []
+        from schemac.constraints.registry import constraints_at  # for start-up time: most manifests have none
+
+        return [(slot, constraints_at(slot)) for slot in found]
 
     @cached_property
     def key(self) -> tuple[Slot, ...]:

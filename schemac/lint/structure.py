@@ -7,7 +7,6 @@ from schemac.attributes.attribute import Role
 from schemac.attributes.constraints import REFERENCES, UNIQUE
 from schemac.attributes.family import Family
 from schemac.attributes.registry import of_role
-from schemac.constraints.rows import named_paths
 from schemac.lint import codes
 from schemac.lint.rule import Say, Subject, rule
 from schemac.lint.words import words_of
@@ -69,8 +68,12 @@ def float_key(subject: Subject, say: Say) -> None:
 
 
 def _unique_fields(subject: Subject) -> list[Slot]:
+    lists = UNIQUE.read(subject.dataset.schema.extra)
+    if lists is None:
+        return list(dict.fromkeys(subject.key))
+    from schemac.constraints.rows import named_paths  # for start-up time: most manifests have none
+
     known = named_paths(subject.dataset.columns)
-    lists = UNIQUE.read(subject.dataset.schema.extra) or ()
     listed = [known[path] for paths in lists for path in paths if path in known]
     return list(dict.fromkeys([*subject.key, *listed]))
 
@@ -112,8 +115,13 @@ def unlinked_id(subject: Subject, say: Say) -> None:
 @rule(codes.PARTIAL_REFERENCE, category=KEYS)
 def partial_reference(subject: Subject, say: Say) -> None:
     """If one of several fields is null the others are not looked up, and may be wrong."""
+    references = REFERENCES.read(subject.dataset.schema.extra)
+    if references is None:
+        return
+    from schemac.constraints.rows import named_paths  # for start-up time, as above
+
     known = named_paths(subject.dataset.columns)
-    for n, reference in enumerate(REFERENCES.read(subject.dataset.schema.extra) or ()):
+    for n, reference in enumerate(references):
         fields = [known[path] for path in reference.fields if path in known]
         if 0 < sum(field.is_nullable for field in fields) < len(fields):
             paths = ", ".join(field.path_text for field in fields if field.is_nullable)

@@ -262,7 +262,8 @@ def _of_field(found: Found, texts: ProjectTexts) -> Iterator[tuple[Mention, str]
                             written,
                         )
     for path, document in texts.overlays(name):
-        overlay: Any = document.value["datasets"].get(name)
+        whole: Any = document.value
+        overlay = whole["datasets"].get(name)
         fields = overlay.get("fields") if isinstance(overlay, dict) else None
         for written in fields if isinstance(fields, dict) else ():
             yield _key(path, document, ("datasets", name, "fields", written)), written

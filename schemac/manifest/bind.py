@@ -37,6 +37,7 @@ from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document, TreePath, parse
 from schemac.syntax.reading import InvalidValueError
 from schemac.syntax.remedies import MakeOptional, Remove
+from schemac.syntax.remedies_around import Move
 
 
 def _advise_option(key: str, field: Mapping[str, Any]) -> str:
@@ -50,8 +51,9 @@ def _advise_option(key: str, field: Mapping[str, Any]) -> str:
 
 def _advise_attribute(attribute: Attribute[Any]) -> Callable[[str, Mapping[str, Any]], str]:
     """Say what to write for a key of another system that an attribute stands for."""
-    place = "`extra:`" if attribute.on_field else "`extra:` of the schema"
-    return lambda _key, _field: f"write it under {place} as `{attribute.key}`"
+    if not attribute.on_field:
+        return lambda _key, _field: f"write it under `extra:` of the schema as `{attribute.key}`"
+    return lambda _key, _field: Move.to_extra(f"write it under `extra:` as `{attribute.key}`", attribute.key)
 
 
 def _type_help(text: str, is_nested: bool) -> str | None:

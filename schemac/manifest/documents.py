@@ -33,6 +33,7 @@ from schemac.source.suggest import closest
 from schemac.syntax.complaints import sort_of
 from schemac.syntax.document import Document, TreePath
 from schemac.syntax.remedies import Meant, Quote, Write
+from schemac.syntax.remedies_around import Insert
 
 OtherEventKind = Literal[
     "AddData",
@@ -49,6 +50,8 @@ OtherEventKind = Literal[
     "DisablePollingSource",
 ]
 EVENTS = ("SetDataSchema", *OtherEventKind.__args__)  # type: ignore[attr-defined]
+SOURCE_EVENTS = ("SetPollingSource", "AddPushSource")
+"""Events of what is read; its step `read` may have a schema."""
 _EVENT_SPELLINGS = {spelling: event for event in EVENTS for spelling in spellings(event)}
 _RESOURCES = ("Dataset", "Source")
 OF_LIBRARIES = ("description", "imports", "groups")
@@ -164,7 +167,7 @@ class Documents:
                     return
         help = _BEGINNINGS
         if isinstance(value.get("schema"), dict):
-            help = "write `kind: SetDataSchema` beside `schema:`"
+            help = Insert.pair("kind", "SetDataSchema", reason=" beside `schema:`")
         self._say(UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
 
     def _library(self, value: Json) -> None:
@@ -258,7 +261,7 @@ class Documents:
                     schemas += self._set_data_schema(event, place, named)
             elif kind == "SetVocab":
                 names |= {key: event[key] for key in SETTINGS if isinstance(event.get(key), str)}
-            elif kind in ("SetPollingSource", "AddPushSource"):
+            elif kind in SOURCE_EVENTS:
                 source = event.get("sourceName", "read")
                 at_name = (*place, "sourceName") if "sourceName" in event else named.named_at
                 sources += self._read_schema(event, place, Body(f"{named.name}.{source}", (), at_name))
@@ -287,7 +290,9 @@ class Documents:
             if near is not None:
                 self._unknown_key((*at, near), "kind")
             else:
-                self._say(MISSING_PROPERTY, at, "an event needs a `kind`", help="write `kind: SetDataSchema`")
+                self._say(
+                    MISSING_PROPERTY, at, "an event needs a `kind`", help=Insert.pair("kind", "SetDataSchema")
+                )
             return None
         if not isinstance(written, str):
             self._say(

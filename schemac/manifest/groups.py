@@ -29,6 +29,7 @@ from schemac.syntax.complaints import Vocabulary, complaints, sort_of
 from schemac.syntax.document import Document, Place, TreePath
 from schemac.syntax.reading import MISSING, Bounds, InvalidValueError
 from schemac.syntax.record import Record
+from schemac.syntax.remedies_around import MeantPart
 
 PLACEHOLDER = re.compile(r"\$\$\(|\$\(([^()]*)\)")
 """A parameter in a text of a group; `$$(` stands for `$(` itself."""
@@ -242,7 +243,7 @@ def check_definition(definition: Definition, report: Report) -> None:
             named.add(name)
             if name not in group.parameters:
                 near = closest(name, group.parameters)
-                help = f"did you mean `$({near})`?" if near else "write `$$(` for a text `$(`"
+                help = MeantPart.word(f"$({near})", f"$({name})") if near else "write `$$(` for a text `$(`"
                 message = f"the group '{definition.name}' has no parameter `{name}`"
                 say(INVALID_ARGUMENT, path, message, help)
     for name in group.parameters.keys() - named:

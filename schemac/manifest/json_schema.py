@@ -17,7 +17,7 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.kinds.registry import BY_NAME
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import Field, Schema
-from schemac.manifest.documents import EVENTS
+from schemac.manifest.documents import EVENTS, SOURCE_EVENTS
 from schemac.manifest.envelopes import (
     BareSchema,
     DatasetResource,
@@ -37,6 +37,7 @@ from schemac.manifest.json_schema_attributes import (
     family_attributes,
     type_definitions,
 )
+from schemac.manifest.json_schema_together import rules_of_field, rules_of_kind
 from schemac.manifest.json_schema_words import described, spelled_words, word_choice
 from schemac.manifest.pydantic_models import json_schema
 from schemac.source.json_object import Json
@@ -132,10 +133,19 @@ def _has(key: str, value: Json) -> Json:
 def _event() -> Json:
     """Return one event of the standard."""
     is_schema = _has("kind", {"enum": spelled_words(["SetDataSchema"])})
+    is_source = _has("kind", {"enum": spelled_words(SOURCE_EVENTS)})
+    is_read = {
+        **is_source,
+        "properties": {**is_source["properties"], "read": {"type": "object", "required": ["schema"]}},
+    }
+    is_read["required"] = ["kind", "read"]
+    read = {"properties": {"schema": _of("Schema")}, "description": "how the source is read"}
+    name = {"description": "what the source is called", "type": "string", **_SOURCE_NAME}
     return {
         "type": "object",
         "properties": {"kind": {"description": "which event of the standard this is"}},
         **_either(is_schema, _of("SetDataSchema"), _of("OtherEvent")),
+        "allOf": [{"if": is_read, "then": {"properties": {"read": read, "sourceName": name}}}],
     }
 
 
@@ -257,9 +267,10 @@ def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:
         }
     if family is Family.OPTION:
         properties["extra"] = {"description": _EXTRA}
-        definition["allOf"] = attributes_by_type("inner")
+        definition["allOf"] = [*attributes_by_type("inner"), *rules_of_kind(name)]
     else:
         properties["extra"] = {**family_attributes(family), "description": _EXTRA}
+        definition |= {"allOf": rules} if (rules := rules_of_kind(name)) else {}
     if "unit" in properties:
         plurals = [f"{spelling}s" for unit in ARROW_UNITS for spelling in spellings(unit)]
         properties["unit"] = {
@@ -277,6 +288,11 @@ _DATASET_NAME = {
     "patternErrorMessage": "use letters, digits, dots, dashes and underscores",
 }
 """The name of a dataset, as far as ASCII goes."""
+_SOURCE_NAME = {
+    "pattern": rf"^(?:[^\x00-\x1f!-,/:-@\[-^`{{-\x7f]*{_END})?$",
+    "patternErrorMessage": "use letters, digits, dots, dashes and underscores",
+}
+"""The end of the name of a dataset, as far as ASCII goes."""
 _FIELD_NAME = {
     "pattern": r"^(?![\s\S]*[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])[\s\S]*\S",
     "patternErrorMessage": "a field needs a name without control characters",
@@ -299,7 +315,7 @@ def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
             "allOf": [_of("Type"), beside],
             "description": properties["type"].get("description", ""),
         }
-        definition["allOf"] = attributes_by_type("type")
+        definition["allOf"] = [*attributes_by_type("type"), *rules_of_field()]
     if not strict:
         properties["description"] = {"description": DESCRIPTION.summary, "type": "string"}
         doubled = {"properties": {"extra": {"required": [DESCRIPTION.key]}}}

@@ -12,7 +12,14 @@ from schemac.attributes.family import Family
 from schemac.attributes.registry import ATTRIBUTES, DOMAINS, OPEN
 from schemac.kinds.registry import BY_NAME
 from schemac.manifest.inherited import is_inherited
-from schemac.manifest.json_schema_words import described, spelled_words, word_choice
+from schemac.manifest.json_schema_together import (
+    inside_options,
+    rules_of_mapping,
+    shape_definitions,
+    shape_rules,
+    words_of,
+)
+from schemac.manifest.json_schema_words import described, word_choice
 from schemac.manifest.pydantic_models import json_schema
 from schemac.source.json_object import Json
 
@@ -28,14 +35,14 @@ def attribute_definitions(*, strict: bool) -> Json:
         "FieldAttributes": on_fields,
         "SchemaAttributes": {key for key, attribute in every.items() if attribute.on_schema},
         "GroupAttributes": {key for key in every if is_inherited(key)},
-        **{
-            f"{family.value.capitalize()}Attributes": {
-                key for key in on_fields if every[key].fits is None or family in (every[key].fits or ())
-            }
-            for family in _FAMILIES
-        },
     }
-    return {**values, **{name: _mapping(keys) for name, keys in places.items()}}
+    of_families = {
+        f"{family.value.capitalize()}Attributes": _mapping(
+            {key for key in on_fields if every[key].fits is None or family in (every[key].fits or ())}, family
+        )
+        for family in _FAMILIES
+    }
+    return {**values, **{name: _mapping(keys) for name, keys in places.items()}, **of_families}
 
 
 def _value_name(key: str) -> str:
@@ -43,9 +50,10 @@ def _value_name(key: str) -> str:
     return key.replace("/", " ")
 
 
-def _mapping(keys: Iterable[str]) -> Json:
+def _mapping(keys: Iterable[str], family: Family | None = None) -> Json:
     """Return attributes of these keys; of the closed domains no others, and of every other domain all."""
     known = sorted(keys)
+    rules = rules_of_mapping(known, family)
     closed = "|".join(re.escape(domain) for domain in DOMAINS)
     names = "|".join(re.escape(key) for key in known)
     return {
@@ -53,6 +61,7 @@ def _mapping(keys: Iterable[str]) -> Json:
         "properties": {key: _reference(key) for key in known},
         "propertyNames": {"pattern": f"^{KEY_PATTERN}$"},
         "patternProperties": {f"^(?!(?:{names})$)(?:{closed})/": False},
+        **({"allOf": rules} if rules else {}),
     }
 
 
@@ -69,27 +78,19 @@ def attributes_by_type(key: str) -> list[Json]:
         rules.append({"if": condition, "then": {"properties": {"extra": attributes}}})
     known = {"properties": {key: {"anyOf": [{"$ref": f"#/$defs/{_type_name(f)}"} for f in _FAMILIES]}}}
     unknown = {"properties": {"extra": {"$ref": "#/$defs/FieldAttributes"}}}
-    return [*rules, {"if": {**known, "required": [key]}, "then": True, "else": unknown}]
+    return [*rules, {"if": {**known, "required": [key]}, "then": True, "else": unknown}, *shape_rules(key)]
 
 
 def type_definitions() -> Json:
     """Return what a type of each family is, inside of its Options."""
-    return {_type_name(family): _of_family(family) for family in _FAMILIES}
+    found = {_type_name(family): _of_family(family) for family in _FAMILIES}
+    return {**found, **shape_definitions()}
 
 
 def _of_family(family: Family) -> Json:
-    names = [name for name, kind in BY_NAME.items() if kind.family is family]
-    words = {"enum": spelled_words(names)}
-    inside = {"$ref": f"#/$defs/{_type_name(family)}"}
-    options = [name for name, kind in BY_NAME.items() if kind.family is Family.OPTION]
-    option = {"kind": {"enum": spelled_words(options)}, "inner": inside}
-    return {
-        "anyOf": [
-            words,
-            {"type": "object", "properties": {"kind": words}, "required": ["kind"]},
-            {"type": "object", "properties": option, "required": ["kind", "inner"]},
-        ]
-    }
+    words = {"enum": words_of(family)}
+    body = {"type": "object", "properties": {"kind": words}, "required": ["kind"]}
+    return inside_options(_type_name(family), words, body)
 
 
 def _type_name(family: Family) -> str:
@@ -106,6 +107,8 @@ def _value(attribute: Attribute[Any], *, strict: bool) -> Json:
     definitions: Json = document.pop("$defs", {})
     schema: Json = described(_with_definitions(document, definitions), attribute.value_type)
     schema = schema if strict else spelled(schema)
+    if attribute.refused is not None:
+        schema = {**schema, "allOf": [*schema.get("allOf", ()), {"not": dict(attribute.refused)}]}
     return {**schema, "description": attribute.summary}
 
 

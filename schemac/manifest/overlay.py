@@ -25,6 +25,7 @@ from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document
 from schemac.syntax.reading import InvalidValueError, bare
 from schemac.syntax.record import Record
+from schemac.syntax.remedies import Meant
 
 
 class FieldOverlay(Record):
@@ -92,7 +93,7 @@ class Overlay:
             slot = by_path.get(path)
             if slot is None:
                 near = closest(path, by_path)
-                help = f"did you mean `{near}`?" if near else f"its fields are {', '.join(by_path)}"
+                help = Meant.word(near, path) if near else f"its fields are {', '.join(by_path)}"
                 self.say((*at, "fields", path), f"{dataset.name} has no field {path}", help, report)
                 continue
             slot.extra = _merged(dict(slot.extra), field.extra)

@@ -29,6 +29,7 @@ from schemac.source.json_object import Json
 from schemac.syntax.complaints import sort_of
 from schemac.syntax.document import Document, TreePath
 from schemac.syntax.remedies import Quote, Remove, Write, WriteType
+from schemac.syntax.remedies_around import Move
 
 Say = Callable[..., None]
 
@@ -113,7 +114,7 @@ class Standardizer:
                 FRIENDLY_FORM,
                 place,
                 "the standard has no `description` here",
-                help=f"move it under `extra:` as `{DESCRIPTION.key}`",
+                help=Move.to_extra(f"move it under `extra:` as `{DESCRIPTION.key}`", DESCRIPTION.key),
                 on_key=True,
             )
         elif not isinstance(text, str):

@@ -310,12 +310,12 @@ def _run_into_format(
         with on_spark(spark, job, identity, watch) as session, kept_alive(places, identity):
             frame, counted = _conformed(session, job, schema, None)
             target = FormatTarget(session, job, identity)
-            numbers = target.write(frame, [field.name for field in schema if not field.nullable])
+            numbers = target.write(frame, [field.name for field in schema if not field.nullable], seen)
             found = target.differences(frame)
             rows_in = _counted(counted)
     except PipelineError as error:
         if error.code is not JAVA_GONE:
-            raise
+            raise changed_since(error, seen) from error
         help = (error.help or NOTHING).replace(NOTHING, _left_behind(job))
         raise PipelineError(error.code, error.message, help, place=error.place) from error
     return _told(job, identity, numbers, rows_in, found, started)

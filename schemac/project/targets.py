@@ -49,16 +49,18 @@ def emit_targets(
     names = engines_of(compilation.dataset, options.targets, is_named=bool(options.asked_for))
     groups = [names[number :: cores()] for number in range(min(cores(), len(names)))] if is_large else [names]
     artifacts: list[Artifact] = []
-    losses: list[Loss] = []
+    lost: dict[str, Sequence[Loss]] = {}
     said: list[Diagnostic] = []
-    for made, lost, diagnostics in share([partial(_emit, compilation, group, options) for group in groups]):
+    for made, of_targets, diagnostics in share(
+        [partial(_emit, compilation, group, options) for group in groups]
+    ):
         artifacts += made
-        losses += lost
+        lost |= of_targets
         said += diagnostics
     has_errors = any(d.severity is Severity.ERROR for d in said)
     # Where nothing is built it does not matter without what.
     report.extend(d for d in said if not (has_errors and d.code in _left_out_codes(names)))
-    losses.sort(key=lambda loss: names.index(loss.target))
+    losses = [loss for name in names for loss in lost[name]]
     artifacts.append(Artifact("losses.json", _losses_json(losses)))
     return Emitted(compilation.dataset, artifacts, tuple(losses))
 
@@ -70,11 +72,11 @@ def _left_out_codes(names: Sequence[str]) -> set[str]:
 
 def _emit(
     compilation: Compilation, names: Sequence[str], options: Options
-) -> tuple[list[Artifact], list[Loss], tuple[Diagnostic, ...]]:
-    """Artifacts, losses and findings of some targets."""
+) -> tuple[list[Artifact], dict[str, Sequence[Loss]], tuple[Diagnostic, ...]]:
+    """Artifacts, losses by target, and findings of some targets."""
     report = Report()
     artifacts: list[Artifact] = []
-    losses: list[Loss] = []
+    losses: dict[str, Sequence[Loss]] = {}
     for name in names:
         target = load_target(name)
         said = Report()
@@ -85,12 +87,12 @@ def _emit(
             and engine(name).is_optional
             and not _is_wanted(target, compilation.dataset, options)
         ):
-            losses.append(_leave_out(target, compilation.dataset, said, report))
+            losses[name] = [_leave_out(target, compilation.dataset, said, report)]
             continue
         if target.beside is not None and not said.has_errors:
             target.beside(compilation, emission, _asked_for(compilation.dataset, options))
         artifacts += made
-        losses += emission.losses
+        losses[name] = emission.losses
         is_denied = name in options.denied
         if options.show_losses or is_denied:
             emission.report_losses(Severity.ERROR if is_denied else None)
@@ -174,13 +176,23 @@ def _leave_out(target: Target, dataset: LogicalDataset, said: Report, report: Re
 
 
 def _losses_json(losses: Sequence[Loss]) -> bytes:
-    body = ",\n  ".join(map(_loss_json, losses))
-    return (f'{{"losses": [\n  {body}\n]}}\n' if losses else '{"losses": []}\n').encode()
+    # Many fields lose the same, and then only their paths differ.
+    around: dict[tuple[str, str, str, str], tuple[str, str]] = {}
+    lines: list[str] = []
+    for target, path, lost, becomes, artifact in losses:
+        found = around.get((target, lost, becomes, artifact))
+        if found is None:
+            found = around[target, lost, becomes, artifact] = _around(target, lost, becomes, artifact)
+        start, end = found
+        lines.append(f"{start}{quoted(path)}{end}")
+    body = ",\n  ".join(lines)
+    return (f'{{"losses": [\n  {body}\n]}}\n' if lines else '{"losses": []}\n').encode()
 
 
-def _loss_json(loss: Loss) -> str:
-    artifact = f'"artifact": {quoted(loss.artifact)}, ' if loss.artifact else ""
+def _around(target: str, lost: str, becomes: str, artifact: str) -> tuple[str, str]:
+    """Return a loss as JSON, as far as it stands before the path of its field, and behind it."""
+    of_file = f'"artifact": {quoted(artifact)}, ' if artifact else ""
     return (
-        f'{{{artifact}"becomes": {quoted(loss.becomes)}, "field": {quoted(loss.path)}'
-        f', "lost": {quoted(loss.lost)}, "target": {quoted(loss.target)}}}'
+        f'{{{of_file}"becomes": {quoted(becomes)}, "field": ',
+        f', "lost": {quoted(lost)}, "target": {quoted(target)}}}',
     )

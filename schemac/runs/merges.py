@@ -22,6 +22,8 @@ class Merge:
     """Whether the rows are refused, all of them, where the table has the key of one."""
     deletes: str | None = None
     """Value of the column `_delete` with which a record deletes the row of its key."""
+    unique: tuple[tuple[tuple[str, ...], ...], ...] = ()
+    """Sets of fields, each by its path, whose values no two rows of the table may have together."""
 
     @property
     def columns(self) -> list[str]:
@@ -36,7 +38,8 @@ class Merge:
     def parse(cls, text: str) -> "Merge":
         """Read a merge."""
         found = json.loads(text)
-        return cls(**{**found, "keys": tuple(found["keys"])})
+        unique = tuple(tuple(tuple(path) for path in fields) for fields in found["unique"])
+        return cls(**{**found, "keys": tuple(found["keys"]), "unique": unique})
 
 
 @dataclass(frozen=True)

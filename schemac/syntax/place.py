@@ -3,13 +3,15 @@
 Layer: syntax.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.source.diagnostic import Label
 from schemac.source.span import Span
 from schemac.source.text import SourceText
-from schemac.syntax.entries import Entries, Entry, entries_of
 from schemac.syntax.events import EventSource, fast_events
+
+if TYPE_CHECKING:
+    from schemac.syntax.entries import Entries, Entry
 
 
 class Place(NamedTuple):
@@ -29,11 +31,13 @@ class Place(NamedTuple):
     event_source: EventSource = fast_events
 
     @property
-    def entry(self) -> Entry | None:
+    def entry(self) -> "Entry | None":
         """The key with its value, or the item, that stands here."""
         return None if self.at < 0 else self.entries.find(self.at, is_item=self.is_item)
 
     @property
-    def entries(self) -> Entries:
+    def entries(self) -> "Entries":
         """All entries of the text."""
+        from schemac.syntax.entries import entries_of  # for start-up time: only a fix asks for them
+
         return entries_of(self.content or self.source.content, self.event_source)

@@ -7,15 +7,17 @@ then means what its author can only have meant, and unsafe if that is a guess, o
 
 import re
 from collections.abc import Mapping
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from schemac.source.diagnostic import Edit, Fix
 from schemac.source.remedy import Remedy, Spot
 from schemac.source.span import Span
 from schemac.source.suggest import fold
-from schemac.syntax.entries import Collection, Entry, without
 from schemac.syntax.place import Place
 from schemac.syntax.plain import quoted, written
+
+if TYPE_CHECKING:
+    from schemac.syntax.entries import Collection, Entry
 
 
 class Write(Remedy):
@@ -65,7 +67,7 @@ class Write(Remedy):
         old = spot.source.excerpt(spot.span)
         if self.key and (entry is None or entry.key != self.key):
             return None
-        return _replacing(self, spot, spot.span, self.new(old), is_safe=self.is_safe)
+        return replacing(self, spot, spot.span, self.new(old), is_safe=self.is_safe)
 
     def new(self, old: str) -> str:
         """Return what takes the place of these characters."""
@@ -83,10 +85,10 @@ class WriteType(Write):
             return None
         entry = spot.entry
         if spot.is_exact and entry is not None and entry.key == "kind":
-            return _replacing(self, spot, entry.within.span, self.text, is_safe=self.is_safe)
+            return replacing(self, spot, entry.within.span, self.text, is_safe=self.is_safe)
         if entry is not None and not spot.is_exact and entry.inside is not None:
             return None
-        return _replacing(self, spot, spot.span, self.text, is_safe=self.is_safe)
+        return replacing(self, spot, spot.span, self.text, is_safe=self.is_safe)
 
 
 class WriteText(Write):
@@ -178,8 +180,8 @@ class Remove(Remedy):
         while entry is not None and len(entry.within.entries) == 1:
             around = entry.within.holder
             entry = around if around is not None and around.key in _NEEDLESS else None
-        span = without(spot.source.content, entry) if entry is not None and not entry.is_shared else None
-        return None if span is None else _replacing(self, spot, span, "", is_safe=self.is_safe)
+        span = _without(spot.source.content, entry) if entry is not None and not entry.is_shared else None
+        return None if span is None else replacing(self, spot, span, "", is_safe=self.is_safe)
 
 
 _NEEDLESS = frozenset({"extra", "imports", "with"})
@@ -197,12 +199,12 @@ class MakeOptional(Remedy):
             return None
         flag = spot.entry
         type_ = next((one for one in flag.within.entries if one.key == "type"), None)
-        span = without(spot.source.content, flag)
+        span = _without(spot.source.content, flag)
         if type_ is None or span is None or flag.is_shared or type_.is_shared:
             return None
         text = spot.source.excerpt(type_.value)
-        wrapped = _replacing(self, spot, type_.value, f"{{kind: Option, inner: {text}}}", is_safe=True)
-        removed = _replacing(self, spot, span, "", is_safe=True)
+        wrapped = replacing(self, spot, type_.value, f"{{kind: Option, inner: {text}}}", is_safe=True)
+        removed = replacing(self, spot, span, "", is_safe=True)
         if wrapped is None or removed is None or "\n" in text or span.start < type_.value.end <= span.end:
             return None
         return Fix(str(self), (*wrapped.edits, *removed.edits), wrapped.is_safe and removed.is_safe)
@@ -231,12 +233,19 @@ class Attach(Remedy):
         extra = next((one for one in field.entries if one.key == "extra"), None)
         pair = f"{self.key}: {self.value}"
         if extra is None:
-            return _after_last(self, spot, field, f"extra: {{{pair}}}")
+            return after_last(self, spot, field, f"extra: {{{pair}}}")
         inside = extra.inside
-        return None if inside is None or not inside.entries else _after_last(self, spot, inside, pair)
+        return None if inside is None or not inside.entries else after_last(self, spot, inside, pair)
 
 
-def _field_around(entry: Entry | None) -> Collection | None:
+def _without(content: str, entry: "Entry") -> Span | None:
+    """Return what to take out of a text so that an entry is gone; as `schemac.syntax.entries.without`."""
+    from schemac.syntax.entries import without  # for start-up time: most manifests have no mistake
+
+    return without(content, entry)
+
+
+def _field_around(entry: "Entry | None") -> "Collection | None":
     """Return the mapping of the field that a place is in."""
     while entry is not None:
         keys = {one.key for one in entry.within.entries}
@@ -246,7 +255,7 @@ def _field_around(entry: Entry | None) -> Collection | None:
     return None
 
 
-def _after_last(remedy: Remedy, spot: Place, mapping: Collection, text: str) -> Fix | None:
+def after_last(remedy: Remedy, spot: Place, mapping: "Collection", text: str) -> Fix | None:
     """Return the fix that puts a key with its value at the end of a mapping."""
     content = spot.source.content
     first, last = mapping.entries[0], mapping.entries[-1]
@@ -308,10 +317,10 @@ class Unwrap(Remedy):
         if part is None or part.is_shared:
             return None
         text = spot.source.excerpt(part.value)
-        return None if "\n" in text else _replacing(self, spot, part.within.span, text, is_safe=self.is_safe)
+        return None if "\n" in text else replacing(self, spot, part.within.span, text, is_safe=self.is_safe)
 
 
-def _part(entry: Entry, key: str) -> Entry | None:
+def _part(entry: "Entry", key: str) -> "Entry | None":
     """Return the entry of a key in the mapping that an entry holds, or else in the one that it is in."""
     for mapping in (entry.inside, entry.within):
         found = next((one for one in mapping.entries if one.key == key), None) if mapping else None
@@ -320,7 +329,7 @@ def _part(entry: Entry, key: str) -> Entry | None:
     return None
 
 
-def _replacing(remedy: Remedy, spot: Place, span: Span, text: str, *, is_safe: bool) -> Fix | None:
+def replacing(remedy: Remedy, spot: Place, span: Span, text: str, *, is_safe: bool) -> Fix | None:
     """Return the fix that puts a text in the place of a span; None where aliases or arguments stand for what is there."""
     old = spot.source.excerpt(span)
     entry = spot.entry

@@ -148,7 +148,6 @@ DICTIONARIES = {
     "engines/api.py": "documents that Python programs are given or give",
     "engines/lance/tables/steps.py": "IndexParameters, keyword arguments of Lance",
     "validation/judged.py": "values by the names of fields",
-    "syntax/compose.py": "events of YAML by the author's keys",
     "syntax/reading.py": "what an author wrote, before it is known to be anything",
     "syntax/record.py": "the same, and values of records by the names of their properties",
     "manifest/pydantic_models.py": "arguments of pydantic's `create_model`",

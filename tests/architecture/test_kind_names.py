@@ -20,8 +20,12 @@ Listed = dict[str, dict[str, str]]
 
 NAMING: Listed = {
     "Arrow's own rules: which integers index a dictionary, and what its extension types are stored as": {
-        "attributes/arrow.py": NUMBERS,
-        "checks/hints.py": "Binary Int8 List String",
+        "attributes/arrow.py": f"{NUMBERS} Binary List String",
+    },
+    "what a help writes into a manifest": {
+        "checks/keys.py": "String",
+        "engines/iceberg/writer.py": "Binary Int64",
+        "engines/paimon/artifact.py": "Binary Int32 Int64 String Time Timestamp",
     },
     "the standard says of which kinds its system columns are": {
         "checks/system_columns.py": "Timestamp",

@@ -9,6 +9,7 @@ of the largest Python worker.
 """
 
 import argparse
+import re
 import shutil
 import tempfile
 import time
@@ -50,6 +51,13 @@ NESTED_DDL = (
     f"{FLAT_DDL}, words array<string>, vector array<float>, tags map<string,string>, "
     "place struct<x:double,y:double>"
 )
+CONSTRAINTS = {
+    "id": "{schemac.dev/minimum: 0}",
+    "name": "{schemac.dev/maxLength: 40, schemac.dev/pattern: '^name [0-9]+$'}",
+    "price": "{schemac.dev/minimum: 0, schemac.dev/exclusiveMaximum: 100000}",
+    "colour": "{schemac.dev/enum: [red, green, blue]}",
+}
+CONDITIONS = "extra: {schemac.dev/check: [price >= 0 or colour is null]}"
 PRICE = "CAST(CAST(id % 100000 AS DECIMAL(12,2)) / 4 AS DECIMAL(12,2))"
 FLAT_COLUMNS = (
     "id",
@@ -97,10 +105,13 @@ def make_input(spark: SparkSession, form: str, rows: int, folder: Path) -> None:
     frame.selectExpr(f"{text} AS value").selectExpr(bare).write.text(str(folder / form))
 
 
-def schema_of(form: str) -> pa.Schema:
-    """The schema that is enforced."""
-    (dataset,) = schemac.compile_text(FLAT if form == "csv" else NESTED)
-    return dataset.to_arrow()
+def schema_of(form: str, *, is_constrained: bool = False) -> pa.Schema:
+    """The schema that is enforced; all records that have its types keep its constraints."""
+    text = FLAT if form == "csv" else NESTED
+    for label, told in CONSTRAINTS.items() if is_constrained else ():
+        text = re.sub(rf"(name: {label}, .*)}}$", rf"\1, extra: {told}}}", text, flags=re.MULTILINE)
+    (dataset,) = schemac.compile_text(f"{text}\n{CONDITIONS}\n" if is_constrained else text)
+    return dataset.to_arrow(metadata=True)
 
 
 def native(spark: SparkSession, form: str, folder: Path) -> DataFrame:
@@ -119,9 +130,11 @@ def size_of(path: Path) -> int:
     return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 
-def cases_of(spark: SparkSession, form: str, folder: Path) -> dict[str, Callable[[Path], object]]:
+def cases_of(
+    spark: SparkSession, form: str, folder: Path, *, is_constrained: bool = False
+) -> dict[str, Callable[[Path], object]]:
     """What is measured, in turn; each gets a folder of its own."""
-    schema = schema_of(form)
+    schema = schema_of(form, is_constrained=is_constrained)
 
     def job(out: Path) -> Job:
         source = {"path": str(folder / form), "format": form}
@@ -146,7 +159,9 @@ def timed(case: Callable[[Path], object], out: Path) -> tuple[float, float]:
     return time.perf_counter() - clock, processor_seconds() - processor
 
 
-def measure(form: str, rows: int, rounds: int, most_seconds: float) -> Measured:
+def measure(
+    form: str, rows: int, rounds: int, most_seconds: float, *, is_constrained: bool = False
+) -> Measured:
     """Measure one form in a session of its own."""
     start = time.perf_counter()
     spark = start_session(master="local[2]", settings={"spark.driver.memory": "4g"})
@@ -158,7 +173,7 @@ def measure(form: str, rows: int, rounds: int, most_seconds: float) -> Measured:
         for number in range(rounds):
             if number > 1 and time.perf_counter() - start > most_seconds:
                 break
-            for label, case in cases_of(spark, form, folder).items():
+            for label, case in cases_of(spark, form, folder, is_constrained=is_constrained).items():
                 out = folder / "out"
                 out.mkdir()
                 seconds.setdefault(label, []).append(timed(case, out))
@@ -204,6 +219,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="at most; two at least")
     parser.add_argument("--minutes", type=float, default=12, help="after which no further round begins")
     parser.add_argument("--formats", nargs="*", choices=[*FORMATS], default=[*FORMATS])
+    parser.add_argument("--constraints", action="store_true", help="with a schema that has constraints")
     options = parser.parse_args()
     sizes = [*options.rows, *([10_000_000] if options.large else [])]
     heads = ("cold", "warm, median", "processor, cold", "processor, warm")
@@ -211,7 +227,8 @@ def main() -> None:
     for rows in sizes:
         share = options.minutes * 60 * rows / sum(sizes) / len(options.formats)
         for form in options.formats:
-            show(form, rows, measure(form, rows, max(2, options.rounds), share))
+            rounds, is_constrained = max(2, options.rounds), options.constraints
+            show(form, rows, measure(form, rows, rounds, share, is_constrained=is_constrained))
 
 
 if __name__ == "__main__":

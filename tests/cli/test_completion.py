@@ -27,6 +27,28 @@ def test_print_script_that_knows_every_command(
     assert (check.returncode, check.stderr) == (0, b"")
 
 
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not here")
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [("schemac br", "breaking"), ("schemac completion z", "zsh"), ("schemac check --unsa", "--unsafe-fixes")],
+)
+def test_complete_in_fish(
+    line: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["completion", "fish"])
+    (tmp_path / "script").write_text(capsys.readouterr().out)
+    ask = [
+        "fish",
+        "--no-config",
+        "-c",
+        "source $argv[1]; complete -C $argv[2]",
+        str(tmp_path / "script"),
+        line,
+    ]
+    said = subprocess.run(ask, capture_output=True, text=True, check=True)
+    assert [one.split("\t")[0] for one in said.stdout.splitlines()] == [expected]
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here")
 @pytest.mark.parametrize(
     ("words", "expected"),

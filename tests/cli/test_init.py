@@ -25,6 +25,7 @@ def test_write_project_without_findings(
     template: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["init", "--template", template]) == 0
+    assert main(["fmt", "--check"]) == 0
     capsys.readouterr()
     assert main(["check", "--fail-on", "warning"]) == 0
     assert capsys.readouterr().out == ""

@@ -154,6 +154,12 @@ def test_say_what_reads_no_rows(project: Path, capsys: pytest.CaptureFixture[str
         assert f"`schemac import {name} --out found.yaml`" in found["help"]
 
 
+def test_say_that_there_is_no_file(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("t.yaml").write_text(LOOSE)
+    (found,) = told(capsys, "verify", "t", "--table", "t.parquet", "--data")
+    assert (found["code"], found["message"]) == ("SC421", "there is no file or folder t.parquet")
+
+
 def test_every_reader_is_tried() -> None:
     tried = {"arrow", "lance", "iceberg"}
     """Iceberg's is tried beside its catalog, in `tests/engines/iceberg/test_rows.py`."""

@@ -46,6 +46,7 @@ fields:
   # DDL cannot express whether items may be null
   - name: embedding
     type: {kind: List, itemType: {kind: Option, inner: Float16}, fixedLength: 8}
+  # a blob in the old form, a large binary; from storage version 2.2 on it is written in the new form, a struct
   - name: body
     type: {kind: Option, inner: Binary}
     extra:

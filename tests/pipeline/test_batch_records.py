@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.batch_reading.batch_reader import PROVEN, batch_reader
+from schemac.pipeline.batch_reading.batch_reader import PROVEN, batch_reader, sieve_of
 from schemac.pipeline.conforming import gather, projection
 from schemac.pipeline.conforming.projection import conform, projected
 from schemac.pipeline.declaration.job import Job
@@ -213,6 +213,82 @@ def test_packed_records_reach_the_table_as_rows_do(
     for packed, rows in zip(found["packed"], found["rows"], strict=True):
         assert packed - rows == rows - packed == Counter()
     assert found["packed"][0].total() + found["packed"][1].total() >= count
+
+
+CONSTRAINTS: dict[str, dict[str, Any]] = {
+    "id": {"minimum": -4},
+    "n": {"maximum": 126},
+    "u": {"enum": [0, 1, 3, 4294967295]},
+    "p": {"exclusiveMinimum": "-0.50", "multipleOf": "1.00"},
+    "at": {"maximum": "2024-06-01T00:00:00Z"},
+    "ms": {"maximum": "2024-01-01T00:00:00.122"},
+    "day": {"exclusiveMinimum": "1582-10-10"},
+    "x": {"minimum": 0},
+    "f": {"maximum": 16777216},
+    "b": {"enum": [True]},
+    "s": {"pattern": "^[^#]*$", "minLength": 2},
+    "t": {"minimum": "10:00:00"},
+    "ns": {"minimum": "2024-01-01T00:00:00.123456789Z"},
+    "ny": {"minimum": "2000-01-01T00:00:00Z"},
+    "h": {"maximum": 2},
+    "list": {"minItems": 1, "uniqueItems": True},
+    "item": {"maximum": 5},
+}
+"""By field: what values have to be, and which of the odd and the usual ones break it."""
+CHECKS = ["n is null or id < n or id > 5", "s is not null", "b is null or x is not null"]
+
+
+def constrained(field: pa.Field) -> pa.Field:
+    """The field with its constraints, as a manifest gives them to Arrow."""
+    told = CONSTRAINTS.get(field.name, {})
+    return field.with_metadata({f"schemac.dev/{key}": compact(value) for key, value in told.items()})
+
+
+def compact(value: Any) -> str:
+    """As attributes stand in metadata."""
+    return json.dumps(value, separators=(",", ":"))
+
+
+@pytest.mark.parametrize("count", [100, pytest.param(30_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_records_with_constraints_reach_the_table_as_rows_do(
+    spark: SparkSession, tmp_path: Path, form: str, count: int
+) -> None:
+    """A record that breaks a constraint goes its way through Spark, which finds the reasons; the others are packed."""
+    fields = [constrained(field) for field in SCHEMA if field.name != "uid"]
+    lines = lines_of(form, count)
+    if form == "json":
+        item = constrained(pa.field("item", pa.int32()))
+        fields.append(constrained(pa.field("list", pa.list_(item))))
+        rng = random.Random(5)
+        lists = [json.dumps([rng.randrange(7) for _ in range(rng.randrange(4))]) for _ in lines]
+        lines = [
+            f'{line[:-1]}, "list": {found}}}' if line.startswith('{"') and line.endswith("}") else line
+            for line, found in zip(lines, lists, strict=True)
+        ]
+    schema = pa.schema(fields, metadata={"schemac.dev/check": compact(CHECKS)})
+    (tmp_path / "in").write_text("".join(line + "\n" for line in lines))
+    found = {}
+    for label in ("packed", "rows"):
+        job = job_of(tmp_path / "in", form, target={"path": str(tmp_path / label)}, maxQuarantined=1.0)
+        unpacked = mock.patch.object(gather, "sieve_of", return_value=None)
+        with unpacked if label == "rows" else nullcontext():
+            report = run(job, schema, spark=spark)
+        assert report.quarantine_path is not None
+        held = [lance.dataset(path) for path in (report.table_path, report.quarantine_path)]
+        found[label] = [Counter(shown(table.to_table())) for table in held]
+        assert sum(map(Counter.total, found[label])) == report.rows_in
+    for packed, rows in zip(found["packed"], found["rows"], strict=True):
+        assert packed - rows == rows - packed == Counter()
+    rules = "".join(found["rows"][1])
+    wanted = {rule for field in fields for rule in CONSTRAINTS.get(field.name, {})}
+    assert {rule for rule in wanted if rule not in rules} == set()
+    assert all(f"check: {text}" in rules for text in CHECKS)
+    with settings_of_a_run(spark, job):
+        sieve_found = sieve_of(open_records(spark, job), schema, job)
+    assert sieve_found is not None
+    assert sieve_found.keeping is not None
+    assert found["rows"][0].total() > count / 4
 
 
 def shown(table: pa.Table) -> list[str]:

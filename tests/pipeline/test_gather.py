@@ -19,7 +19,13 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import RunReport, run
-from schemac.source.catalogue import INVALID_CONSTANT, INVALID_EXPRESSION, NO_FILE, SOURCE_TYPE_MISMATCH
+from schemac.source.catalogue import (
+    INVALID_CONSTANT,
+    INVALID_EXPRESSION,
+    NO_FILE,
+    SOURCE_TYPE_MISMATCH,
+    UNKNOWN_SOURCE_COLUMN,
+)
 from tests.pipeline.conftest import reasons_of, rows_of
 
 pytestmark = pytest.mark.spark
@@ -369,3 +375,21 @@ def test_items_of_a_typed_list_become_records(go: Run, tmp_path: Path) -> None:
         go(LINES, {**flat, "explode": "id"}, fields=fields)
     assert caught.value.code is SOURCE_TYPE_MISMATCH
     assert caught.value.place == ("source", "explode")
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [({"id": "idd"}, ("sources", 1, "fields", "id", "from")), ({}, ("sources", 1, "path"))],
+)
+def test_name_the_source_that_lacks_a_column(
+    go: Run, tmp_path: Path, fields: dict[str, str], place: tuple[str | int, ...]
+) -> None:
+    (tmp_path / "a.json").write_text('{"id": 1}\n')
+    (tmp_path / "b.csv").write_text("no\n1\n")
+    sources = [
+        {"path": str(tmp_path / "a.json")},
+        {"path": str(tmp_path / "b.csv"), "format": "csv", "fields": fields},
+    ]
+    with pytest.raises(PipelineError) as caught:
+        go(pa.schema([FIELD("id", pa.int64())]), sources)
+    assert (caught.value.code, caught.value.place) == (UNKNOWN_SOURCE_COLUMN, place)

@@ -114,6 +114,16 @@ def test_compare_rows_that_are_unique(folder: Path, capsys: pytest.CaptureFixtur
     assert rows() == {1: "a", 4: "c"}
     go(capsys, [record(1, 6, "moved"), record(6, 6, "a")])
     assert rows() == {1: "moved", 4: "c", 6: "a"}
+    # Only the last record of a row counts, against other records and against the table.
+    told = go(capsys, [record(1, 7, "c"), record(1, 8, "d"), record(7, 7, "c"), record(4, 8, "e")])["run"]
+    assert (told["records"]["written"], told["records"]["superseded"]) == (3, 1)
+    assert rows() == {1: "d", 4: "e", 6: "a", 7: "c"}
+    (found,) = go(capsys, [record(8, 9, "a"), record(1, 9, "f")])["diagnostics"]
+    assert (found["code"], found["line"]) == ("SC664", 6)
+    assert '{"s": "a"}' in found["message"]
+    assert rows() == {1: "d", 4: "e", 6: "a", 7: "c"}
+    go(capsys, [record(8, 9, "a")], f"{PIPELINE}rules: {{unique: warn}}\n")
+    assert rows() == {1: "d", 4: "e", 6: "a", 7: "c", 8: "a"}
 
 
 def test_refuse_keys(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,8 @@ PIPELINE = """
 source: {path: wrong.%s}
 schema: rides.yaml
 references: {drivers: {path: drivers.parquet, format: parquet}}
-target: {path: rides.lance, keys: check}
+target: {path: rides.lance}
+keys: check
 """
 
 

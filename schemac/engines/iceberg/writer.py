@@ -35,8 +35,13 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.syntax.remedies import Remove
+from schemac.syntax.remedies_around import AttachToSchema, Retype
 
-_ONLY_FORMAT_3 = f"write `{attributes.FORMAT_VERSION.key}: 3` under the `extra:` of the schema"
+_ONLY_FORMAT_3 = AttachToSchema.pair(
+    f"write `{attributes.FORMAT_VERSION.key}: 3` under the `extra:` of the schema",
+    (attributes.FORMAT_VERSION.key,),
+    "3",
+)
 STRING, BINARY = Primitive("string"), Primitive("binary")
 
 
@@ -106,7 +111,7 @@ class _Writer(TypeWriter[IcebergType]):
             message = f"only format 3 has a type for what is always null ({slot.path_text})"
             return self.refused_type(slot, message, _ONLY_FORMAT_3)
         help = (
-            "write `type: Int64` and tell the unit with `schemac.dev/unit`"
+            Retype.write("type", "Int64", reason=" and tell the unit with `schemac.dev/unit`")
             if slot.type.family is Family.DURATION
             else "leave Iceberg out with `schemac.dev/targets`"
         )
@@ -142,7 +147,7 @@ class _Writer(TypeWriter[IcebergType]):
         family, length = slot.type.family, getattr(slot.type, "fixed_length", None)
         root = word.partition("(")[0]
         if root == "uuid" and (family, length) != (Family.BYTES, 16):
-            help = "write `type: {kind: Binary, fixedLength: 16}`"
+            help: str = Retype.write("type", "{kind: Binary, fixedLength: 16}")
             return self.refused_word(
                 slot, f"a uuid has 16 bytes, and {slot.path_text} is {slot.type.type_text()}", help
             )
@@ -154,7 +159,7 @@ class _Writer(TypeWriter[IcebergType]):
                 slot, f"{slot.path_text} is {slot.type.type_text()}, which holds no variant", help
             )
         if root in ("geometry", "geography") and (family, length) != (Family.BYTES, None):
-            help = "write `type: Binary`, which holds the shape as WKB"
+            help = Retype.write("type", "Binary", reason=", which holds the shape as WKB")
             return self.refused_word(
                 slot, f"a {root} is bytes, and {slot.path_text} is {slot.type.type_text()}", help
             )

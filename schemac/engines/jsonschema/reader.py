@@ -105,6 +105,12 @@ class _Reader:
     def table(self) -> Imported:
         """Read the whole document."""
         schema, _ = self._resolved(self._document, ())
+        if not isinstance(schema.get("properties"), dict) and "items" in schema:
+            self._note_rest(schema, (), frozenset({"items"}))
+            self._notes.add((), "a record is an item of the list that the schema describes")
+            title = schema.get("title")
+            schema, _ = self._resolved(schema["items"], ())
+            schema = {**({"title": title} if title is not None else {}), **schema}
         if not isinstance(schema.get("properties"), dict):
             raise _UnreadableError("it describes no object with properties, which a table has to be")
         title = schema.get("title")

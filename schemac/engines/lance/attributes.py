@@ -76,6 +76,23 @@ class Encoding(AttributeValue):
             raise ValueError("byte stream split works only with a compression; add `compression: zstd`")
 
 
+_LEVEL_ALONE = {
+    "anyOf": [
+        {
+            "properties": {level: {"type": "integer"}},
+            "required": [level],
+            "not": {"properties": {scheme: {"const": "zstd"}}, "required": [scheme]},
+        }
+        for level, scheme in (
+            ("compressionLevel", "compression"),
+            ("dictValuesCompressionLevel", "dictValuesCompression"),
+        )
+    ],
+    "type": "object",
+}
+"""A level without the scheme that has levels."""
+
+
 class Blob(AttributeValue):
     """Values kept outside the column pages; the thresholds say from which size on."""
 
@@ -92,6 +109,12 @@ class FloatEncoding(AttributeValue):
 
     format: Literal["bfloat16"]
     """The format of the floats."""
+
+
+PACKED = frozenset({Family.STRUCT})
+"""Families whose members can be stored together."""
+PAGED = frozenset(Family) - PACKED
+"""Families whose values have pages of their own."""
 
 
 def _keeping_brain_floats(type_: str, length: int | None) -> dict[str, str] | None:
@@ -121,6 +144,10 @@ ENCODING = Attribute[Encoding](
     Encoding,
     "compression and page layout of the column",
     is_of_storage=True,
+    refused=_LEVEL_ALONE,
+    property_fits={
+        field.alias: PACKED if field.name == "packed" else PAGED for field in Encoding.model_fields.values()
+    },
     facts=Facts.all(LanceFact.PAGE_ENCODING_CHANGED),
     property_facts={
         "compression": LanceFact.COMPRESSION_CHANGED,

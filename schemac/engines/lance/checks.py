@@ -8,13 +8,14 @@ Source: Lance's encoding specification.
 from schemac.attributes.arrow import EXTENSION_TYPE
 from schemac.attributes.family import NUMBERS, Family
 from schemac.checks.brought import Checks
-from schemac.engines.lance.attributes import ENCODING, FLOAT_ENCODING
+from schemac.engines.lance.attributes import ENCODING, FLOAT_ENCODING, PACKED
 from schemac.engines.lance.names import BLOB_EXTENSION, BRAIN_FLOAT
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import UNSUPPORTED_HINT, USELESS_HINT
 from schemac.source.suggest import with_article
 from schemac.syntax.remedies import Remove, Write
+from schemac.syntax.remedies_around import Detach
 
 _RESERVED = "lance."
 """What the names of Lance's own extension types start with."""
@@ -79,7 +80,7 @@ def _check_encoding(slot: Slot, findings: Findings) -> None:
             on_key=True,
             help="remove it, or write `compression: zstd`",
         )
-    if slot.type.family is Family.STRUCT:
+    if slot.type.family in PACKED:
         for name in given:
             if name != "packed":
                 message = f"a Struct has no pages of its own for `{words[name]}`"
@@ -100,7 +101,7 @@ def _check_encoding(slot: Slot, findings: Findings) -> None:
             f"only a Struct can be packed, not {with_article(slot.type.kind)}",
             "packed",
             on_key=True,
-            help=Remove.it(),
+            help=Detach.attribute("remove it", key, "packed"),
         )
     elif encoding.bss == "on" and not _can_be_split(slot):
         message = (

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from schemac.arrow.lower_metadata import EXTENSION_METADATA
 from schemac.artifacts.emission import Compilation, Emission
+from schemac.attributes.arrow import BUFFER_ENCODING, DECIMAL_ENCODING, DICTIONARY_ENCODING
 from schemac.attributes.family import Family
 from schemac.attributes.registry import are_telling
 from schemac.engines.lance import attributes as lance
@@ -30,6 +31,7 @@ from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.diagnostic import Code
 from schemac.syntax.remedies import Remove
+from schemac.syntax.remedies_around import AttachToSchema, Detach, Retype
 
 MAX_DEPTH = 32
 """Levels of nesting that Lance's way in, Arrow's C interface, takes with room to spare."""
@@ -99,7 +101,11 @@ class Limits:
                 slot,
                 LANCE_STORAGE_VERSION,
                 f"{what} needs Lance's storage version {version}, but the schema asks for {self.version}",
-                help=f'write `{lance.STORAGE_VERSION.key}: "{version}"` under the schema\'s `extra:`',
+                help=AttachToSchema.pair(
+                    f'write `{lance.STORAGE_VERSION.key}: "{version}"` under the schema\'s `extra:`',
+                    (lance.STORAGE_VERSION.key,),
+                    f'"{version}"',
+                ),
             )
 
     def column_name(self, slot: Slot) -> None:
@@ -168,7 +174,11 @@ class Limits:
             self.dictionary(slot, type_)
         elif not isinstance(type_, pa.BaseExtensionType):
             is_decimal = slot.type.family is Family.DECIMAL
-            help = "remove the decimal hint: 128 bits are enough" if is_decimal else "remove the `View` hint"
+            help = (
+                Detach.attribute("remove the decimal hint: 128 bits are enough", DECIMAL_ENCODING.key)
+                if is_decimal
+                else Detach.attribute("remove the `View` hint", BUFFER_ENCODING.key)
+            )
             self.refuse(slot, LANCE_TYPE, f"Lance has no {type_}", help=help)
 
     def struct(self, slot: Slot, type_: Any) -> None:
@@ -222,7 +232,8 @@ class Limits:
         if slot.is_nullable and self.version >= "2.1":
             message = f"{slot.path_text} may be null, but its items may not: if pyarrow builds a null row, as `pa.array` and `from_pylist` do, Lance refuses to write it"
             item = slot.type.item_type.type_text()  # type: ignore[attr-defined]
-            help = f"write `itemType: {{kind: Option, inner: {item}}}`; Lance keeps items of vectors as optional anyway"
+            reason = "; Lance keeps items of vectors as optional anyway"
+            help = Retype.write("itemType", f"{{kind: Option, inner: {item}}}", reason=reason)
             self.findings.at_type(slot, LANCE_NULL_VECTOR, message, "itemType", help=help)
 
     def vector_of_structs(self, field: LoweredField, place: _Place) -> None:
@@ -284,7 +295,9 @@ class Limits:
         value, types = type_.value_type, self.types
         is_kept = value.id in types.plain or value.id in types.variable
         if not is_kept or value.id in (*types.views, *types.dates):
-            help = "remove the dictionary hint: Lance finds repeated values by itself"
+            help = Detach.attribute(
+                "remove the dictionary hint: Lance finds repeated values by itself", DICTIONARY_ENCODING.key
+            )
             self.refuse(slot, LANCE_TYPE, f"Lance has no dictionary of {value}", help=help)
         elif type_.ordered:
             self.emission.lose(slot, "an ordered dictionary", "a dictionary without order")
@@ -300,7 +313,12 @@ class Limits:
                 self.packed(slot, child)
             if not field.children:
                 message = f"Lance cannot pack a struct without members ({slot.path_text})"
-                self.refuse(slot, LANCE_TYPE, message, help="remove `packed`")
+                self.refuse(
+                    slot,
+                    LANCE_TYPE,
+                    message,
+                    help=Detach.attribute("remove `packed`", lance.ENCODING.key, "packed"),
+                )
         if lance.BLOB.key in slot.extra:
             self.blob(slot, place)
 

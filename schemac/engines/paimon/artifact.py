@@ -50,6 +50,8 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.report import Report
+from schemac.syntax.remedies import Remove, WriteText
+from schemac.syntax.remedies_around import Retype
 
 MOST_DIGITS = 38
 
@@ -206,7 +208,9 @@ class _Writer(TypeWriter[PaimonType]):
     def refused(self, slot: Slot) -> PaimonType:
         """Kinds that Paimon has no type for."""
         help = {
-            Family.DURATION: "write `type: Int64` and give the unit with `schemac.dev/unit`",
+            Family.DURATION: Retype.write(
+                "type", "Int64", reason=" and give the unit with `schemac.dev/unit`"
+            ),
             Family.NULL: "leave the field out until it has a type",
         }.get(slot.type.family, "leave Paimon out with `schemac.dev/targets`")
         message = f"Paimon has no type for {slot.type.type_text()}"
@@ -333,11 +337,11 @@ class _Writer(TypeWriter[PaimonType]):
                 return self.refuse_word(
                     slot,
                     f"{slot.path_text} has {has}, so it cannot be {type_.type_text()}",
-                    f"write `{right}`",
+                    WriteText.text_of(right, is_safe=False),
                 )
         if length is not None and type_.root == "BINARY" and type_.parameters != (length,):
             message = f"{slot.path_text} has {length} bytes, so it cannot be {type_.type_text()}"
-            return self.refuse_word(slot, message, f"remove it: the length makes a BINARY({length})")
+            return self.refuse_word(slot, message, Remove.it(f": the length makes a BINARY({length})"))
         self.lose_to_word(lowered, type_)
         return type_
 
@@ -363,7 +367,7 @@ class _Writer(TypeWriter[PaimonType]):
         value = slot.children[1]
         if value.type.kind != Int32.__name__ or value.is_nullable:
             message = f"the counts of a MULTISET are Int32, but the values of {slot.path_text} are {_type_text(value)}"
-            return self.refuse_word(slot, message, "write `valueType: Int32`")
+            return self.refuse_word(slot, message, Retype.write("valueType", "Int32"))
         self.lose_child_names(lowered)
         return Multiset(self.key(lowered))
 
@@ -404,13 +408,14 @@ class _Writer(TypeWriter[PaimonType]):
 
 
 _WORDS: dict[str, tuple[tuple[Family, ...], str, str]] = {
-    **dict.fromkeys(("CHAR", "VARCHAR"), ((Family.TEXT,), "a text", "write `type: String`")),
+    **dict.fromkeys(("CHAR", "VARCHAR"), ((Family.TEXT,), "a text", Retype.write("type", "String"))),
     **dict.fromkeys(
-        ("BINARY", "VARBINARY", "BLOB"), ((Family.BYTES,), "made of bytes", "write `type: Binary`")
+        ("BINARY", "VARBINARY", "BLOB"), ((Family.BYTES,), "made of bytes", Retype.write("type", "Binary"))
     ),
-    "TIME": ((Family.TIME,), "a time of day", "write `type: Time`"),
+    "TIME": ((Family.TIME,), "a time of day", Retype.write("type", "Time")),
     **dict.fromkeys(
-        ("TIMESTAMP", "TIMESTAMP_LTZ"), ((Family.TIMESTAMP,), "a point in time", "write `type: Timestamp`")
+        ("TIMESTAMP", "TIMESTAMP_LTZ"),
+        ((Family.TIMESTAMP,), "a point in time", Retype.write("type", "Timestamp")),
     ),
     "VARIANT": (
         (Family.TEXT, Family.STRUCT),

@@ -31,6 +31,7 @@ from schemac.logical.slots import Slot
 from schemac.source.diagnostic import Code
 from schemac.source.suggest import closest
 from schemac.syntax.remedies import Meant, Remove, Unwrap, Write
+from schemac.syntax.remedies_around import AttachToSchema
 
 RESERVED_NAMES = frozenset({"_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID"})
 RESERVED_PREFIX = "_KEY_"
@@ -147,7 +148,11 @@ class Limits:
         if found is not None:
             message = f"{format} files cannot store {found} ({place.slot.path_text})"
             other = "orc" if format == "parquet" else "parquet"
-            help = f"write `file.format: {other}` under `{paimon.OPTIONS.key}`"
+            help: str = AttachToSchema.pair(
+                f"write `file.format: {other}` under `{paimon.OPTIONS.key}`",
+                (paimon.OPTIONS.key, "file.format"),
+                other,
+            )
             if isinstance(place.type, Row):
                 help = "give it a member, or leave it out"
             self._at_type(place.slot, PAIMON_FORMAT, message, help=help)

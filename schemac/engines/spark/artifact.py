@@ -51,7 +51,7 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.source.json_object import Json
-from schemac.syntax.remedies import Remove
+from schemac.syntax.remedies_around import Detach
 
 MOST_DIGITS = 38
 JSON_FILE = "spark/schema.json"
@@ -71,12 +71,15 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
         properties = own_properties(compilation, fields)
         _lose_of_ddl(compilation, fields, properties, emission)
         _check_properties(compilation, properties, emission)
-    lines = ",\n  ".join([f.json_text() for f in fields])
-    document = f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'
     return [
-        Artifact(JSON_FILE, document.encode()),
+        Artifact(JSON_FILE, _document(fields)),
         Artifact(DDL_FILE, ddl(compilation, fields).encode()),
     ]
+
+
+def _document(fields: Sequence[SparkField]) -> bytes:
+    lines = ",\n  ".join([f.json_text() for f in fields])
+    return f'{{"fields":[\n  {lines}\n],"type":"struct"}}\n'.encode()
 
 
 def struct_type(fields: Sequence[SparkField]) -> Json:
@@ -119,7 +122,9 @@ def _check_properties(compilation: Compilation, properties: Mapping[str, str], e
                 SPARK_PROPERTY,
                 f"the table property {key} is '{written[key]}', but the schema makes it '{value}'",
                 *("extra", spark.TABLE_PROPERTIES.key, key),
-                help=Remove.it(": the build writes the property itself", is_safe=False),
+                help=Detach.attribute(
+                    "remove it: the build writes the property itself", spark.TABLE_PROPERTIES.key, key
+                ),
             )
 
 

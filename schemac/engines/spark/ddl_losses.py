@@ -6,6 +6,7 @@ names of items, and what the attributes say. All that differs is told, so that n
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from schemac.arrow.form import forms
@@ -120,7 +121,7 @@ def _tell_metadata(slot: Slot, wanted: Mapping[str, str], made: Mapping[str, str
     if EXTENSION_NAME not in lost and not are_telling(slot.extra):
         # Nothing but attributes that travel under their own keys.
         for key in sorted(lost):
-            lose(slot, f"the attribute {key}", "nothing")
+            lose(slot, _attribute(key), "nothing")
         return
     if EXTENSION_NAME in lost:
         is_json = has_role(slot.extra, Role.JSON)
@@ -145,7 +146,13 @@ def _entry(attribute: str, key: str) -> str:
     """`dictDivisor of lance.org/encoding`, or the attribute as a whole."""
     form = forms().get(domain_of(attribute))
     name = form.property_of(attribute, key) if form is not None else ""
-    return f"{name} of {attribute}" if name else f"the attribute {attribute}"
+    return f"{name} of {attribute}" if name else _attribute(attribute)
+
+
+@lru_cache(maxsize=1024)
+def _attribute(key: str) -> str:
+    """Return the words for a whole attribute: one text, however many fields have it."""
+    return f"the attribute {key}"
 
 
 def lost_of_schema(extra: Mapping[str, Any]) -> Iterator[str]:

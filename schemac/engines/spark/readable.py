@@ -11,11 +11,13 @@ from functools import cache
 from typing import Any
 
 from schemac.artifacts.emission import Compilation, Emission
+from schemac.attributes.arrow import DICTIONARY_ENCODING
 from schemac.engines.spark.codes import SPARK_CONNECTOR
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
+from schemac.syntax.remedies_around import Detach, Retype
 
 _OFFSET = re.compile(r"[+-]\d\d(:?\d\d)?")
 _TABLE = "cannot read a table with"
@@ -51,11 +53,14 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
         what = f"{_TABLE} a dictionary"
         if not connector.reads_all_units:
             what = "returns the indices of a dictionary instead of its values"
-        yield what, "remove `arrow.apache.org/dictionaryEncoding`"
+        yield (
+            what,
+            Detach.attribute("remove `arrow.apache.org/dictionaryEncoding`", DICTIONARY_ENCODING.key),
+        )
     elif pa.types.is_decimal(type_) and type_.bit_width == 256:
         yield f"{_TABLE} a decimal of 256 bits", "write a precision of at most 38, without `bitWidth: 256`"
     elif pa.types.is_duration(type_) and type_.unit != "us":
-        yield f"{_TABLE} a Duration in {type_.unit}", "write `unit: Microsecond`"
+        yield f"{_TABLE} a Duration in {type_.unit}", Retype.write("unit", "Microsecond")
     elif pa.types.is_timestamp(type_) and type_.tz is not None and _OFFSET.fullmatch(type_.tz):
         yield (
             f"stops the JVM when it reads the zone {type_.tz}",

@@ -7,7 +7,7 @@ pull request of the project (github.com/lance-format/lance-spark/pull/752), whic
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 NEXT = "next"
 """The word for the connector with the changes that wait upstream."""
@@ -23,6 +23,7 @@ class Connector:
     version: str = NEWEST_KNOWN
 
     @classmethod
+    @cache
     def of(cls, text: str) -> "Connector":
         """Return the version of a text such as `0.4.0`. Raises ValueError."""
         if text != NEXT and not _FORM.fullmatch(text):

@@ -22,6 +22,7 @@ from schemac.judging.scalars import Token
 from schemac.pipeline.batch_reading.csv_batches import CsvBatches
 from schemac.pipeline.batch_reading.forms import INTEGER, Form, form_of
 from schemac.pipeline.batch_reading.json_batches import JsonBatches
+from schemac.pipeline.batch_reading.keeping import Keeping, can_be_checked, keeping_of
 from schemac.pipeline.batch_reading.parts import Entries, Items, Leaf, Members, Part
 from schemac.pipeline.declaration.job import Coerce, FieldSource, Job, Unexpected
 from schemac.pipeline.reading.csv_records import CsvRecords
@@ -75,24 +76,38 @@ class Sieve:
 
     task: Callable[[pa.Array], pa.Array]
     labels: tuple[str, ...]
+    keeping: Keeping | None = None
+    """The constraints of records; one that breaks them is not proven."""
 
     def __call__(self, texts: pa.Array) -> Sifted:
         """Read some records."""
-        found = self.task(texts)
-        proven, *members = found.flatten()
+        proven, *members = self.task(texts).flatten()
         if pc.all(proven).as_py() is not True:
             members = [member.filter(proven) for member in members]
-        return Sifted(proven, pa.RecordBatch.from_arrays(members, names=list(self.labels)))
+        batch = pa.RecordBatch.from_arrays(members, names=list(self.labels))
+        if self.keeping is not None:
+            # What is not proven may have values that the table cannot hold.
+            kept = pc.invert(self.keeping.broken(batch))
+            if pc.all(kept).as_py() is not True:
+                proven, batch = pc.replace_with_mask(proven, proven, kept), batch.filter(kept)
+        return Sifted(proven, batch)
 
 
 def sieve_of(records: Records, schema: pa.Schema, job: Job) -> Sieve | None:
     """How records are sifted where they are read; None where that needs more than their text."""
-    if records.packed is None or records.given or needs_single_records(schema, job):
+    if records.packed is None or records.given or job.compares_keys or job.warned:
+        return None
+    if not can_be_checked(schema):
         return None
     reader = batch_reader(records, schema, job)
     if reader is None or reader.is_converted or reader.values.keys() != set(schema.names):
         return None
-    return Sieve(reader.task, tuple(reader.values))
+    types = dict(zip(reader.values, list(reader.spark.fields)[1:], strict=True))
+    try:
+        keeping = keeping_of(schema, {label: member.type for label, member in types.items()})
+    except pa.ArrowNotImplementedError:
+        return None
+    return Sieve(reader.task, tuple(reader.values), keeping)
 
 
 def needs_single_records(schema: pa.Schema, job: Job) -> bool:

@@ -153,7 +153,7 @@ def _rows(file: File, wrong: list[_Wrong]) -> pa.RecordBatch:
 
 def settling_of(records: Records, sieve: Sieve, schema: pa.Schema, job: Job) -> Settling | None:
     """How the records of a source are settled where they are read; None where some of them need Spark."""
-    if records.worked is None or records.partitions or records.given:
+    if records.worked is None or records.partitions or records.given or sieve.keeping is not None:
         return None
     judge = judge_of(job, schema)
     if judge is None or judge.shows_numbers:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pyarrow as pa
 from pyspark.sql import DataFrame, functions
 
+from schemac.arrow.constrained import constraints_of
+from schemac.constraints.rows import UNIQUE_RULE
 from schemac.pipeline.conforming.projection import DUPLICATE, primary_key
 from schemac.pipeline.declaration.job import FieldSource, Job, Keys
 from schemac.pipeline.errors import PipelineError, did_you_mean
@@ -24,11 +26,14 @@ MARK = pa.field(DELETE, pa.string())
 def merge_of(job: Job, schema: pa.Schema) -> Merge | None:
     """Return how rows meet rows with the same key; None where keys do not matter."""
     keys = tuple(primary_key(schema))
+    constraints = () if UNIQUE_RULE in job.warned else constraints_of(schema).rows.unique
+    unique = tuple(tuple(field.path for field in one.fields) for one in constraints)
     if job.target.mode is Mode.UPSERT:
         marker = job.target.delete
-        return Merge(keys, job.target.latest, deletes=None if marker is None else marker.value)
+        deletes = None if marker is None else marker.value
+        return Merge(keys, job.target.latest, deletes=deletes, unique=unique)
     is_refused = job.keys is Keys.REFUSE and job.target.mode is not Mode.OVERWRITE
-    return Merge(keys, is_refused=True) if is_refused else None
+    return Merge(keys, is_refused=True, unique=unique) if is_refused else None
 
 
 def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:

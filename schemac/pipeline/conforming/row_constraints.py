@@ -81,14 +81,16 @@ def _with_reason(
 
 
 def _with_twins(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str]) -> DataFrame:
-    """Compare the records with each other; in an upsert several records of one row are no twins."""
+    """Compare the records with each other; in an upsert those of one row are no twins, and only the latest of them counts."""
     warned = ", ".join(map(literal, ["", *job.warned]))
     is_bad = f"exists(coalesce({ERRORS}, array()), e -> substring_index(e.rule, ':', 1) not in ({warned}))"
-    counted = frame.withColumn(
-        "__counted", functions.expr(f"{_counts(job, unique.fields, frame)} and not {is_bad}")
-    )
+    is_counted = functions.expr(f"{_counts(job, unique.fields, frame)} and not {is_bad}")
+    is_merged = job.target.mode is Mode.UPSERT and bool(keys)
+    if is_merged and job.target.latest is not None:
+        is_counted &= _is_latest(keys, job.target.latest, functions.expr(f"not {is_bad}"))
+    counted = frame.withColumn("__counted", is_counted)
     same = Window.partitionBy("__counted", *(functions.expr(_column(field)) for field in unique.fields))
-    if job.target.mode is Mode.UPSERT and keys:
+    if is_merged:
         row = functions.expr(f"struct({', '.join(map(name, keys))})")
         is_twin = functions.min(row).over(same) != functions.max(row).over(same)
     else:
@@ -96,6 +98,13 @@ def _with_twins(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str])
     found = counted.withColumn("__twins", functions.col("__counted") & is_twin)
     checked = _with_reason(found, "coalesce(__twins, false)", unique.path, UNIQUE_RULE, unique.fields)
     return checked.drop("__counted", "__twins")
+
+
+def _is_latest(keys: Sequence[str], latest: str, is_good: Column) -> Column:
+    """Whether no record with the same key is later; a null is older than any value."""
+    same = Window.partitionBy(is_good, *(functions.expr(name(key)) for key in keys))
+    own, newest = functions.expr(name(latest)), functions.max(functions.expr(name(latest))).over(same)
+    return newest.isNull() | functions.coalesce(own >= newest, functions.lit(False))
 
 
 def _with_references(frame: DataFrame, reference: ReferenceTo, job: Job) -> DataFrame:

@@ -140,7 +140,8 @@ class Records:
             )
             raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, "read these files in two runs")
         if first not in self.columns:
-            raise unknown_column(str(first), [*self.columns, *self.partitions])
+            place = ("source", "path") if origin.from_ is None else ("fields", label, "from")
+            raise unknown_column(str(first), [*self.columns, *self.partitions]).at(*place)
         return follow(self.columns[str(first)], tuple(rest))
 
     def is_outside(self, label: str, origin: FieldSource) -> bool:

@@ -2,7 +2,8 @@
 
 Layer: source.
 Source: the JUnit XML that Ant and Maven Surefire write: a `testsuite` for each file, a `testcase` for each finding. What makes the
-command fail is a `failure`; any other finding is a test that passed, with the finding as its output.
+command fail is a `failure`; any other finding is a test that passed, with the finding as its output. Jenkins' XML Schema (junit-10)
+allows no place on a `testcase`, and its xUnit plugin refuses reports that differ: the line stands in the text alone.
 """
 
 import re
@@ -25,6 +26,8 @@ def render_junit(diagnostics: Sequence[Diagnostic], fail_on: Severity = Severity
         by_file.setdefault(found.file, []).append(found)
     for file, group in by_file.items():
         suite = Xml.SubElement(root, "testsuite", name=_text(file) or "schemac")
+        if file:
+            suite.set("file", _text(file))
         for found in group:
             _case(suite, found, fail_on)
         _count(suite, group, fail_on)
@@ -40,10 +43,6 @@ def _case(suite: Xml.Element, d: Diagnostic, fail_on: Severity) -> None:
     place = f"{d.file}:{d.line}:{d.column}" if d.line else d.file
     attributes = {"name": _text(f"{d.code} {d.slug}{f' ({d.path})' if d.path else ''}")}
     attributes["classname"] = _text(d.file) or "schemac"
-    if d.file:
-        attributes["file"] = _text(d.file)
-    if d.line:
-        attributes |= {"line": str(d.line), "column": str(d.column)}
     case = Xml.SubElement(suite, "testcase", attributes)
     lines = [f"{d.severity}[{d.code}]: {d.message}", place, *d.excerpt, f"help: {d.help}" if d.help else ""]
     body = _text("\n".join(line for line in lines if line))

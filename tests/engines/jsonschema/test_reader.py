@@ -195,3 +195,22 @@ def test_follow_references_of_every_form(
     (tmp_path / "s.schema.json").write_text(json.dumps(document))
     assert main(["import", str(tmp_path / "s.schema.json"), "--from", "jsonschema"]) == 0
     assert "{name: f, type: Int64}" in capsys.readouterr().out
+
+
+def test_take_the_items_of_a_list_as_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = {
+        "title": "trips",
+        "type": "array",
+        "minItems": 1,
+        "items": {"$ref": "#/$defs/trip"},
+        "$defs": {"trip": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}},
+    }
+    (tmp_path / "s.schema.json").write_text(json.dumps(document))
+    assert main(["import", str(tmp_path / "s.schema.json"), "--from", "jsonschema"]) == 0
+    text = capsys.readouterr().out
+    assert "# a record is an item of the list that the schema describes" in text
+    assert "# not kept: minItems 1" in text
+    (dataset,) = schemac.compile_text(text)
+    assert (dataset.name, [field.name for field in dataset.schema.fields]) == ("trips", ["id"])
+    (tmp_path / "s.schema.json").write_text(json.dumps({"type": "array", "items": {"type": "string"}}))
+    assert main(["import", str(tmp_path / "s.schema.json"), "--from", "jsonschema"]) == 1

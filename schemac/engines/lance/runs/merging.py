@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.engines.lance.dataset import find_dataset, lance_errors
+from schemac.engines.lance.runs.uniqueness import refuse_repeated, shown_rows
 from schemac.engines.lance.runs.writing import write_files
 from schemac.engines.lance.storage import options_for
 from schemac.runs.errors import PipelineError
@@ -27,7 +28,6 @@ PIECE, ROW, IS_KNOWN = "__piece", "__row", "__known"
 DELETES = -1
 """In the place of a piece: the record deletes."""
 BATCH_ROWS = 8192
-SHOWN_KEYS = 3
 
 
 def judge(place: Place, schema: pa.Schema, fragments: list[str], deletes: pa.Table, merge: Merge) -> Merged:
@@ -39,6 +39,8 @@ def judge(place: Place, schema: pa.Schema, fragments: list[str], deletes: pa.Tab
         _refuse(table, winners, merge)
     if table is not None and merge.latest is not None:
         winners = _not_stale(table, winners, merge)
+    if table is not None and merge.unique:
+        refuse_repeated(table, _counted(place, fragments, winners, merge), winners.select(merge.keys), merge)
     deleted = pc.sum(pc.equal(winners[PIECE], DELETES)).as_py() or 0
     replaced = "" if table is None or merge.is_refused else _replaced(table, winners.select(merge.keys))
     return Merged(
@@ -111,6 +113,14 @@ def _winners(records: pa.Table, merge: Merge) -> pa.Table:
     return ordered.filter(pa.concat_arrays([is_last, pa.array([True])]))
 
 
+def _counted(place: Place, fragments: list[str], winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
+    """Yield the unique fields of the records that count, a piece at a time."""
+    columns = list(dict.fromkeys(path[0] for fields in merge.unique for path in fields))
+    for number, fragment in enumerate(fragments):
+        rows = pa.Table.from_batches(_read(place, fragment, columns))
+        yield rows.take(winners.filter(pc.equal(winners[PIECE], number))[ROW])
+
+
 def _existing(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
     """Yield the rows of the table that have a key of the records, with the records' columns beside theirs."""
     keys = list(merge.keys)
@@ -119,13 +129,13 @@ def _existing(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]
 
 
 def _refuse(table: Any, winners: pa.Table, merge: Merge) -> None:
-    found = [row for part in _existing(table, winners, merge) for row in part.select(merge.keys).to_pylist()]
-    if found:
-        shown = ", ".join(json.dumps(row, default=str) for row in found[:SHOWN_KEYS])
+    parts = [part.select(merge.keys) for part in _existing(table, winners, merge)]
+    if any(len(part) for part in parts):
+        found = pa.concat_tables(parts)
         count = f"{len(found)} records have keys" if len(found) > 1 else "a record has a key"
         raise PipelineError(
             KEY_EXISTS,
-            f"{count} that the table has already: {shown}",
+            f"{count} that the table has already: {shown_rows(found)}",
             "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append in any case",
             place=("keys",),
         )
