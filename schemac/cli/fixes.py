@@ -31,7 +31,11 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --fix or --diff: also those that are a guess, or change what a manifest means",
     )
-    parser.add_argument("--diff", action="store_true", help="show what --fix would change, and write nothing")
+    parser.add_argument(
+        "--diff",
+        action="store_true",
+        help="show what --fix would change, and write nothing; with --format json or sarif, the findings with their fixes",
+    )
 
 
 def fix_hint(diagnostics: Sequence[Diagnostic]) -> str:
@@ -46,8 +50,8 @@ def fix_hint(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def is_fixing(options: argparse.Namespace) -> bool:
-    """Whether fixes are to be carried out or shown."""
-    return bool(options.fix or options.diff)
+    """Whether fixes are to be carried out or shown. In a format for programs, findings have their fixes: `--diff` shows them as they are."""
+    return options.format == "text" if options.diff else bool(options.fix)
 
 
 def run_fixes(
@@ -73,7 +77,8 @@ def run_fixes(
     project.cache.save()
     if options.diff:
         put_source("".join(render_diff(n, fixing.before[n], fixing.text(n)) for n in fixing.after))
-        say(_summary(fixing, findings, "would fix"), options)
+        left = count_summary(findings)
+        say(f"{_summary(fixing, findings, 'would fix')}{f'; left: {left}' if left else ''}", options)
         return ExitCode.FINDINGS if fixing.after else exit_code(findings, options)
     if options.paths == ["-"]:
         put_source(_standard_output(fixing, files, wanted))

@@ -45,7 +45,14 @@ def test_show_what_would_change(rides: Path, capsys: pytest.CaptureFixture[str])
         "-    type: bigint",
         "+    type: Int64",
     ]
-    assert err == "would fix 1, 2 more with --unsafe-fixes\n"
+    assert err == "would fix 1, 2 more with --unsafe-fixes; left: 2 errors\n"
+    assert rides.read_text() == WRONG
+
+
+def test_show_fixes_to_programs_in_findings(rides: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--fix", "--diff", "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)["diagnostics"]
+    assert sum("fix" in one and one["fix"] is not None for one in found) == 3
     assert rides.read_text() == WRONG
 
 
