@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import exit_code, say, show
+from schemac.cli.project import overlay_of
 from schemac.cli.terminal import put_source, tell
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
@@ -16,6 +17,7 @@ from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import Fixing
 from schemac.project.options import Options
 from schemac.source.diagnostic import Diagnostic
+from schemac.source.listing import listed
 from schemac.source.render.diff import render_diff
 from schemac.source.render.text import count_summary, render_text
 from schemac.source.report import Report
@@ -54,6 +56,19 @@ def is_fixing(options: argparse.Namespace) -> bool:
     return options.format == "text" if options.diff else bool(options.fix)
 
 
+def fix_settings(options: argparse.Namespace, report: Report) -> bool:
+    """Fix what a configuration or an overlay is refused for; whether a file was written, and all has to be read again."""
+    fixing = Fixing(options.unsafe_fixes)
+    fixing.run(lambda _: () if fixing.after else report.diagnostics, {})
+    if options.diff:
+        put_source("".join(render_diff(n, fixing.before[n], fixing.text(n)) for n in fixing.after))
+        return False
+    fixing.write(report)
+    if fixing.after:
+        say(f"{_summary(fixing, report.diagnostics, 'fixed')} in {listed(list(fixing.after))}", options)
+    return bool(fixing.after)
+
+
 def run_fixes(
     options: argparse.Namespace,
     files: Sequence[ManifestFile],
@@ -86,6 +101,10 @@ def run_fixes(
         return exit_code(findings, options)
     written = Report()
     fixing.write(written)
+    if options.overlay is not None and str(options.overlay) in fixing.after:
+        # The overlay was read before it was fixed.
+        wanted = replace(wanted, overlay=overlay_of(options, written))
+        findings = check({})
     findings = (*findings, *written.diagnostics)
     show(findings, options)
     datasets = len(output.datasets)

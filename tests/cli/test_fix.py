@@ -128,3 +128,37 @@ def test_tell_programs_of_fixes(rides: Path, capsys: pytest.CaptureFixture[str])
             ],
         }
     ]
+
+
+def test_fix_the_configuration(
+    rides: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = rides.parent / "schemac.toml"
+    text = '# ours\ntargts = ["arrow"]  # one\r\n[lint]\nselct = ["SC801"]\n'
+    settings.write_bytes(text.encode())
+    assert main(["check", "--diff", "--unsafe-fixes"]) == 2
+    assert "+targets" in capsys.readouterr().out
+    assert settings.read_bytes() == text.encode()
+    assert main(["check", "--fix", "--unsafe-fixes"]) == 0
+    fixed = text.replace("targts", "targets").replace("selct", "select")
+    assert settings.read_bytes() == fixed.encode()
+    # What is in another folder is told, and not touched: another file may have the same name here.
+    settings.write_bytes(text.encode())
+    (rides.parent / "inside").mkdir()
+    (rides.parent / "inside/pyproject.toml").write_text("[tool.other]\n")
+    monkeypatch.chdir(rides.parent / "inside")
+    assert main(["check", "..", "--fix", "--unsafe-fixes"]) == 2
+    assert settings.read_bytes() == text.encode()
+
+
+def test_fix_an_overlay(rides: Path) -> None:
+    rides.write_text("name: rides\nfields: [{name: fare, type: Int64}]\n")
+    overlay = rides.parent / "prod.overlay.yaml"
+    overlay.write_text(
+        "datasets:\n  rides:\n    feilds: {fare: {extra: {lance.org/encoding: {compression: zstd}}}}\n"
+    )
+    assert main(["check", "--overlay", str(overlay), "--fix", "--unsafe-fixes"]) == 0
+    assert "fields:" in overlay.read_text()
+    overlay.write_text(overlay.read_text().replace("fare:", "fair:"))
+    assert main(["check", "--overlay", str(overlay), "--fix", "--unsafe-fixes"]) == 0
+    assert "fare:" in overlay.read_text()
