@@ -6,7 +6,7 @@ Layer: cli.
 import argparse
 
 from schemac.cli.denial import add_deny, denied
-from schemac.cli.fixes import add_fix_arguments, fix_hint, is_fixing, run_fixes
+from schemac.cli.fixes import add_fix_arguments, fix_hint, fix_settings, is_fixing, run_fixes
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import (
     add_stdin,
@@ -51,6 +51,8 @@ def _once(options: argparse.Namespace) -> Watched:
     )
     if is_fixing(options) and not report.has_errors:
         return Watched(run_fixes(options, files, project, wanted, report), project)
+    if is_fixing(options) and fix_settings(options, report):
+        return _once(options)
     output = compile_files(files, project, wanted, report, is_whole=not options.paths)
     project.cache.save()
     diagnostics = report.diagnostics

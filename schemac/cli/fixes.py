@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import exit_code, say, show
+from schemac.cli.project import overlay_of
 from schemac.cli.terminal import put_source, tell
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
@@ -16,6 +17,7 @@ from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import Fixing
 from schemac.project.options import Options
 from schemac.source.diagnostic import Diagnostic
+from schemac.source.listing import listed
 from schemac.source.render.text import count_summary, render_text
 from schemac.source.report import Report
 
@@ -30,7 +32,11 @@ def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --fix or --diff: also those that are a guess, or change what a manifest means",
     )
-    parser.add_argument("--diff", action="store_true", help="show what --fix would change, and write nothing")
+    parser.add_argument(
+        "--diff",
+        action="store_true",
+        help="show what --fix would change, and write nothing; with --format json or sarif, the findings with their fixes",
+    )
 
 
 def fix_hint(diagnostics: Sequence[Diagnostic]) -> str:
@@ -45,8 +51,21 @@ def fix_hint(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def is_fixing(options: argparse.Namespace) -> bool:
-    """Whether fixes are to be carried out or shown."""
-    return bool(options.fix or options.diff)
+    """Whether fixes are to be carried out or shown. In a format for programs, findings have their fixes: `--diff` shows them as they are."""
+    return options.format == "text" if options.diff else bool(options.fix)
+
+
+def fix_settings(options: argparse.Namespace, report: Report) -> bool:
+    """Fix what a configuration or an overlay is refused for; whether a file was written, and all has to be read again."""
+    fixing = Fixing(options.unsafe_fixes)
+    fixing.run(lambda _: () if fixing.after else report.diagnostics, {})
+    if options.diff:
+        put_source(_diff(fixing))
+        return False
+    fixing.write(report)
+    if fixing.after:
+        say(f"{_summary(fixing, report.diagnostics, 'fixed')} in {listed(list(fixing.after))}", options)
+    return bool(fixing.after)
 
 
 def run_fixes(
@@ -71,10 +90,9 @@ def run_fixes(
     findings = fixing.run(check, dict(wanted.edited))
     project.cache.save()
     if options.diff:
-        from schemac.source.render.diff import render_diff  # for start-up time: few runs show a change
-
-        put_source("".join(render_diff(n, fixing.before[n], fixing.text(n)) for n in fixing.after))
-        say(_summary(fixing, findings, "would fix"), options)
+        put_source(_diff(fixing))
+        left = count_summary(findings)
+        say(f"{_summary(fixing, findings, 'would fix')}{f'; left: {left}' if left else ''}", options)
         return ExitCode.FINDINGS if fixing.after else exit_code(findings, options)
     if options.paths == ["-"]:
         put_source(_standard_output(fixing, files, wanted))
@@ -82,6 +100,10 @@ def run_fixes(
         return exit_code(findings, options)
     written = Report()
     fixing.write(written)
+    if options.overlay is not None and str(options.overlay) in fixing.after:
+        # The overlay was read before it was fixed.
+        wanted = replace(wanted, overlay=overlay_of(options, written))
+        findings = check({})
     findings = (*findings, *written.diagnostics)
     show(findings, options)
     datasets = len(output.datasets)
@@ -95,6 +117,12 @@ def _standard_output(fixing: Fixing, files: Sequence[ManifestFile], wanted: Opti
     """Return the text of the standard input after its fixes; without any it comes out as it was."""
     name = files[0].name
     return fixing.text(name) if name in fixing.after else next(iter(wanted.edited.values())).decode()
+
+
+def _diff(fixing: Fixing) -> str:
+    from schemac.source.render.diff import render_diff  # for start-up time: few runs show a change
+
+    return "".join(render_diff(n, fixing.before[n], fixing.text(n)) for n in fixing.after)
 
 
 def _summary(fixing: Fixing, findings: Sequence[Diagnostic], done: str) -> str:

@@ -115,7 +115,7 @@ class Overlay:
     ) -> None:
         """Report what is wrong with a key of the file."""
         place = self.document.place(path, on_key=True)
-        report.add(code, message, source=place.source, span=place.span, help=help)
+        report.add(code, message, spot=place, help=help)
 
 
 class _Overlaid(ExpandedDocument):
@@ -133,7 +133,7 @@ def read_overlay(document: Document, report: Report) -> Overlay | None:
     except InvalidValueError as error:
         for found in complaints(error, OverlayFile, document.value, _WORDS):
             place = document.place(found.path, on_key=found.on_key)
-            report.add(found.code, found.message, source=place.source, span=place.span, help=found.help)
+            report.add(found.code, found.message, spot=place, help=found.help)
         return None
     overlay = Overlay(document, file)
     for name, one in file.datasets.items():

@@ -221,7 +221,7 @@ def report_unlocked(
     """Say that a schema is not as it was locked."""
     if not found.is_changed:
         return
-    name = Path(dataset.origins.file).name
+    name = shlex.quote(dataset.origins.file)
     changes = changes_since(dataset, locked, found) if locked.newest else ()
     what = summary(changes) if locked.newest else "it has no version yet"
     report.add(
@@ -284,7 +284,7 @@ def report_returned_names(
                 slot,
                 RETURNED_NAME,
                 f"{change.path} is a new field without the data of the dropped field of the same name",
-                help=f"if it is the same field, run `schemac lock {dataset.origins.file} --restore {given}`",
+                help=f"if it is the same field, run `schemac lock {shlex.quote(dataset.origins.file)} --restore {given}`",
             )
 
 

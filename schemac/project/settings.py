@@ -23,6 +23,7 @@ from schemac.project.exclusion import is_pattern
 from schemac.registry.engine import EngineError
 from schemac.registry.installed import version_settings
 from schemac.source.catalogue import INVALID_CONFIGURATION
+from schemac.source.diagnostic import Edit, Fix
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.span import WHOLE_FILE, Region
@@ -31,6 +32,7 @@ from schemac.source.text import read_file, reason_of
 from schemac.syntax.complaints import complaints
 from schemac.syntax.reading import Bounds, InvalidValueError, Rule
 from schemac.syntax.record import Record, RecordType
+from schemac.syntax.remedies import Meant
 
 _DEFAULT = Configuration()
 
@@ -155,7 +157,8 @@ def checked_settings(
         places = _Places(path, content)
         for found in complaints(error, Settings, table):
             at = places.of([str(step) for step in found.path])
-            report.add(INVALID_CONFIGURATION, found.message, file=path.name, at=at, help=found.help)
+            fix = places.fix(at, found.help)
+            report.add(INVALID_CONFIGURATION, found.message, file=path.name, at=at, help=found.help, fix=fix)
         return None
 
 
@@ -192,12 +195,15 @@ def report_rules(path: Path, project: Configuration, report: Report, content: by
         report.add(INVALID_CONFIGURATION, str(error), file=path.name, at=at)
         return
     for keys, word, near in selection.unknown():
+        at = places.of(["lint", *keys, word])
+        help = Meant.word(near, word) if near else "`schemac explain` lists the codes of all rules"
         report.add(
             INVALID_CONFIGURATION,
             f"there is no rule '{word}'",
             file=path.name,
-            at=places.of(["lint", *keys, word]),
-            help=f"did you mean `{near}`?" if near else "`schemac explain` lists the codes of all rules",
+            at=at,
+            help=help,
+            fix=places.fix(at, help),
         )
 
 
@@ -268,11 +274,34 @@ class _Places:
         """Return the line of the innermost key that can be found."""
         return next((self._first[key] for key in reversed(keys) if key in self._first), WHOLE_FILE)
 
+    def fix(self, at: Region, help: str) -> Fix | None:
+        """Return the fix that writes the word that was meant, where the other one stands once in the file, and in this line."""
+        name = self._path.name
+        if not isinstance(help, Meant) or not at.line or not self._is_here:
+            return None
+        word = re.compile(rf"(?<![\w.-]){re.escape(help.instead_of)}(?![\w.-])")
+        found = [(n, m) for n, line in enumerate(self._lines, start=1) for m in word.finditer(line)]
+        if len(found) != 1 or found[0][0] != at.line:
+            return None
+        (number, match) = found[0]
+        region = Region.within(number, match.start() + 1, match.end() + 1)
+        return Fix(str(help), (Edit(name, *region, help.text),), help.is_safe)
+
+    @property
+    def _is_here(self) -> bool:
+        """Whether the name alone leads to the file: findings have no more of it."""
+        name = self._path.name
+        return os.path.exists(name) and os.path.samefile(name, self._path)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        content = read_file(self._path) if self._content is None else self._content
+        return content.decode("utf-8").splitlines()
+
     @cached_property
     def _first(self) -> dict[str, Region]:
         found: dict[str, Region] = {}
-        content = read_file(self._path) if self._content is None else self._content
-        for number, line in enumerate(content.decode("utf-8").splitlines(), start=1):
+        for number, line in enumerate(self._lines, start=1):
             head = _HEAD.match(line)
             for key in _KEY.finditer(head[0] if head is not None else ""):
                 group = key.lastindex or 0

@@ -45,7 +45,14 @@ def test_show_what_would_change(rides: Path, capsys: pytest.CaptureFixture[str])
         "-    type: bigint",
         "+    type: Int64",
     ]
-    assert err == "would fix 1, 2 more with --unsafe-fixes\n"
+    assert err == "would fix 1, 2 more with --unsafe-fixes; left: 2 errors\n"
+    assert rides.read_text() == WRONG
+
+
+def test_show_fixes_to_programs_in_findings(rides: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--fix", "--diff", "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)["diagnostics"]
+    assert sum("fix" in one and one["fix"] is not None for one in found) == 3
     assert rides.read_text() == WRONG
 
 
@@ -121,3 +128,37 @@ def test_tell_programs_of_fixes(rides: Path, capsys: pytest.CaptureFixture[str])
             ],
         }
     ]
+
+
+def test_fix_the_configuration(
+    rides: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = rides.parent / "schemac.toml"
+    text = '# ours\ntargts = ["arrow"]  # one\r\n[lint]\nselct = ["SC801"]\n'
+    settings.write_bytes(text.encode())
+    assert main(["check", "--diff", "--unsafe-fixes"]) == 2
+    assert "+targets" in capsys.readouterr().out
+    assert settings.read_bytes() == text.encode()
+    assert main(["check", "--fix", "--unsafe-fixes"]) == 0
+    fixed = text.replace("targts", "targets").replace("selct", "select")
+    assert settings.read_bytes() == fixed.encode()
+    # What is in another folder is told, and not touched: another file may have the same name here.
+    settings.write_bytes(text.encode())
+    (rides.parent / "inside").mkdir()
+    (rides.parent / "inside/pyproject.toml").write_text("[tool.other]\n")
+    monkeypatch.chdir(rides.parent / "inside")
+    assert main(["check", "..", "--fix", "--unsafe-fixes"]) == 2
+    assert settings.read_bytes() == text.encode()
+
+
+def test_fix_an_overlay(rides: Path) -> None:
+    rides.write_text("name: rides\nfields: [{name: fare, type: Int64}]\n")
+    overlay = rides.parent / "prod.overlay.yaml"
+    overlay.write_text(
+        "datasets:\n  rides:\n    feilds: {fare: {extra: {lance.org/encoding: {compression: zstd}}}}\n"
+    )
+    assert main(["check", "--overlay", str(overlay), "--fix", "--unsafe-fixes"]) == 0
+    assert "fields:" in overlay.read_text()
+    overlay.write_text(overlay.read_text().replace("fare:", "fair:"))
+    assert main(["check", "--overlay", str(overlay), "--fix", "--unsafe-fixes"]) == 0
+    assert "fare:" in overlay.read_text()
