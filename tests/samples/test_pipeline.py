@@ -54,7 +54,7 @@ def test_judge_good_and_wrong_records(spark: SparkSession, tmp_path: Path, name:
 
 
 PIPELINE = """
-source: {path: wrong.%s}
+source: {path: wrong.%(form)s, format: %(form)s}
 schema: rides.yaml
 references: {drivers: {path: drivers.parquet, format: parquet}}
 target: {path: rides.lance}
@@ -73,7 +73,7 @@ def test_quarantine_wrong_rows_of_other_forms(
     assert main(["sample", "rides", "--wrong", "--seed", "7", "--output", f"wrong.{form}"]) == 0
     (drivers,) = schemac.compile_file("drivers.yaml")
     pq.write_table(drivers.sample(60, seed=7), "drivers.parquet")
-    Path("pipeline.yaml").write_text(PIPELINE % form)
+    Path("pipeline.yaml").write_text(PIPELINE % {"form": form})
     assert main(["run", "pipeline.yaml"]) == 0
     found = lance.dataset("rides.quarantine.lance").to_table().to_pylist()
     rules = [json.loads(line) for line in Path("wrong.rules.ndjson").read_text().splitlines()]
