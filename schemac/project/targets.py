@@ -32,6 +32,9 @@ from schemac.registry.installed import blamed, default_targets, engine, engines
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 
+_REMEMBERED = 1024
+"""Losses whose words are kept for further fields; a field may have any number of its own."""
+
 
 class Emitted(NamedTuple):
     """What became of one dataset."""
@@ -182,7 +185,9 @@ def _losses_json(losses: Sequence[Loss]) -> bytes:
     for target, path, lost, becomes, artifact in losses:
         found = around.get((target, lost, becomes, artifact))
         if found is None:
-            found = around[target, lost, becomes, artifact] = _around(target, lost, becomes, artifact)
+            found = _around(target, lost, becomes, artifact)
+            if len(around) < _REMEMBERED:
+                around[target, lost, becomes, artifact] = found
         start, end = found
         lines.append(f"{start}{quoted(path)}{end}")
     body = ",\n  ".join(lines)

@@ -18,7 +18,7 @@ from schemac.engines.lance.codes import LANCE_LOSS
 from schemac.engines.lance.limits import Limits
 from schemac.engines.lance.nodes import NO_MARKS, KeyMarks, Node, nodes_of, numbered, words_by_slot
 from schemac.engines.lance.types import Encoding
-from schemac.engines.lance.wire import schema_bytes
+from schemac.engines.lance.wire import REMEMBERED, schema_bytes
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
@@ -84,7 +84,9 @@ def _text(nodes: _Numbered, metadata: Mapping[str, str]) -> str:
             for key, value in entries.items():
                 start = keys.get(key)
                 if start is None:
-                    start = keys[key] = f"  metadata {{\n    key: {_quoted(key)}\n    value: "
+                    start = f"  metadata {{\n    key: {_quoted(key)}\n    value: "
+                    if len(keys) < REMEMBERED:
+                        keys[key] = start
                 texts.append(f"{start}{_quoted(value)}\n  }}\n")
             if marks is not NO_MARKS:
                 texts.append(_marks_text(marks))

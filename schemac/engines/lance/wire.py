@@ -6,13 +6,15 @@ Written here because a build spends longer on loading and filling the classes of
 the artifact, and because Lance leaves an empty key or value out of a map's entry, where that library writes its length of zero.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Final
 
 from schemac.arrow.lower_metadata import EXTENSION_NAME
 from schemac.engines.lance.nodes import NO_MARKS, KeyMarks, Node
 
+REMEMBERED: Final = 1024
+"""Keys whose bytes are kept for further fields; a field may have any number of its own."""
 _NAME: Final = 2
 _ID: Final = 3
 _PARENT_ID: Final = 4
@@ -30,6 +32,8 @@ _METADATA_OF_SCHEMA: Final = 5
 
 def schema_bytes(nodes: Iterable[tuple[int, Node]], metadata: Mapping[str, str]) -> bytes:
     """Return the message with these fields, each with its id, and the schema's own metadata; maps in key order."""
+    nodes = list(nodes)
+    place = _place if _is_full(metadata) and all(_is_full(node.metadata) for _, node in nodes) else None
     parts: list[bytes] = []
     types: dict[tuple[int, str, bool, int], bytes] = {}
     keys: dict[str, bytes] = {}
@@ -44,19 +48,21 @@ def schema_bytes(nodes: Iterable[tuple[int, Node]], metadata: Mapping[str, str])
             )
         body = _text(_NAME, name) + (_TAG_OF_ID + _varint(id) if id else b"") + type_
         if entries:
-            extension = entries.get(EXTENSION_NAME)
-            if extension:
-                body += _text(_EXTENSION_NAME, extension)
-            for key, value in entries.items():
+            pieces = [body, _text(_EXTENSION_NAME, entries.get(EXTENSION_NAME, ""))]
+            for key in entries if len(entries) == 1 else sorted(entries, key=place):
+                value = entries[key]
                 start = keys.get(key)
                 if start is None:
-                    start = keys[key] = _text(1, key)
+                    start = _text(1, key)
+                    if len(keys) < REMEMBERED:
+                        keys[key] = start
                 entry = start + _text(2, value)
-                body += _TAG_OF_METADATA + _varint(len(entry)) + entry
+                pieces += _TAG_OF_METADATA, _varint(len(entry)), entry
             if marks is not NO_MARKS:
-                body += _marks(marks)
+                pieces.append(_marks(marks))
+            body = b"".join(pieces)
         parts += _TAG_OF_FIELD, _varint(len(body)), body
-    return b"".join(parts) + _entries(_METADATA_OF_SCHEMA, metadata)
+    return b"".join(parts) + _entries(_METADATA_OF_SCHEMA, metadata, place)
 
 
 def _marks(marks: KeyMarks) -> bytes:
@@ -67,10 +73,23 @@ def _marks(marks: KeyMarks) -> bytes:
     )
 
 
-def _entries(number: int, entries: Mapping[str, str]) -> bytes:
+def _entries(number: int, entries: Mapping[str, str], place: Callable[[str], bytes] | None) -> bytes:
     """Return a map of texts to bytes."""
-    found = [_text(1, key) + _text(2, entries[key]) for key in sorted(entries)]
+    found = [_text(1, key) + _text(2, entries[key]) for key in sorted(entries, key=place)]
     return b"".join([_RECORDS[number] + _varint(len(entry)) + entry for entry in found])
+
+
+def _is_full(entries: Mapping[str, str]) -> bool:
+    """Whether a map has no entry with an empty text."""
+    return not entries or (all(entries) and all(entries.values()))
+
+
+def _place(key: str) -> bytes:
+    """Return what puts a key behind those that begin with it, as protobuf's own writer does.
+
+    It is the order of messages that this writer could have written; where an entry has an empty text, the order is that of the keys alone.
+    """
+    return key.encode() + b"\xff"
 
 
 def _text(number: int, text: str) -> bytes:
