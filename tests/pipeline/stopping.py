@@ -2,13 +2,14 @@
 
 Shape: `python -m tests.pipeline.stopping run p.yaml` is the program, with all its arguments and what `environment` says; its Python
        processes get here by `stopping_site`. The points are before and after each method of every sink that the registry
-       has, by the dataset that it is called for, and each batch that a task reads.
+       has, by the dataset that it is called for, and each batch that a task reads; what a process passes again has a number.
        In the folder: without a `stop_at`, each process notes the points that it passes in `passed`. With one, the first
        process that comes there writes its number to `reached`, and goes on when `go_on` is there.
 """
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ class Stops:
     def __init__(self, folder: Path, role: str) -> None:
         self.folder = folder
         self.role = role
+        self.times: Counter[str] = Counter()
         self.stop_at = (folder / STOP_AT).read_text() if (folder / STOP_AT).exists() else ""
 
     def watch(self) -> None:
@@ -53,7 +55,9 @@ class Stops:
 
     def at(self, point: str) -> None:
         """Note a point; or stand still where it is the one."""
-        point = f"{self.role}: {point}"
+        self.times[point] += 1
+        times = f" ({self.times[point]})" if self.times[point] > 1 else ""
+        point = f"{self.role}: {point}{times}"
         if not self.stop_at:
             with (self.folder / PASSED).open("a") as file:
                 file.write(f"{point}\n")

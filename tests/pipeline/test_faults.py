@@ -58,7 +58,8 @@ PHASES = {
     "stage": (f"{WORKER}: after write table", f"{WORKER}: after write quarantine"),
     "quarantine commit": (f"{WORKER}: before claim table", f"{WORKER}: before commit quarantine", f"{WORKER}: after commit quarantine"),
     "table commit": (f"{WORKER}: before commit table", f"{WORKER}: after commit table", f"{WORKER}: after close_staging table"),
-    "verify": (f"{DRIVER}: before differences table", f"{DRIVER}: after differences table"),
+    # The driver compares the table before it starts Spark, too.
+    "verify": (f"{DRIVER}: before differences table (2)", f"{DRIVER}: after differences table (2)"),
 }  # fmt: skip
 VICTIMS = ("driver", "java", "worker")
 MAIN_CLASSES = {"java": "org.apache.spark.deploy.SparkSubmit", "executor": "CoarseGrainedExecutorBackend"}
