@@ -1,11 +1,12 @@
 """What a run tells: how far it is, what it did as JSON, and why it stopped, in a sentence with the cause."""
 
+import gzip
 import json
 import os
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import run
 from schemac.pipeline.spark.failures import not_started, told
 from schemac.pipeline.spark.masters import check_master
+from schemac.source.catalogue import UNREADABLE_INPUT
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])
 
@@ -170,6 +172,9 @@ SAID = {
     "run-cancelled": "Job 3 cancelled as part of cancellation of all jobs",
     "unknown-zone": "[INVALID_TIMEZONE] The timezone: America/Coyhaique is invalid. The timezone must be either a region-based"
     " zone ID or a zone offset. SQLSTATE: 22009",
+    "unreadable-input": "Job aborted due to stage failure: Lost task 0.0 in stage 3.0: org.apache.spark.SparkException:"
+    " [FAILED_READ_FILE.NO_HINT] Encountered error while reading file file:///in/a.json.gz.  SQLSTATE: KD001\n\tat x.y(Z.java:1)\n"
+    "Caused by: java.io.IOException: gzip stream CRC failure\n\tat org.apache",
 }
 
 
@@ -180,6 +185,32 @@ def test_causes_are_named(slug: str, text: str) -> None:
     assert "\n" not in str(error)
     assert "\tat " not in str(error)
     assert "nothing of this run was written" in str(error)
+
+
+DAMAGED: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda packed: packed[:-1000],
+    "changed": lambda packed: packed[:5000] + bytes([packed[5000] ^ 255]) + packed[5001:],
+    "with other bytes behind": lambda packed: packed + b"garbage",
+    "with a wrong sum": lambda packed: packed[:-8] + b"\1\2\3\4" + packed[-4:],
+}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "how", [one if one == "cut" else pytest.param(one, marks=pytest.mark.long) for one in DAMAGED]
+)
+@pytest.mark.parametrize("fields", [{}, {"id": {"expr": "id::bigint"}}])
+def test_damaged_files_are_named(
+    spark: SparkSession, tmp_path: Path, how: str, fields: dict[str, Any]
+) -> None:
+    """Whoever unpacks them, Python or Java: nothing of the other records is written."""
+    lines = b"".join(b'{"id": %d, "s": "%d"}\n' % (i, i * 7919 % 1000003) for i in range(50_000))
+    (tmp_path / "a.json.gz").write_bytes(DAMAGED[how](gzip.compress(lines)))
+    told = job(tmp_path, source={"path": str(tmp_path / "a.json.gz")}, fields=fields)
+    with pytest.raises(PipelineError, match=r"a\.json\.gz") as caught:
+        run(told, SCHEMA, spark=spark)
+    assert caught.value.code is UNREADABLE_INPUT
+    assert not (tmp_path / "t.lance").exists()
 
 
 def test_session_that_does_not_start_names_the_cause_in_the_log() -> None:

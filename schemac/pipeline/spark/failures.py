@@ -32,7 +32,7 @@ from schemac.pipeline.codes import (
     WORKER_KILLED,
 )
 from schemac.pipeline.errors import PipelineError
-from schemac.source.catalogue import NOT_SHARED
+from schemac.source.catalogue import NOT_SHARED, UNREADABLE_INPUT
 from schemac.source.diagnostic import Code
 
 RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)
@@ -77,6 +77,7 @@ UNSEEN = (
     "it was removed meanwhile, or the executors are on machines that do not have it: name a folder that all of them"
     " share, or an address such as s3://"
 )
+WHOLE = "is the file whole, and what its ending says?"
 CAUSES = (
     _cause(
         r"No module named '(?P<module>[\w.]+)'",
@@ -198,6 +199,13 @@ CAUSES = (
         UNKNOWN_JAVA_ZONE,
         "the Java that runs Spark does not know the time zone `{zone}`: its time zone data are older than Python's",
         "use a newer Java, or name a zone that it knows and whose clocks show the same",
+    ),
+    # Last: what is known of the cause says more.
+    _cause(
+        r"FAILED_READ_FILE\.NO_HINT\] Encountered error while reading file (?P<uri>\S+?)\.\s(?s:.*)Caused by: [\w.$]+: (?P<why>[^\n]+)",
+        UNREADABLE_INPUT,
+        "`{uri}` cannot be read to its end: {why}",
+        WHOLE,
     ),
 )
 
