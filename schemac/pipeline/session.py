@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.codes import MISSING_PACKAGE
 from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.spark.class_archive import archive_options
 from schemac.pipeline.spark.executors import is_local_master, python_of_executors
 from schemac.pipeline.spark.failures import not_started
 from schemac.pipeline.spark.java import java_home
@@ -178,7 +179,7 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
     _make_importable_on_workers()
     own = settings.get("spark.driver.extraJavaOptions", "")
     collector = "" if re.search(r"-XX:\+Use\w*GC\b", own) else COLLECTOR
-    sooner = [LATE_OPTIMIZATION] if is_local else []
+    sooner = [LATE_OPTIMIZATION, archive_options(own)] if is_local else []
     options = " ".join(filter(None, [HUGE_METHODS, collector, *sooner, own]))
     settings = {**settings, "spark.driver.extraJavaOptions": options}
     builder = SparkSession.builder.master(master).appName(app_name)

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.spark import spark_home
+from schemac.pipeline.spark.class_archive import archive_options, archive_path, take
 
 JOB = Job.model_validate({"source": {"path": "a.parquet", "format": "parquet"}, "target": {"path": "t"}})
 
@@ -102,6 +103,45 @@ def test_leave_a_pyspark_alone_that_workers_would_not_find(
         assert "SPARK_HOME" not in os.environ
 
 
+def test_use_an_archive_of_classes_only_where_there_is_one(cache: Path) -> None:
+    assert archive_options("") == ""
+    archive_path().touch()
+    assert archive_options("-Xmx1g") == f"-XX:SharedArchiveFile={archive_path()}"
+
+
+@pytest.mark.parametrize(
+    "own", ["-XX:SharedArchiveFile=a.jsa", "-Xshare:off", "-XX:ArchiveClassesAtExit=a.jsa"]
+)
+def test_use_no_archive_beside_one_of_the_author(cache: Path, own: str) -> None:
+    archive_path().touch()
+    assert archive_options(f"-Xmx1g {own}") == ""
+
+
+def test_name_an_archive_after_the_jars(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jar = tmp_path / "jars" / "a.jar"
+    jar.parent.mkdir()
+    jar.write_bytes(b"a")
+    monkeypatch.setattr(pyspark, "__file__", str(tmp_path / "__init__.py"))
+    before = archive_path()
+    assert archive_path() == before
+    jar.write_bytes(b"ab")
+    assert archive_path() != before
+
+
+def test_keep_few_archives(cache: Path, tmp_path: Path) -> None:
+    cache.mkdir()
+    for i in range(4):
+        for ending in (".jsa", ".base"):
+            old = cache / f"spark-classes-{i}{ending}"
+            old.touch()
+            os.utime(old, (i, i))
+    made = tmp_path / "made"
+    made.touch()
+    taken = take(made)
+    assert sorted(cache.glob("*.jsa")) == sorted([taken, *(cache / f"spark-classes-{i}.jsa" for i in (2, 3))])
+    assert {old.stem for old in cache.glob("*.base")} == {"spark-classes-2", "spark-classes-3"}
+
+
 class _Conf:
     """The settings of a session, and how often they were set."""
 
@@ -136,7 +176,32 @@ class _Session:
 def test_set_only_the_settings_that_differ(altered: dict[str, str], changes: int) -> None:
     before = DEFAULT_SETTINGS | RUN_SETTINGS | altered
     session = _Session(before)
-    with settings_of_a_run(session, JOB):  # type: ignore[arg-type]  # it has what is asked of a session
+    with settings_of_a_run(session, JOB):
         assert session.conf.told == DEFAULT_SETTINGS | RUN_SETTINGS
     assert session.conf.told == before
     assert session.conf.changes == changes
+
+
+@pytest.mark.long
+@pytest.mark.spark
+def test_load_classes_from_the_archive(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A path that has to be quoted.
+    folder = cache.parent / "the user's cache"
+    folder.mkdir()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    environment = dict(os.environ)
+    make = "from schemac.pipeline.class_archive import make_class_archive as make; print(make())"
+    command = [sys.executable, "-c", make]
+    for _ in range(2):
+        told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        assert told.strip() == str(archive_path())
+    assert archive_path().stat().st_size > 50e6
+    log = tmp_path / "classes.txt"
+    code = (
+        "from schemac.pipeline.session import start_session\n"
+        f"start_session(settings={{'spark.driver.extraJavaOptions': '-Xlog:class+load:file={log}'}}).range(9).count()"
+    )
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    loaded = [line for line in log.read_text().splitlines() if "org.apache.spark" in line]
+    mapped = [line for line in loaded if "shared objects file (top)" in line]
+    assert len(mapped) > len(loaded) / 2 > 500
