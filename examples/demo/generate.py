@@ -6,7 +6,8 @@ The same arguments give the same bytes: `python generate.py FILE [ROWS]`.
 import json
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 Record = dict[str, Any]
 
 ROWS = 201_600
+BLOCK = 10_080
 WRONG_EVERY = 50
 _START = datetime(2026, 1, 1, tzinfo=UTC)
 _ZONES = ("harbour", "old town", "station", "airport", "Österfeld", None)
@@ -71,28 +73,34 @@ WRONG: dict[str, Callable[[Record], Record]] = {
 """Each way to be wrong; the last one is done to the text."""
 
 
-def lines(rows: int) -> Any:
-    """Write the records as JSON, one a line."""
-    chance = random.Random(20260101)
+def lines(numbers: range) -> Iterator[str]:
+    """Write the records of a block as JSON, one a line."""
+    chance = random.Random(20260101 + numbers.start)
     ways = list(WRONG.items())
     # One encoder for all records: `json.dumps` makes one for each.
     written = json.JSONEncoder(ensure_ascii=False).encode
-    for number in range(rows):
+    for number in numbers:
         record = ride(number, chance)
         if number % WRONG_EVERY != WRONG_EVERY - 1:
-            yield written(record)
+            yield f"{written(record)}\n"
             continue
         name, spoil = ways[number // WRONG_EVERY % len(ways)]
         text = written(spoil(record))
-        yield text[: len(text) // 2] if name == "half a line" else text
+        yield f"{text[: len(text) // 2] if name == 'half a line' else text}\n"
+
+
+def block(numbers: range) -> str:
+    """Write a block of records; each has chances of its own, so that blocks can be written side by side."""
+    return "".join(lines(numbers))
 
 
 def main() -> None:
     """Write the file."""
     path = Path(sys.argv[1])
     rows = int(sys.argv[2]) if len(sys.argv) > 2 else ROWS
-    with path.open("w", encoding="utf-8", newline="\n") as stream:
-        stream.writelines(f"{line}\n" for line in lines(rows))
+    blocks = [range(start, min(start + BLOCK, rows)) for start in range(0, rows, BLOCK)]
+    with path.open("w", encoding="utf-8", newline="\n") as stream, ProcessPoolExecutor() as processes:
+        stream.writelines(processes.map(block, blocks))
     print(f"{rows:,} records, {rows // WRONG_EVERY:,} of them wrong, in {path}")
 
 

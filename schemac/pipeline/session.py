@@ -12,7 +12,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,12 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.codes import MISSING_PACKAGE
 from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.spark.class_archive import archive_options
 from schemac.pipeline.spark.executors import is_local_master, python_of_executors
 from schemac.pipeline.spark.failures import not_started
 from schemac.pipeline.spark.java import java_home
 from schemac.pipeline.spark.masters import check_master
+from schemac.pipeline.spark.spark_home import with_links_as_home
 from schemac.pipeline.writing.table_sink import register_engine
 from schemac.runs.errors import PipelineError
 from schemac.runs.tables import sink_names
@@ -39,11 +41,17 @@ STATIC_SETTINGS = {
 # Nobody else has to reach a session whose workers are threads of its own.
 LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 
-# A wide schema becomes one long Java method, which Java would otherwise leave to its interpreter. A run wants to be done
-# soon; short pauses are of no use to it.
 MOST_OF_A_LOG = 1 << 20
 
-JAVA_OPTIONS = "-XX:-DontCompileHugeMethods"
+# A wide schema becomes one long Java method, which Java would otherwise leave to its interpreter.
+HUGE_METHODS = "-XX:-DontCompileHugeMethods"
+# A short run ends before the compiler that optimizes has earned what it costs, a third of the processor time of a whole
+# run. So it comes ten times later than Java's own thresholds have it; what a long run repeats passes these soon too.
+LATE_OPTIMIZATION = (
+    "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000"
+    " -XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000"
+)
+# A run wants to be done soon; short pauses are of no use to it.
 COLLECTOR = "-XX:+UseParallelGC"
 
 # These decide what a value means, so that a run gives the same table in any session.
@@ -115,10 +123,10 @@ def settings_of_a_run(spark: SparkSession, job: Job) -> Iterator[None]:
     )
     own |= UNSHARED if has_expressions else {}
     told = DEFAULT_SETTINGS | quick | own | RUN_SETTINGS
-    before = {key: spark.conf.get(key, None) for key in told}
+    before = {key: found for key, text in told.items() if (found := spark.conf.get(key, None)) != text}
     try:
-        for key, text in told.items():
-            spark.conf.set(key, text)
+        for key in before:
+            spark.conf.set(key, told[key])
         yield
     finally:
         for key, value in before.items():
@@ -162,7 +170,7 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
     if master.startswith(CONNECT):
         return _connected(master)
     os.environ["JAVA_HOME"] = str(java_home())
-    os.environ["PYSPARK_PYTHON"] = python_of_executors(master, settings)
+    python = os.environ["PYSPARK_PYTHON"] = python_of_executors(master, settings)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     is_local = is_local_master(master)
     if is_local:
@@ -172,12 +180,16 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
     _make_importable_on_workers()
     own = settings.get("spark.driver.extraJavaOptions", "")
     collector = "" if re.search(r"-XX:\+Use\w*GC\b", own) else COLLECTOR
-    settings = {**settings, "spark.driver.extraJavaOptions": f"{JAVA_OPTIONS} {collector} {own}".strip()}
+    sooner = [LATE_OPTIMIZATION, archive_options(own)] if is_local else []
+    options = " ".join(filter(None, [HUGE_METHODS, collector, *sooner, own]))
+    settings = {**settings, "spark.driver.extraJavaOptions": options}
     builder = SparkSession.builder.master(master).appName(app_name)
     address = LOOPBACK if is_local else {}
     for name, text in {**STATIC_SETTINGS, **address, **RUN_SETTINGS, **settings}.items():
         builder = builder.config(name, text)
-    with _console_kept_clean() as log:
+    # Another Python may have no other PySpark than the one that Spark brings.
+    home = with_links_as_home() if is_local and python == sys.executable else nullcontext()
+    with _console_kept_clean() as log, home:
         try:
             spark = builder.getOrCreate()
         except Exception as error:

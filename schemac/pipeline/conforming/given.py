@@ -44,7 +44,7 @@ def with_given(records: Records, job: Job) -> Records:
             given[label] = constant(origin)
         elif origin.expr is not None:
             given[label], failing[label] = scope.add(label, origin.expr)
-        elif (part := file_part(origin)) is not None:
+        elif (part := file_part(origin.from_)) is not None:
             if not records.has_file:
                 raise no_file(label, job.source.format)
             given[label] = typed_input(f"{FILE}.{part}", FILE_TYPES[part])

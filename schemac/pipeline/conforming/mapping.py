@@ -201,7 +201,7 @@ def _given_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator
             CONFLICTING_ORIGIN, message, "leave one of the two out; an expression names columns itself"
         )
         yield Mistake(("fields", label, told[1]), error)
-    if source.format in source_names() and file_part(origin) is not None:
+    if source.format in source_names() and file_part(origin.from_) is not None:
         yield Mistake(("fields", label, "from"), no_file(label, source.format))
 
 

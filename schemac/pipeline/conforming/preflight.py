@@ -23,12 +23,12 @@ from schemac.pipeline.values.python_functions import PythonFunction
 from schemac.runs.columns import COLUMN_SINK
 from schemac.runs.locations import absolute, is_local
 from schemac.runs.modes import Mode
-from schemac.runs.tables import FoundTable, Sink, StorageOptions, TableForm, sink_of
+from schemac.runs.same_schema import check_same_schema
+from schemac.runs.tables import FoundTable, Sink, TableForm, sink_of
 from schemac.source.catalogue import (
     NOT_A_QUARANTINE,
     NOT_A_TABLE,
     SAME_PATH,
-    SCHEMA_MISMATCH,
     TABLE_EXISTS,
     UNWRITABLE_TARGET,
 )
@@ -94,18 +94,6 @@ def check_places(job: Job) -> None:
     for path, place in ((job.target.path, TARGET_PATH), (job.quarantine_path, QUARANTINE_PATH)):
         if is_local(path) and (is_folder or place is QUARANTINE_PATH):
             _check_writable(Path(absolute(path)), place)
-
-
-def check_same_schema(sink: Sink, path: str, form: TableForm, storage_options: StorageOptions) -> None:
-    """Refuses rows that a table cannot take as they are."""
-    found = sink.differences(path, form, storage_options, ids=False)
-    if found:
-        raise PipelineError(
-            SCHEMA_MISMATCH,
-            f"the table `{path}` has another schema: {'; '.join(found[:5])}",
-            "`schemac plan` shows how to bring the table to the schema; `mode: overwrite` replaces it",
-            place=TARGET_PATH,
-        )
 
 
 def _shown(names: Sequence[str]) -> str:

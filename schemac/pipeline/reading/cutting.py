@@ -8,7 +8,7 @@ Shape: a data source for Spark whose rows are a text, its fault, what is known o
 import base64
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
@@ -24,7 +24,7 @@ from schemac.pipeline.spark.executors import is_connect
 from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, PACKED_TYPE, packed
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.spark.sqltext import struct
-from schemac.runs.storage import NO_STORAGE, Storage, current_storage, storage_in_use
+from schemac.runs.storage import Storage, current_storage, storage_in_use
 
 VALUE, FAULT = "value", "_fault"
 NAME, SIZE, MODIFIED = "__name", "__size", "__modified"
@@ -157,18 +157,21 @@ class _Cutter:
 
     reader: Reader[Any]
     work: Work[Any]
-    shares: list[list[Piece]]
-    storage: Storage = NO_STORAGE
-
-    def told(self) -> str:
-        """Write the task as an option of a reader."""
-        return base64.b64encode(pickle.dumps(self)).decode()
 
     def batches(self, piece: Piece) -> Iterator[pa.RecordBatch]:
         """Read the records of a piece."""
-        with storage_in_use(self.storage):
-            for found in self.reader(piece):
-                yield from self.work(piece.file, found)
+        for found in self.reader(piece):
+            yield from self.work(piece.file, found)
+
+
+def _told(held: object) -> str:
+    """Write what tasks need as an option of a reader."""
+    return base64.b64encode(pickle.dumps(held)).decode()
+
+
+def _held(told: str) -> Any:
+    """Read what `_told` has written."""
+    return pickle.loads(base64.b64decode(told))  # noqa: S301 — made by `worked`
 
 
 def sound(texts: pa.Array, faults: pa.Array | None) -> pa.Array:
@@ -223,9 +226,13 @@ def worked(
 ) -> DataFrame:
     """Read the records of files in tasks of ours, which make rows of them."""
     share = _share_bytes(spark, listed) if is_cut else BYTES_WORTH_A_TASK
-    task = _Cutter(reader, work, shares(listed.files, share, is_cut=is_cut), current_storage())
+    options = {
+        "task": _told(_Cutter(reader, work)),
+        "shares": _told(shares(listed.files, share, is_cut=is_cut)),
+        "storage": current_storage().to_json(),
+    }
     register(spark, CutFiles)
-    return spark.read.format(CutFiles.name()).option("task", task.told()).load()
+    return spark.read.format(CutFiles.name()).schema(work.schema).options(**options).load()
 
 
 def _share_bytes(spark: SparkSession, listed: Listed) -> int:
@@ -257,40 +264,35 @@ def _parallelism(spark: SparkSession) -> int:
 
 
 class CutFiles(DataSource):  # type: ignore[misc]  # PySpark is not followed
-    """Spark's way to what the tasks read."""
+    """Spark's way to what the tasks read; its columns are told by whoever asks for them."""
 
     @classmethod
     def name(cls) -> str:
         """Return the word for `format`."""
         return "schemac-cut-files"
 
-    def schema(self) -> StructType:
-        """Columns of what the tasks make."""
-        return self._task().work.schema
-
     def reader(self, schema: StructType) -> "_CutReader":
         """Make a reader of all files."""
-        task = self._task()
         # Looked up here: executors on other machines do not have the variables.
-        return _CutReader(replace(task, storage=task.storage.resolved()))
-
-    def _task(self) -> _Cutter:
-        task = pickle.loads(base64.b64decode(self.options["task"]))  # noqa: S301 — made by `cut`
-        assert isinstance(task, _Cutter)
-        return task
+        storage = Storage.from_json(self.options["storage"]).resolved()
+        return _CutReader(self.options["task"], _held(self.options["shares"]), storage)
 
 
 class _CutReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
-    """Reads some pieces in each task."""
+    """Reads some pieces in each task; Spark's planners, which have no use for it, do not load what a task needs."""
 
-    def __init__(self, task: _Cutter) -> None:
+    def __init__(self, task: str, shares: list[list[Piece]], storage: Storage) -> None:
         self.task = task
+        self.shares = shares
+        self.storage = storage
 
     def partitions(self) -> Sequence[InputPartition]:
         """Name what each task reads."""
-        return [InputPartition(share) for share in self.task.shares]
+        return [InputPartition(share) for share in self.shares]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the records of these pieces."""
-        for piece in partition.value:
-            yield from self.task.batches(piece)
+        task: _Cutter = _held(self.task)
+        with storage_in_use(self.storage):
+            for piece in partition.value:
+                yield from task.batches(piece)

@@ -7,7 +7,6 @@ Source: Spark 4.3, "File metadata column" in its guide to data sources.
 
 from pyspark.sql.types import LongType, StringType, TimestampType
 
-from schemac.pipeline.declaration.job import FieldSource
 from schemac.pipeline.errors import PipelineError
 from schemac.source.catalogue import NO_FILE
 
@@ -34,9 +33,9 @@ _PARTS = [
 OF_FILE = f"struct({', '.join(_PARTS)}) as {FILE}"
 
 
-def file_part(origin: FieldSource) -> str | None:
-    """Name what of the record's file a field is; None for other fields."""
-    first, _, rest = (origin.from_ or "").partition(".")
+def file_part(place: str | None) -> str | None:
+    """Name what of the record's file stands at a place of records, a field's `from`; None for other places."""
+    first, _, rest = (place or "").partition(".")
     return rest if first == METADATA and rest in FILE_TYPES else None
 
 

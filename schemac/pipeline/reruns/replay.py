@@ -94,7 +94,7 @@ def check_replay(job: Job, replay: Replay) -> int:
 def _check_file_parts(job: Job) -> None:
     """Refuse fields that are read from what the quarantine does not keep of a file."""
     for label, origin in job.parts[0].fields.items():
-        told = None if origin is None else file_part(origin)
+        told = None if origin is None else file_part(origin.from_)
         if told is not None and told not in KEPT_OF_FILE:
             message = f"`{label}` is read from `{METADATA}.{told}`, which the quarantine does not keep"
             help = "correct the records at their source, and run the pipeline over them"

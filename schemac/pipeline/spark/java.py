@@ -18,6 +18,7 @@ from pathlib import Path
 
 from schemac.pipeline.codes import JAVA_NOT_FOUND
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.spark.user_cache import user_cache
 
 OLDEST_VERSION = 17
 DROPPED_ARGUMENT = "--add-modules=jdk.incubator.vector"
@@ -91,7 +92,7 @@ def _bundled_home() -> Path | None:
 
 
 def _shim_home(real: Path) -> Path:
-    home = _cache_directory() / "java-shim"
+    home = user_cache() / "java-shim"
     program = home / "bin" / "java"
     text = SHIM.format(dropped=DROPPED_ARGUMENT, java=shlex.quote(str(real / "bin" / "java")))
     if not program.is_file() or program.read_text() != text:
@@ -106,14 +107,3 @@ def _write_program(program: Path, text: str) -> None:
         file.write(text)
     os.chmod(temporary, 0o755)  # noqa: S103  a program that all may run
     os.replace(temporary, program)
-
-
-def _cache_directory() -> Path:
-    preferred = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "schemac"
-    try:
-        preferred.mkdir(parents=True, exist_ok=True)
-        if os.access(preferred, os.W_OK):
-            return preferred
-    except OSError:
-        pass
-    return Path(tempfile.mkdtemp(prefix="schemac-"))

@@ -21,7 +21,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from schemac.pipeline.conforming.preflight import check_same_schema
 from schemac.pipeline.declaration.limits import Key
 from schemac.pipeline.reading.table_source import TableReader, reader_of_table, schema_of_table
 from schemac.pipeline.reading.unchanged import check_unchanged
@@ -39,6 +38,7 @@ from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import seen_from
 from schemac.runs.merges import Merge, Merged
 from schemac.runs.modes import Mode
+from schemac.runs.same_schema import check_same_schema
 from schemac.runs.storage import Storage
 from schemac.runs.tables import Place, Sink, StorageOptions, TableForm, sink_names, sink_of
 from schemac.source.catalogue import EMPTIED_TABLE, TABLE_EXISTS, TOO_MANY_QUARANTINED
