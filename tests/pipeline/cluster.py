@@ -86,7 +86,8 @@ def _started(
     try:
         yield
     finally:
-        process.terminate()
+        # `unshare --fork` keeps SIGTERM from itself and from what it has started; that ends with it.
+        (process.kill if wrapper else process.terminate)()
         process.wait(30)
 
 
