@@ -54,7 +54,7 @@ def test_judge_good_and_wrong_records(spark: SparkSession, tmp_path: Path, name:
 
 
 PIPELINE = """
-source: {path: wrong.parquet, format: parquet}
+source: {path: wrong.<form>, format: <form>}
 schema: rides.yaml
 references: {drivers: {path: drivers.parquet, format: parquet}}
 target: {path: rides.lance}
@@ -62,17 +62,18 @@ keys: check
 """
 
 
-def test_quarantine_wrong_rows_of_parquet(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_quarantine_wrong_rows_of_files(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     """As a file that a pipeline reads: each row with the one reason that the file beside it says."""
     monkeypatch.chdir(tmp_path)
     Path("rides.yaml").write_bytes((ROOT / "examples/constraints/rides.yaml").read_bytes())
     Path("drivers.yaml").write_text(DRIVERS)
-    assert main(["sample", "rides", "--wrong", "--seed", "7", "--output", "wrong.parquet"]) == 0
+    assert main(["sample", "rides", "--wrong", "--seed", "7", "--output", f"wrong.{form}"]) == 0
     (drivers,) = schemac.compile_file("drivers.yaml")
     pq.write_table(drivers.sample(60, seed=7), "drivers.parquet")
-    Path("pipeline.yaml").write_text(PIPELINE)
+    Path("pipeline.yaml").write_text(PIPELINE.replace("<form>", form))
     assert main(["run", "pipeline.yaml"]) == 0
     found = lance.dataset("rides.quarantine.lance").to_table().to_pylist()
     rules = [json.loads(line) for line in Path("wrong.rules.ndjson").read_text().splitlines()]

@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: conformed records in; the same with reasons for those that break one. As in SQL a record with a null among the fields breaks
-none, and records that are to be deleted are not looked at.
+none, and neither records that are to be deleted nor those that are no records of their format are looked at.
 Errors: SC697 reference, at its place in the file, and what opening a table may raise.
 """
 
@@ -57,7 +57,9 @@ def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job, keys: Sequence[s
 
 def _counts(job: Job, fields: Sequence[FieldNode], frame: DataFrame) -> str:
     """Write which records are looked at."""
-    parts = [f"{_column(field)} is not null" for field in fields]
+    # What is wrong with a record as a whole has no path; its columns have what some of its cells said.
+    parts = [f"not exists(coalesce({ERRORS}, array()), e -> e.path = '')"]
+    parts += [f"{_column(field)} is not null" for field in fields]
     marker = job.target.delete
     if marker is not None and DELETE in frame.columns:
         parts.append(f"not coalesce({name(DELETE)} = {literal(marker.value)}, false)")
