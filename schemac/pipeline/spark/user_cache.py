@@ -3,14 +3,16 @@
 Layer: pipeline.
 """
 
+import atexit
 import functools
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
 
 def user_cache() -> Path:
-    """Return the folder `schemac` in the user's cache, or a temporary one where that cannot be written."""
+    """Return the folder `schemac` in the user's cache, or one that goes with this process where that cannot be written."""
     return _folder(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "schemac")
 
 
@@ -22,4 +24,6 @@ def _folder(preferred: Path) -> Path:
             return preferred
     except OSError:
         pass
-    return Path(tempfile.mkdtemp(prefix="schemac-"))
+    folder = tempfile.mkdtemp(prefix="schemac-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
