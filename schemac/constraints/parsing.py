@@ -341,9 +341,8 @@ def _literal(unread: Unread, other: Operand) -> LiteralNode:
     type_ = other.type
     if type_.family in _EXACT:
         if not isinstance(unread.authored, str) or unread.shown.startswith("'"):
-            raise ExpressionError(
-                f"{unread.shown} is no number, but `{_shown(other)}` is one", "write it without quotes"
-            )
+            help = "write it without quotes" if _is_number(unread.shown[1:-1]) else "compare it with a number"
+            raise ExpressionError(f"{unread.shown} is no number, but `{_shown(other)}` is one", help)
         return _number(unread)
     is_quoted = unread.shown.startswith("'")
     if type_.family is Family.TEXT and not is_quoted:
@@ -357,6 +356,13 @@ def _literal(unread: Unread, other: Operand) -> LiteralNode:
     except UnfitValueError as error:
         help = "write a date as '2020-01-31'" if type_.family is Family.DATE else error.help
         raise ExpressionError(error.message, help) from error
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return decimal.Decimal(text).is_finite()
+    except decimal.InvalidOperation:
+        return False
 
 
 def _number(unread: Unread) -> LiteralNode:

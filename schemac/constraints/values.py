@@ -106,9 +106,7 @@ def _of(type_: LogicalType) -> Any:
 def _number(type_: LogicalType, authored: Any) -> Decimal:
     what = with_article(type_.type_text())
     if isinstance(authored, bool) or not isinstance(authored, int | float | str):
-        raise UnfitValueError(
-            f"{_quoted(authored)} is no number, but {what} is one", "write a number such as 1.5"
-        )
+        raise UnfitValueError(f"{_quoted(authored)} is no number, but {what} is one", _some_number(type_))
     text = repr(authored) if isinstance(authored, float) else str(authored)
     if not _NUMBER.fullmatch(text) or len(text) > _MOST_DIGITS:
         is_word = isinstance(authored, float) or str(authored).lower().strip("+-.") in (
@@ -116,14 +114,17 @@ def _number(type_: LogicalType, authored: Any) -> Decimal:
             "inf",
             "infinity",
         )
-        help = (
-            "leave it out: without a bound every value is taken" if is_word else "write a number such as 1.5"
-        )
+        help = "leave it out: without a bound every value is taken" if is_word else _some_number(type_)
         raise UnfitValueError(f"{_quoted(authored)} is no number, but {what} is one", help)
     try:
         return Decimal(text)
     except InvalidOperation as error:  # pragma: no cover — the form was checked
         raise UnfitValueError(f"{_quoted(authored)} is no number") from error
+
+
+def _some_number(type_: LogicalType) -> str:
+    has_places = type_.family is Family.FLOAT or scale_of(type_) > 0
+    return f"write a number such as {'1.5' if has_places else '1'}"
 
 
 def _within(type_: LogicalType, value: Any) -> Any:

@@ -65,4 +65,5 @@ def mistakes_of(definition: Definition, given: Mapping[str, Argument]) -> Iterat
         wanted = " and ".join(f"`{name}`" for name in missing)
         entries = ", ".join(f"{name}: …" for name in missing)
         message = f"the group '{definition.name}' needs {wanted}"
-        yield Mistake(("use",), message, f"write `with: {{{entries}}}` below it")
+        help = f"add `{entries}` to `with:`" if given else f"write `with: {{{entries}}}` below it"
+        yield Mistake(("use",), message, help)

@@ -153,9 +153,8 @@ class GroupFile:
         for document in self._documents:
             for base, holder in _holders(document, self._stem):
                 self._take_imports(document, base, holder.get("imports", []))
-                self.used |= _used_in(holder.get("fields"))
+                self.used |= _used_in(holder.get("fields")) | _used_in(holder.get("groups"))
                 for found in self._definitions(document, (*base, "groups"), holder.get("groups", {})):
-                    self.used |= _used_in(found.group.fields)
                     said = Report()
                     check_definition(found, said)
                     self.unsound |= {found.name} if said.has_errors else set()
@@ -275,8 +274,16 @@ def _used_in(value: Any) -> set[str]:
         return {name for item in value for name in _used_in(item)}
     if not isinstance(value, dict):
         return set()
-    used = {value["use"]} if isinstance(value.get("use"), str) else set()
+    used = _texts_in(value.get("use"))
     return used | {name for key, item in value.items() if key != "extra" for name in _used_in(item)}
+
+
+def _texts_in(value: Any) -> set[str]:
+    """Return the names that a use may mean; what is no name is a mistake, and hides which group it was to be."""
+    if isinstance(value, str):
+        return {value}
+    parts = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []
+    return {text for part in parts for text in _texts_in(part)}
 
 
 def _holders(document: Document, stem: str) -> Iterator[tuple[TreePath, Json]]:

@@ -122,9 +122,11 @@ class Scope:
         return not any(name in file.unsound for file in files)
 
     def unused_imports(self, used: Collection[str]) -> list[Import]:
-        """Return the imports that have none of the groups of these names."""
+        """Return the imports that have none of the groups of these names; a file with mistakes may be meant to have them."""
         by = {id(wanted) for name, (_, wanted, _) in self._imported.items() if name in used}
-        read = {id(wanted) for wanted, scope in self._read if scope.is_whole}
+        read = {
+            id(wanted) for wanted, scope in self._read if scope.is_whole and not scope.file.report.has_errors
+        }
         return [wanted for wanted in self.file.imports if id(wanted) in read - by]
 
     def _open(self, wanted: Import, report: Report) -> None:

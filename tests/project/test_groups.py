@@ -142,6 +142,23 @@ def test_refuse_imports(tmp_path: Path, imported: str, code: str, said: str) -> 
     assert said in out
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("      - use: author\n", "      - use: {author: x}\n"),
+        ("      - use: author\n", "      - use: [author]\n"),
+        ("    extra: {schemac.dev/tags: [audit]}\n", "    parameters: {who: String}\n"),
+    ],
+)
+def test_say_nothing_of_groups_that_mistakes_hide(tmp_path: Path, old: str, new: str) -> None:
+    edit(lay_out(tmp_path), "groups/audit.yaml", old, new)
+    edit(tmp_path, "rides.yaml", "- use: money\n    with: {digits: 8, name: toll}", "")
+    said = schemac(tmp_path, "check").stdout
+    assert "SC204" in said
+    assert "is used here" not in said
+    assert "nothing uses" not in said
+
+
 @pytest.mark.parametrize("length", [2, 3, 5])
 def test_show_every_import_of_a_circle(tmp_path: Path, length: int) -> None:
     """Whichever file is named, also for files that are taken for manifests and for groups alike."""
