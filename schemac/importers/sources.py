@@ -74,16 +74,15 @@ def import_source(
 
 
 def _other_format(path: Path, format: str) -> str:
-    """Return what to write where a source is of another format than it was said to be; empty where it may well be."""
+    """Return what to write where a source can be read in another format than it was said to be; empty where it cannot."""
     try:
         told = detect(path) if path.exists() else None
     except OSError:
         return ""
-    return (
-        f"it looks like {told}: leave `--from` out, or write `--from {told}`"
-        if told not in (None, format)
-        else ""
-    )
+    # A name alone promises nothing: an empty `.sql` is no DDL either.
+    if told in (None, format) or _read(path, told, Report()) is None:
+        return ""
+    return f"it is read as {told}: leave `--from` out, or write `--from {told}`"
 
 
 def import_value(format: str, value: Any, file: str, report: Report) -> Imported | None:

@@ -390,10 +390,22 @@ def test_say_what_a_source_looks_like(tmp_path: Path, capsys: pytest.CaptureFixt
     """Contracts of one standard are easily taken for those of the other."""
     contract = tmp_path / "contract.yaml"
     contract.write_text(
-        "kind: DataContract\napiVersion: v3.0.2\nid: x\nstatus: active\nversion: 1.0.0\nschema: []\n"
+        "kind: DataContract\napiVersion: v3.0.2\nid: x\nstatus: active\nversion: 1.0.0\n"
+        "schema: [{name: t, properties: [{name: a, logicalType: string}]}]\n"
     )
     assert main(["import", str(contract), "--from", "datacontract"]) == 1
     said = " ".join("".join(capsys.readouterr()).split())
-    assert "it looks like odcs: leave `--from` out, or write `--from odcs`" in said
-    assert main(["import", str(contract), "--from", "odcs"]) == 1
-    assert "it looks like" not in "".join(capsys.readouterr())
+    assert "it is read as odcs: leave `--from` out, or write `--from odcs`" in said
+    assert main(["import", str(contract), "--from", "odcs"]) == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"create tabel x (a int);", b"\xb4\x00"])
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "snowflake", "bigquery"])
+def test_name_no_format_that_does_not_read_it_either(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], dialect: str, content: bytes
+) -> None:
+    (tmp_path / "x.sql").write_bytes(content)
+    assert main(["import", str(tmp_path / "x.sql"), "--from", dialect]) == 1
+    said = "".join(capsys.readouterr())
+    assert "SC552" in said
+    assert "--from" not in said
