@@ -39,6 +39,7 @@ EXACT = {
     "SC322": "an escape in a text",
     "SC324": "a number in a list, which YAML does not keep",
     "SC326": "a part of a longer text",
+    "SC327": "an example, or a part of a longer text",
     "SC501": "it stands in the type around",
     "SC563": "names in the text of an option",
     "SC564": "names in the text of an option",

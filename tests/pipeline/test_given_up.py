@@ -202,7 +202,7 @@ def test_a_run_counts_if_java_is_gone_after_its_commit(
 
 
 @pytest.mark.spark
-def test_no_promise_of_a_format_that_does_not_know_its_runs(
+def test_no_promise_of_a_folder_whose_files_may_have_been_moved(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files_in(tmp_path)
@@ -212,7 +212,9 @@ def test_no_promise_of_a_format_that_does_not_know_its_runs(
     with pytest.raises(PipelineError) as caught:
         runner.run(told, ONE_COLUMN, spark=spark)
     assert caught.value.code is GONE.code
-    assert str(caught.value.help).startswith(f"look at `{tmp_path / 'rides'}` before you run it again")
+    assert str(caught.value.help).startswith(
+        f"`schemac runs {tmp_path / 'rides'}` lists this run if it was committed"
+    )
 
 
 @pytest.mark.spark

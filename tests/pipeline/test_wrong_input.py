@@ -125,7 +125,7 @@ BEFORE_SPARK: dict[str, tuple[str, list[str]]] = {
         PIPELINE.replace("rides.lance}", "rides.lance, options: {a: b}}"), ["pipeline.yaml:3:", "formats of Spark"]),
     "a stream into files": (
         PIPELINE.replace("rides.lance}", "rides, format: parquet, mode: append}") + "trigger: available-now\n",
-        ["pipeline.yaml:3:", "which runs it has"]),
+        ["pipeline.yaml:3:", "what was read before, which a parquet target does not tell"]),
     "two origins": (PIPELINE + "fields: {fare: {from: x, expr: y}}\n", ["pipeline.yaml:4:32", "`from` and `expr`"]),
     "an empty expression": (PIPELINE + "fields: {fare: {expr: ''}}\n", ["pipeline.yaml:4", "expr"]),
     "items of CSV": (

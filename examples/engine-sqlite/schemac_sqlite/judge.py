@@ -8,7 +8,7 @@ Source: sqlite.org, "ALTER TABLE", asked of sqlite3 (`tests/test_sqlite.py`).
 from schemac.evolution.changes import (
     ATTRIBUTE_FACTS,
     DATASET_FACTS,
-    JUDGED_FACTS,
+    FIELD_FACTS,
     PROPERTY_FACTS,
     TYPE_FACTS,
     Change,
@@ -23,6 +23,8 @@ from schemac_sqlite.types import type_of
 
 _TOLD = PROPERTY_FACTS - ATTRIBUTE_FACTS
 """What SQLite does not have."""
+FACTS = PROPERTY_FACTS | DATASET_FACTS | FIELD_FACTS | TYPE_FACTS | {Fact.UNIT_CHANGED}
+"""What this judge was asked about."""
 _COPY = "make a new table, copy the rows, and rename it"
 
 
@@ -59,4 +61,4 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     return NO_VERDICT
 
 
-JUDGE = Judge(judge, facts=JUDGED_FACTS)
+JUDGE = Judge(judge, facts=FACTS)

@@ -15,7 +15,7 @@ from schemac.evolution.judge import judge
 from schemac.evolution.verdict import Outcome
 from schemac.kinds.registry import KINDS
 from schemac_sqlite.codes import CODES
-from schemac_sqlite.judge import FACTS
+from schemac_sqlite.judge import JUDGE
 
 
 def _statement(manifest: str) -> str:
@@ -120,7 +120,9 @@ def test_judge_fields_as_sqlite_alters_them(name: str) -> None:
 def test_refuse_what_was_not_thought_of() -> None:
     from schemac.evolution.changes import Fact
 
-    assert set(Fact) == FACTS, "a new fact is refused until it stands in FACTS; then this says that it does"
+    assert set(Fact) == JUDGE.facts, (
+        "a new fact is refused until the judge names it; then this says that it does"
+    )
 
 
 def test_read_back_what_was_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
