@@ -27,3 +27,8 @@ class LogicalDataset:
     """What the manifest calls the standard's system columns."""
     is_source: bool = field(default=False, compare=False, repr=False)
     """Whether this is what a source reads; beside a dataset of its name it is called `<name>.source`."""
+
+    def is_read(self, slot: Slot) -> bool:
+        """Whether the whole type of a slot could be read."""
+        at = slot.type_at
+        return not any(place[: len(at)] == at for place in self.unread)

@@ -114,7 +114,9 @@ def _property_text(record: type[Record], found: Property) -> str:
 def field_text(found: Found, checked: Checked, others: int = 0) -> str:
     """Return all that is known of a field: its type in each engine, its ids and history, constraints and losses."""
     slot, dataset = found.slot, found.dataset
-    lines = [f"**{slot.path_text}**  `{slot_type_text(slot)}`"]
+    is_read = dataset.is_read(slot)
+    about = f"`{slot_type_text(slot)}`" if is_read else "has a mistake in its type"
+    lines = [f"**{slot.path_text}**  {about}"]
     description = slot.extra.get(DESCRIPTION.key)
     if isinstance(description, str):
         lines.append(description)
@@ -122,7 +124,7 @@ def field_text(found: Found, checked: Checked, others: int = 0) -> str:
         lines.append(f"In {dataset.name} and {others} more {'place' if others == 1 else 'places'}.")
     locked = _locked(found)
     lines += _identity(locked, slot)
-    types, losses = compiled(dataset, slot, checked, locked)
+    types, losses = compiled(dataset, slot, checked, locked) if is_read else ({}, [])
     if types:
         rows = [f"| {engine(name).title} | `{_cell(text)}` |" for name, text in types.items()]
         lines.append("\n".join(["| engine | type |", "|---|---|", *rows]))

@@ -65,6 +65,7 @@ def test_write_a_manifest_from_the_first_word_to_a_renamed_field(tmp_path: Path)
         assert first.message == "there is no kind 'bigint'\nhelp: did you mean `Int64`?"
         assert first.code_description is not None
         assert path_of(first.code_description.href).name == "SC201.md"
+        assert "has a mistake in its type" in await e.hover(uri, "🚕fare", 3)
         e.replace(uri, "bigint", "Int64")
         e.replace(uri, "Strin}", "String}")
         assert await e.found(uri) == []
