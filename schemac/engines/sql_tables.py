@@ -19,6 +19,7 @@ from schemac.engines.sql_script import SqlColumn, SqlConstraint, SqlScript, SqlT
 from schemac.importers.constraining import Constraints, enumerated
 from schemac.importers.importer import Imported, Notes, refuse
 from schemac.importers.keys import mark_key
+from schemac.importers.scripts import script_text
 from schemac.importers.table_names import dataset_names, repeated
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowField, ArrowType, pa
@@ -28,7 +29,6 @@ from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.words import MalformedError
 
-_LARGEST = 32 * 1024 * 1024
 """Bytes of a script."""
 _DEEPEST = 100
 """Levels of nesting that are read."""
@@ -62,16 +62,8 @@ class _UnsupportedError(Exception):
 
 def read(path: Path, report: Report, dialect: Dialect) -> Imported | None:
     """Return the schemas of a script."""
-    if path.stat().st_size > _LARGEST:
-        help = "export the schema without the data, as `pg_dump --schema-only` does"
-        refuse(path, f"it is larger than {_LARGEST // 1024**2} MiB", report, help=help)
-        return None
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        refuse(path, f"it is not UTF-8: byte 0x{error.object[error.start]:02x} at {error.start}", report)
-        return None
-    return read_text(text, str(path), report, dialect)
+    text = script_text(path, report)
+    return None if text is None else read_text(text, str(path), report, dialect)
 
 
 def read_text(text: str, file: str, report: Report, dialect: Dialect) -> Imported | None:

@@ -324,8 +324,9 @@ def test_refuse_what_is_no_text_or_too_large(folder: Path, capsys: pytest.Captur
     assert "it is not UTF-8" in capsys.readouterr().err
     with (folder / "s.sql").open("wb") as stream:
         stream.truncate(33 * 1024 * 1024)
-    assert main(["import", "s.sql", "--from", "duckdb"]) == 1
-    assert "it is larger than 32 MiB" in capsys.readouterr().err
+    for dialect in ("duckdb", "ddl"):
+        assert main(["import", "s.sql", "--from", dialect]) == 1
+        assert "it is larger than 32 MiB" in capsys.readouterr().err
 
 
 def test_leave_out_what_has_no_kind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -177,7 +177,7 @@ KEPT = {
 }
 
 
-QUICK = [("latest", "incremental"), ("upsert", "stream")]
+QUICK = [("upsert", "stream")]
 WAYS = [(kept, how) for kept in KEPT for how in ("whole", "incremental", "stream")]
 
 

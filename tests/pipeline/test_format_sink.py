@@ -224,6 +224,7 @@ def test_what_a_killed_run_left_is_taken_back(
                 options={"maxRecordsPerFile": 1},
             )
     assert left(tmp_path), "what it left lies there until the next run"
+    monkeypatch.setattr("schemac.runs.staging.COMMITTED_WITHIN_SECONDS", 1.0)
     with pytest.raises(PipelineError) as caught:
         go(spark, tmp_path, records, "parquet", request=RunRequest("b"), mode=mode)
     assert caught.value.code is CONCURRENT_RUN, "its process is alive: it is this one"

@@ -39,6 +39,7 @@ from schemac.engines.spark.reader import from_struct_type
 from schemac.engines.spark.sql_words import split_words
 from schemac.engines.spark.storage import stored_as
 from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.scripts import script_text
 from schemac.importers.table_names import dataset_names, repeated
 from schemac.kinds.sequences import String
 from schemac.logical.path import FieldPath, Part
@@ -85,12 +86,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def read(path: Path, report: Report) -> Imported | None:
     """Return the schemas of a file with statements."""
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        refuse(path, f"it is not UTF-8: byte 0x{error.object[error.start]:02x} at {error.start}", report)
-        return None
-    return from_ddl(text, str(path), report)
+    text = script_text(path, report)
+    return None if text is None else from_ddl(text, str(path), report)
 
 
 def from_ddl(text: str, file: str, report: Report) -> Imported | None:
