@@ -8,6 +8,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterable
+from typing import Any
 
 import pyarrow as pa
 
@@ -26,7 +27,7 @@ def discard(place: Place, fragments: list[str]) -> None:
     """Remove what a run wrote and did not commit; what a version of the table names stays."""
     table = find_dataset(place.path, place.storage_options)
     if table is not None:
-        named = data_files(table)
+        named = _named_since(table, place.read_version)
         happened = find_run(place.run, place.path, place.storage_options) is not None
         fragments = [text for text in fragments if not happened and named.isdisjoint(file_names([text]))]
     if not place.is_staged:
@@ -34,6 +35,15 @@ def discard(place: Place, fragments: list[str]) -> None:
         return
     remove_data(place.path, file_names(fragments))
     close_staging(place)
+
+
+def _named_since(table: Any, version: int) -> set[str]:
+    """Name the files of the newest version, and of those before it that this run may have made: one that was taken back is still there."""
+    named = data_files(table)
+    for number in range(version + 1, table.version):
+        with contextlib.suppress(OSError, ValueError):  # one that somebody has cleaned up
+            named |= data_files(table.checkout_version(number))
+    return named
 
 
 def give_up(place: Place, fragments: list[str]) -> None:
