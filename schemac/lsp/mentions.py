@@ -16,7 +16,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.lsp.lines import is_plain
 from schemac.lsp.places import Found
-from schemac.lsp.project_texts import ProjectTexts, strings_in, uses_in
+from schemac.lsp.project_texts import ProjectTexts, uses_in
 from schemac.lsp.projects import key_of
 from schemac.lsp.targets import (
     DatasetTarget,
@@ -27,7 +27,7 @@ from schemac.lsp.targets import (
     Site,
     VocabularyTarget,
 )
-from schemac.manifest.groups import PLACEHOLDER, Definition, placeholders
+from schemac.manifest.groups import PLACEHOLDER, Definition, placeholders, strings_in
 from schemac.manifest.write import scalar
 from schemac.project.manifests import CompiledFile
 from schemac.source.report import Report

@@ -19,7 +19,7 @@ from schemac.lsp.context import Context
 from schemac.lsp.mentions import datasets_of, mentions
 from schemac.lsp.outline import Role
 from schemac.lsp.places import Found, Index, Written, document_number, files_with, users_of, written_at
-from schemac.lsp.project_texts import ProjectTexts, strings_in
+from schemac.lsp.project_texts import ProjectTexts
 from schemac.lsp.projects import Checked, key_of
 from schemac.lsp.scope import Scope
 from schemac.lsp.targets import (
@@ -34,7 +34,7 @@ from schemac.lsp.targets import (
     VocabularyTarget,
 )
 from schemac.manifest.documents import is_overlay, is_pipeline
-from schemac.manifest.groups import PLACEHOLDER, Use
+from schemac.manifest.groups import PLACEHOLDER, Use, strings_in
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from schemac.lsp.projects import Checked, key_of
 from schemac.manifest.documents import is_overlay, is_pipeline
+from schemac.manifest.groups import strings_in
 from schemac.manifest.library import Reuse, own_groups
 from schemac.manifest.library import Scope as GroupScope
 from schemac.project.discovery import find_manifests
@@ -101,15 +102,3 @@ def uses_in(document: Document, name: str) -> Iterator[TreePath]:
     for path, value in strings_in(document.value):
         if value == name and path[-1:] == ("use",) and "extra" not in path:
             yield path
-
-
-def strings_in(value: object, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:
-    """Yield all texts of a value with their paths."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from strings_in(item, (*path, key))
-    elif isinstance(value, list):
-        for i, item in enumerate(value):
-            yield from strings_in(item, (*path, i))

@@ -258,14 +258,20 @@ def check_definition(definition: Definition, report: Report) -> None:
 
 def placeholders(value: Any, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:
     """Yield the parameters that a value names, and where."""
+    for at, text in strings_in(value, path):
+        yield from ((at, found[1]) for found in PLACEHOLDER.finditer(text) if found[1] is not None)
+
+
+def strings_in(value: object, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:
+    """Yield all texts of a value with their paths."""
     if isinstance(value, str):
-        yield from ((path, found[1]) for found in PLACEHOLDER.finditer(value) if found[1] is not None)
+        yield path, value
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from placeholders(item, (*path, key))
+            yield from strings_in(item, (*path, key))
     elif isinstance(value, list):
         for i, item in enumerate(value):
-            yield from placeholders(item, (*path, i))
+            yield from strings_in(item, (*path, i))
 
 
 def _used_in(value: Any) -> set[str]:
