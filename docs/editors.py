@@ -60,7 +60,8 @@ _REQUESTS = (
         "rename",
         (
             "of a field what `schemac rename` does, with a preview: manifest, lock, and every dataset that has the field from the same group; and"
-            " what other manifests, overlays and pipelines call it. Of groups, parameters, datasets and attributes of vocabularies: every file"
+            " what other manifests, overlays and pipelines call it; a reference without `to:` gets one. A name with which there would be a new error"
+            " is refused. Of groups, parameters, datasets and attributes of vocabularies: every file"
             " that has the name; a dataset keeps its lock"
         ),
     ),
