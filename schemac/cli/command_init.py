@@ -14,6 +14,7 @@ from pathlib import Path
 from schemac.artifacts.folder import make_folder
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.json_schemas import files_of_project
+from schemac.cli.layout import wrapped
 from schemac.cli.terminal import put, tell
 
 TEMPLATES = {
@@ -54,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the files; none at all if one of them is there already."""
     if options.list_templates:
-        put("\n".join(f"{name:<10} {what}" for name, what in TEMPLATES.items()))
+        put("\n".join(wrapped(f"{name:<10} ", what) for name, what in TEMPLATES.items()))
         return ExitCode.CLEAN
     folder = Path(options.folder)
     template = files_of_project(_template(options))
