@@ -77,7 +77,10 @@ UNSEEN = (
     "it was removed meanwhile, or the executors are on machines that do not have it: name a folder that all of them"
     " share, or an address such as s3://"
 )
-WHOLE = "is the file whole, and what its ending says?"
+WHOLE = (
+    "is the file whole, and what its ending says? If other bytes, such as zeros, stand behind the packed data, pack it again:"
+    " `gzip -dc a.gz | gzip > b.gz`"
+)
 CAUSES = (
     _cause(
         r"No module named '(?P<module>[\w.]+)'",
