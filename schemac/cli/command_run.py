@@ -220,6 +220,8 @@ def _write(
             file=loaded.document.source.name,
             help=f"`schemac explain {warning.rule}` says what to do about it",
         )
+    for absent in result.absent:
+        loaded.report(absent.warning(), report)
     for difference in result.differences:
         report.add(
             PIPELINE_DRIFT,

@@ -9,10 +9,9 @@ from schemac.cli.layout import table, wrapped
 from schemac.cli.output import add_output_arguments, exit_code, show, show_document
 from schemac.cli.terminal import put, put_rendered
 from schemac.runs.errors import PipelineError
-from schemac.runs.file_records import records_in
 from schemac.runs.history import CommittedRun
-from schemac.runs.locations import is_local
 from schemac.runs.storage import NO_STORAGE
+from schemac.runs.table_runs import table_runs
 from schemac.runs.tables import Sink, sink_names, sink_of
 from schemac.source.catalogue import INPUT_NOT_FOUND
 from schemac.source.report import Report
@@ -43,16 +42,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _runs(options: argparse.Namespace, report: Report) -> list[CommittedRun]:
     try:
-        records = records_in(options.table) if is_local(options.table) else None
-        if records is not None:
-            return [record.run for record in records][: options.limit]
-        sink = _sink_of(options.table)
-        if sink is None:
+        runs = table_runs(options.table, _sink_of(options.table))
+        if runs is None:
             message = f"there is no table at {options.table}"
             help = "name the folder of a table, as under `target: {path: ...}` of a pipeline"
             report.add(INPUT_NOT_FOUND, message, file=options.table, help=help)
             return []
-        return list(sink.runs(options.table))[: options.limit]
+        return list(runs)[: options.limit]
     except PipelineError as error:
         report.add(error.code, error.message, file=options.table, help=error.help or "")
         return []

@@ -8,7 +8,7 @@ Errors: PipelineError for what the author can mend; anything else is Spark's, th
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,13 +20,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
 from schemac.pipeline.codes import JAVA_GONE
-from schemac.pipeline.conforming.gather import gathered
+from schemac.pipeline.conforming.gather import Gathered, gathered
 from schemac.pipeline.conforming.merge_settings import merge_of, without_other_reasons
 from schemac.pipeline.conforming.preflight import check, check_places
 from schemac.pipeline.conforming.projection import key_checked, with_warnings
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.declaration.limits import Limits
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.absent_paths import AbsentPath
 from schemac.pipeline.reading.unchanged import Seen, changed_since, look, note
 from schemac.pipeline.reports.html import run_fragment, run_page
 from schemac.pipeline.reports.offenders import first_offenders
@@ -126,10 +127,12 @@ def run(
     progress: Progress | None = None,
     spark: SparkSession | None = None,
     opened: Opened | None = None,
+    is_batch: bool = False,
 ) -> RunReport:
     """Run the job; paths are taken as they stand.
 
     `form` is what the engine makes of the schema where it is not given, `opened` gives what is read in place of the job's source.
+    `is_batch` says that the source is one batch of a stream, in which may be missing what others have.
 
     A run that was committed before is not committed again, unless the request says so (see `repeats`).
     """
@@ -156,7 +159,7 @@ def run(
     version = check_replay(job, replay) if replay is not None else 0
     if replay is not None and not version:
         return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
-    attempt = _Attempt(job, arrow_schema, form, identity, sink)
+    attempt = _Attempt(job, arrow_schema, form, identity, sink, is_batch)
     try:
         with on_spark(spark, job, identity, watch) as session, kept_alive(watch.tables, identity):
             register_engine(session, sink_engine(job.target.format).name)
@@ -177,8 +180,11 @@ class _Attempt:
     form: TableForm
     identity: RunIdentity
     sink: Sink
+    is_part: bool = False
+    """Whether the source has other records, which other runs read."""
     numbers: SinkReport | None = None
     rows_in: int | None = None
+    absent: Sequence[AbsentPath] = ()
     is_of_nothing: bool = False
     stopped: PipelineError | None = None
 
@@ -191,8 +197,10 @@ class _Attempt:
                 self.is_of_nothing = True
                 return
             job, properties = taken.job, taken.properties
+            self.is_part = self.is_part or taken.is_rest
         may_pack = not job.target.is_through_connector
-        frame, counted = _conformed(spark, job, self.schema, opened, may_pack=may_pack)
+        frame, counted, self.absent = _conformed(spark, job, self.schema, opened, may_pack=may_pack)
+        _check_lists(self.absent, is_part=self.is_part)
         self.numbers = _write(frame, job, self.form, self.identity, seen, properties, replay)
         if not self.numbers.is_repeat:
             self.rows_in = _counted(counted)
@@ -214,10 +222,11 @@ class _Attempt:
         differences = sink.differences(job.target.path, self.form, storage)
         if self.stopped is None:
             assert self.numbers is not None
-            return _told(job, self.identity, self.numbers, self.rows_in, differences, started)
+            told = _told(job, self.identity, self.numbers, self.rows_in, differences, started)
+            return replace(told, absent=tuple(self.absent))
         numbers = self.numbers or SinkReport.of_commit(committed)
         told = _told(job, self.identity, numbers, self.rows_in, differences, started)
-        return replace(told, stopped=self.stopped.message)
+        return replace(told, stopped=self.stopped.message, absent=tuple(self.absent))
 
 
 def untold(*_: object) -> None:
@@ -265,16 +274,23 @@ def _session(spark: SparkSession | None, job: Job) -> SparkSession:
 
 def _conformed(
     spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, may_pack: bool = False
-) -> tuple[DataFrame, list[Observation]]:
+) -> Gathered:
     """Conform the records of all sources, count those that were read, and look for keys that stand in several."""
     records = None if opened is None else opened()
     if isinstance(records, DataFrame):
         counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
-        return records.observe(counted, rows), [counted]
-    frame, counts = gathered(spark, job, schema, records, may_pack=may_pack)
-    merge = merge_of(job, schema)
-    frame = frame if merge is None else without_other_reasons(frame, merge)
-    return with_warnings(key_checked(frame, schema, job), job), counts
+        return Gathered(records.observe(counted, rows), [counted], [])
+    found = gathered(spark, job, schema, records, may_pack=may_pack)
+    merge, frame = merge_of(job, schema), found.frame
+    frame = frame if merge is None else without_other_reasons(frame, merge, job.target.delete)
+    return found._replace(frame=with_warnings(key_checked(frame, schema, job), job))
+
+
+def _check_lists(absent: Iterable[AbsentPath], *, is_part: bool) -> None:
+    """Refuse to commit nothing of a source because of a list that none of its records has; a part of a source may have none."""
+    lost = next((one for one in absent if one.loses_records), None)
+    if lost is not None and not is_part:
+        raise lost.error()
 
 
 def _top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, ...]:
@@ -308,7 +324,8 @@ def _run_into_format(
     places = [local_path(path) for path in (job.quarantine_path,) if is_local(path)]
     try:
         with on_spark(spark, job, identity, watch) as session, kept_alive(places, identity):
-            frame, counted = _conformed(session, job, schema, None)
+            frame, counted, absent = _conformed(session, job, schema, None)
+            _check_lists(absent, is_part=False)
             target = FormatTarget(session, job, identity)
             numbers = target.write(frame, [field.name for field in schema if not field.nullable], seen)
             found = target.differences(frame)
@@ -318,7 +335,7 @@ def _run_into_format(
             raise changed_since(error, seen) from error
         help = (error.help or NOTHING).replace(NOTHING, _left_behind(job))
         raise PipelineError(error.code, error.message, help, place=error.place) from error
-    return _told(job, identity, numbers, rows_in, found, started)
+    return replace(_told(job, identity, numbers, rows_in, found, started), absent=tuple(absent))
 
 
 def _counted(counts: Sequence[Observation]) -> int:

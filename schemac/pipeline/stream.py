@@ -92,6 +92,7 @@ class _Stream:
             progress=self.progress,
             spark=frame.sparkSession,
             opened=opened,
+            is_batch=True,
         )
         self.told(report)
 
@@ -236,9 +237,16 @@ def summary(reports: list[RunReport], job: Job) -> RunReport:
         deleted=sum(report.deleted for report in reports),
         reasons=_added([report.reasons for report in reports]),
         warnings=_added([report.warnings for report in reports]),
+        absent=tuple(
+            one for one in reports[-1].absent if all(one.path in _absent(report) for report in reports)
+        ),
         seconds=sum(report.seconds for report in reports),
         quarantine_path=next((report.quarantine_path for report in reports if report.quarantine_path), None),
     )
+
+
+def _absent(report: RunReport) -> set[str]:
+    return {one.path for one in report.absent}
 
 
 def _added(reasons: list[tuple[ReasonCount, ...]]) -> tuple[ReasonCount, ...]:

@@ -301,6 +301,8 @@ REFERENCE = Code(
     "SC697", "reference", _ERROR, "a reference to a dataset whose table is not named, or cannot be compared"
 )
 CONNECTOR = Code("SC698", "connector", _ERROR, "a table that a connector does not write as its schema says")
+ABSENT_LIST = Code("SC699", "absent-list", _ERROR, "a list to explode that no record of the source has")
+ABSENT_PATH = Code("SC689", "absent-path", _WARNING, "a path that no record of the source has")
 
 CATALOGUE: dict[str, Code] = {code.id: code for code in list(globals().values()) if isinstance(code, Code)}
 """The codes of the core by number, in the order of this file."""

@@ -91,6 +91,8 @@ def test_upsert(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ("s", "required"),
         ("id", "required"),
     }
+    wrong = go(capsys, [record(6, 6, "f", meta={"op": {"is": "D"}})])["run"]
+    assert [(one["path"], one["rule"]) for one in wrong["reasons"]] == [("meta.op", "type")]
     again = go(capsys, second)["run"]
     assert (again["repeat"], again["records"]) == (True, told["records"])
 

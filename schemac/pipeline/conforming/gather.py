@@ -8,7 +8,9 @@ Errors: PipelineError with the place in the file where a source, or one of its f
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import reduce
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
@@ -21,6 +23,7 @@ from schemac.pipeline.conforming.merge_settings import with_marker
 from schemac.pipeline.conforming.projection import conform, settled
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.absent_paths import AbsentPath, absent_paths
 from schemac.pipeline.reading.source import Records, check_source, open_records
 from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, SOURCE
 from schemac.pipeline.spark.packed import COUNTED, NOT_PACKED, PACKED
@@ -28,14 +31,24 @@ from schemac.pipeline.values.clocks import with_zones
 from schemac.source.catalogue import INVALID_CONSTANT
 
 
+class Gathered(NamedTuple):
+    """The records of all sources."""
+
+    frame: DataFrame
+    counts: list[Observation]
+    """How many records each source had."""
+    absent: list[AbsentPath]
+    """Paths that the pipeline names, and no record of their source has."""
+
+
 def gathered(
     spark: SparkSession, job: Job, schema: pa.Schema, given: Records | None = None, *, may_pack: bool = False
-) -> tuple[DataFrame, list[Observation]]:
+) -> Gathered:
     """Conform the records of each source, and count those that were read, on their own; or records that are given in place of the one source.
 
     With `may_pack` some rows of the frame may stand for many records (see `packed`).
     """
-    frames, counts = [], []
+    frames, counts, absent = [], [], list[AbsentPath]()
     is_replay = given is not None and ADDRESS in given.partitions
     for i, part in enumerate(job.parts):
         with _placed(job, i):
@@ -43,12 +56,15 @@ def gathered(
             counted = Observation(f"records read from source {i}")
             records = with_given(open_records(spark, part) if given is None else given, part)
             marked, read = with_marker(part, schema)
+            if given is None:
+                missing = absent_paths(records, part.source, marked.fields)
+                absent += [replace(one, place=job.place_of(i, one.place)) for one in missing]
             read = read.append(ADDRESS_FIELD) if is_replay else read
             frames.append(_conformed(records, read, marked, counted, may_pack=may_pack and given is None))
             counts.append(counted)
     if any(PACKED in frame.columns for frame in frames):
         frames = [frame if PACKED in frame.columns else frame.selectExpr("*", NOT_PACKED) for frame in frames]
-    return reduce(DataFrame.union, frames), counts
+    return Gathered(reduce(DataFrame.union, frames), counts, absent)
 
 
 def _conformed(

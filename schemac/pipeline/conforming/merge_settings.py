@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, functions
 from schemac.arrow.constrained import constraints_of
 from schemac.constraints.rows import UNIQUE_RULE
 from schemac.pipeline.conforming.projection import DUPLICATE, primary_key
-from schemac.pipeline.declaration.job import FieldSource, Job, Keys
+from schemac.pipeline.declaration.job import DeleteMarker, FieldSource, Job, Keys
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.columns import DELETE, ERRORS
 from schemac.pipeline.spark.sqltext import literal
@@ -95,13 +95,18 @@ def with_marker(job: Job, schema: pa.Schema) -> tuple[Job, pa.Schema]:
     return job.model_copy(update={"fields": {**job.fields, DELETE: origin}}), schema.append(MARK)
 
 
-def without_other_reasons(frame: DataFrame, merge: Merge) -> DataFrame:
-    """Let records that delete be right where their key is, and what says how new they are: the rest may be missing."""
-    if merge.deletes is None:
+def without_other_reasons(frame: DataFrame, merge: Merge, marker: DeleteMarker | None) -> DataFrame:
+    """Let records that delete be right where their key is, and what says how new they are: the rest may be missing.
+
+    Reasons at the marker itself get the path that the author gave it.
+    """
+    if merge.deletes is None or marker is None:
         return frame
     # A record that is none at all has no path.
     paths = ", ".join(literal(path) for path in ("", DELETE, *merge.columns))
     own = f"filter({ERRORS}, e -> e.path in ({paths}))"
     kept = f"if(size({own}) = 0, null, {own})"
     deletes = f"coalesce({DELETE} = {literal(merge.deletes)}, false)"
-    return frame.withColumn(ERRORS, functions.expr(f"if({deletes}, {kept}, {ERRORS})"))
+    at_path = f"named_struct('path', {literal(marker.from_)}, 'rule', e.rule, 'value', e.value)"
+    named = f"transform(if({deletes}, {kept}, {ERRORS}), e -> if(e.path = {literal(DELETE)}, {at_path}, e))"
+    return frame.withColumn(ERRORS, functions.expr(named))

@@ -33,6 +33,7 @@ from schemac.runs.identity import IDENTIFIER
 from schemac.runs.modes import Mode
 from schemac.runs.storage import Storage, written_secrets
 from schemac.runs.tables import sink_engine, sink_names, source_names
+from schemac.syntax.plain import written
 
 __all__ = [
     "Coerce",
@@ -131,6 +132,15 @@ class Explode(JobModel):
         default=False,
         description="Whether a record whose list is empty or missing is one record, without an item.",
     )
+    allow_missing: bool = Field(
+        default=False,
+        description="Whether the list may be missing in every record of the source, which otherwise is taken for a mistake.",
+    )
+
+    def as_missing(self) -> str:
+        """Write the setting with `allowMissing`."""
+        kept = ", keepEmpty: true" if self.keep_empty else ""
+        return f"explode: {{path: {written(self.path)}{kept}, allowMissing: true}}"
 
 
 def _explode(value: Any) -> Any:

@@ -101,6 +101,8 @@ class Records:
     """Whether a record is a line, so that one without text is none."""
     in_place: InPlace | None = None
     """How tasks of ours can read the columns; None where only Spark can."""
+    exploded: Texts | None = None
+    """The records whose items these are."""
     is_packed: bool = False
     """Whether some rows stand for many records (see `spark.packed`)."""
 
@@ -248,9 +250,11 @@ def _opened(spark: SparkSession, job: Job) -> Records:
     source = job.source
     if source.format in ("json", "geojson"):
         found = read_geojson(spark, source) if source.format == "geojson" else read_json(spark, source)
-        if source.explode is not None:
-            found = items_of_texts(found, source.explode)
-        return json_text_records(found, is_geojson=source.format == "geojson")
+        whole, is_geojson = found, source.format == "geojson"
+        if source.explode is None:
+            return json_text_records(found, is_geojson=is_geojson)
+        items = items_of_texts(whole, source.explode)
+        return replace(json_text_records(items, is_geojson=is_geojson), exploded=whole)
     if source.format == "csv":
         return _csv_records(read_csv(spark, source))
     if source.format in source_names():

@@ -69,7 +69,7 @@ def run_fragment(report: RunFacts) -> str:
     )
     if report.quarantine_path is not None:
         counts += f" in <code>{_text(report.quarantine_path)}</code>"
-    return f"<div><p>{counts}; {report.seconds:.1f} s</p>{_reasons((*report.reasons, *report.warnings))}{_differences(report)}</div>"
+    return f"<div><p>{counts}; {report.seconds:.1f} s</p>{_reasons((*report.reasons, *report.warnings))}{_absent(report)}{_differences(report)}</div>"
 
 
 def run_page(
@@ -88,6 +88,7 @@ def run_page(
         parts.append(_offenders(offenders))
         if report.warnings:
             parts.append(f"<h2>Warnings: these records were written</h2>{_reasons(report.warnings)}")
+        parts.append(_absent(report))
     parts.append(_history(runs[:RUNS_SHOWN]))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -155,6 +156,10 @@ def _reasons(reasons: Sequence[ReasonCount]) -> str:
 
 def _differences(report: RunFacts) -> str:
     return _list("The table differs from its schema", report.differences)
+
+
+def _absent(report: RunFacts) -> str:
+    return _list("Paths that no record has", tuple(one.message for one in report.absent))
 
 
 def _diagnostics(diagnostics: Sequence[Diagnostic]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from schemac.pipeline.reading.absent_paths import AbsentPath
 from schemac.runs.identity import RunIdentity
 
 
@@ -49,6 +50,9 @@ class RunFacts:
     stopped: str | None = None
     """Why Spark stopped after the commit; then the counts are those of the commit, and reasons may be missing."""
 
+    absent: tuple[AbsentPath, ...] = ()
+    """Paths that the pipeline names, and no record that was read has."""
+
     def to_json(self) -> dict[str, Any]:
         """Give the report for programs."""
         quarantine = None
@@ -69,6 +73,7 @@ class RunFacts:
             "reasons": [asdict(reason) for reason in self.reasons],
             "unmatched": dict(self.unmatched),
             "warnings": [asdict(reason) for reason in self.warnings],
+            "absent": [{"path": one.path, "setting": ".".join(map(str, one.place))} for one in self.absent],
             "table": {"path": self.table_path, "version": self.table_version},
             "quarantine": quarantine,
             "differences": list(self.differences),

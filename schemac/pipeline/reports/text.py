@@ -27,8 +27,15 @@ def run_text(report: RunFacts) -> str:
         f"{report.rows_quarantined:>12,} rows quarantined  {quarantine} ({share:.2%})",
         *(f"{count:>12,} {what}" for count, what in _merged(report) if count),
         *(f"{reason.count:>16,} × {reason.path or 'the record'}: {reason.rule}" for reason in report.reasons),
+        *_absent(report),
     ]
     return "\n".join([*lines, f"{report.seconds:>11.1f}s; {_state(report)}"])
+
+
+def _absent(report: RunFacts) -> list[str]:
+    paths = ", ".join(f"`{one.path}`" for one in report.absent)
+    what = "path" if len(report.absent) == 1 else "paths"
+    return [f"{len(report.absent):>12,} {what} that no record has: {paths}"] if report.absent else []
 
 
 def _backfill_text(report: RunFacts) -> str:

@@ -5,14 +5,12 @@ Rule: with `current=True` only the runs since the last `mode: overwrite` are tol
       quarantine keeps the others, as the table keeps its old versions.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
-from schemac.runs.file_records import records_in
 from schemac.runs.history import CommittedRun
-from schemac.runs.locations import is_local
 from schemac.runs.modes import Mode
 from schemac.runs.storage import Storage
+from schemac.runs.table_runs import table_runs
 from schemac.runs.tables import sink_of
 
 __all__ = ["CommittedRun", "runs_of"]
@@ -31,15 +29,8 @@ def runs_of(
     engine raises where there is none.
     """
     found = []
-    for run in _runs(table, storage_options, format):
+    for run in table_runs(table, sink_of(format), storage_options) or ():
         found.append(run)
         if current and run.identity.mode == Mode.OVERWRITE:
             break
     return tuple(found)
-
-
-def _runs(table: str | Any, storage_options: Storage | None, format: str | None) -> Iterable[CommittedRun]:
-    records = records_in(table) if isinstance(table, str) and is_local(table) else None
-    if records is not None:
-        return [record.run for record in records]
-    return sink_of(format).runs(table, storage_options)

@@ -87,6 +87,8 @@ class News(NamedTuple):
 
     job: Job | None
     properties: dict[str, str]
+    is_rest: bool = False
+    """Whether earlier runs have taken other files of the source."""
 
 
 def news(spark: SparkSession, job: Job, sink: Sink) -> News:
@@ -95,13 +97,11 @@ def news(spark: SparkSession, job: Job, sink: Sink) -> News:
         return News(job, {})
     target = job.target
     is_there = sink.find(target.path, job.storage_options) is not None
-    return News(*only_new(spark, job, sink.runs(target.path, job.storage_options) if is_there else ()))
+    return only_new(spark, job, sink.runs(target.path, job.storage_options) if is_there else ())
 
 
-def only_new(
-    spark: SparkSession, job: Job, runs: Iterable[CommittedRun]
-) -> tuple[Job | None, dict[str, str]]:
-    """Leave only what is new in the sources of a job, None where nothing is; and the properties for the commit."""
+def only_new(spark: SparkSession, job: Job, runs: Iterable[CommittedRun]) -> News:
+    """Leave only what is new in the sources of a job, by the runs of its table."""
     state = state_of(runs)
     parts, taken = [], []
     for i, part in enumerate(job.parts):
@@ -119,9 +119,14 @@ def only_new(
             source = restricted(part.source, [file.path for file in found])
             parts.append(source.model_copy(update={"fields": part.fields}))
     if not parts:
-        return None, {}
+        return News(None, {})
     told = properties(state, taken)
-    return job.model_copy(update={"source_": None, "sources": tuple(parts), "fields": {}}), told
+    if not job.sources:
+        # As the file has it, so that what is told of a setting finds its place.
+        left = job.model_copy(update={"source_": restricted(job.source, [file.path for file in taken])})
+        return News(left, told, is_rest=bool(state.files))
+    left = job.model_copy(update={"source_": None, "sources": tuple(parts), "fields": {}})
+    return News(left, told, is_rest=bool(state.files))
 
 
 def new_files(source: Source, files: Iterable[File], state: State) -> Iterator[KnownFile]:

@@ -1,0 +1,179 @@
+"""Finds the paths that a pipeline names and no record of its JSON source has: a slip of the pen, or a key that is left out.
+
+Layer: pipeline.
+Shape: records and the fields that are read from them in; the paths that none of them has out. A path whose value is null is there.
+Rule: the first records have most paths. The rest of the source is read for the others alone, up to the first record that has
+      one. Broken records have no paths; a source without sound records lacks none.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from schemac.judging.record_paths import Step
+from schemac.pipeline.declaration.job import FieldSource, Source
+from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.reading.cutting import FAULT
+from schemac.pipeline.reading.file_columns import file_part
+from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records
+from schemac.pipeline.spark.columns import DELETE, RAW
+from schemac.pipeline.spark.sqltext import any_of, is_alone, parsed
+from schemac.pipeline.values.inputs import Json, parse_steps
+from schemac.runs.errors import Place
+from schemac.source.catalogue import ABSENT_LIST, ABSENT_PATH
+
+FIRST_RECORDS = 200
+"""How many records are looked at before the others are searched."""
+
+
+@dataclass(frozen=True)
+class AbsentPath:
+    """A path that no record of a source has."""
+
+    path: str
+    """As the author wrote it."""
+    use: str
+    """What is read from there."""
+    place: Place
+    """The setting that names it."""
+    help: str | None = None
+    loses_records: bool = False
+    """Whether records without it give no row."""
+
+    @property
+    def message(self) -> str:
+        """Say what is missing, and what it was to be."""
+        return f"no record that was read has `{self.path}`, {self.use}"
+
+    def warning(self) -> PipelineError:
+        """Tell it beside the report of a run."""
+        return PipelineError(ABSENT_PATH, self.message, self.help, place=self.place)
+
+    def error(self) -> PipelineError:
+        """Refuse a run that would lose all records of the source."""
+        message = f"{self.message}: no row would come of the source"
+        return PipelineError(ABSENT_LIST, message, self.help, place=self.place)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A path that the pipeline names."""
+
+    path: str
+    steps: tuple[Step, ...]
+    use: str
+    place: Place
+
+    @property
+    def is_there(self) -> str:
+        """Whether a record has it, as SQL text."""
+        return f"({Json(RECORD, (*IN_RECORD, *self.steps)).variant} is not null)"
+
+
+def absent_paths(
+    records: Records, source: Source, fields: Mapping[str, FieldSource | None]
+) -> list[AbsentPath]:
+    """Find the list to explode, if no record has it, or else the paths of fields. Sources with columns have been checked already."""
+    if records.columns is not None:
+        return []
+    explode = source.explode
+    if explode is not None and records.exploded is not None and not explode.allow_missing:
+        use, place = "the list that `explode` names", ("source", "explode")
+        found = _absent(
+            records.exploded.frame, [_Wanted(explode.path, parse_steps(explode.path), use, place)]
+        )
+        if found:
+            way_out = f"if the list may be missing in every record, write `{explode.as_missing()}`"
+            help = f"{found[0].help} {way_out}" if found[0].help else way_out
+            loses_records = not explode.keep_empty
+            return [AbsentPath(found[0].path, use, place, help, loses_records)]
+    return _absent(records.frame, list(_of_fields(records, fields)))
+
+
+def _of_fields(records: Records, fields: Mapping[str, FieldSource | None]) -> Iterator[_Wanted]:
+    """Name the paths that the author wrote for fields, and for the marker of records that delete."""
+    for label, origin in fields.items():
+        path = None if origin is None else origin.from_
+        if path is None or path in records.partitions or file_part(path) is not None:
+            continue
+        use, place = f"from which `{label}` is read", ("fields", label, "from")
+        if label == DELETE:
+            use, place = "which tells records that delete from others", ("target", "delete", "from")
+        yield _Wanted(path, parse_steps(path), use, place)
+
+
+def _absent(frame: DataFrame, wanted: Sequence[_Wanted]) -> list[AbsentPath]:
+    """Find the paths that no record of a frame of texts has."""
+    if not wanted:
+        return []
+    texts = [row[0] for row in frame.where(f"{FAULT} is null").select(RAW).limit(FIRST_RECORDS).collect()]
+    first = [record for text in texts if (record := _object(text)) is not None]
+    missing = [one for one in wanted if not any(_has(record, one.steps) for record in first)]
+    if missing and not (len(first) == len(texts) < FIRST_RECORDS):
+        missing = _in_none(frame, missing, is_any_sound=bool(first))
+    elif not first:
+        return []
+    return [AbsentPath(one.path, one.use, one.place, _nearest(one.steps, first)) for one in missing]
+
+
+def _in_none(frame: DataFrame, missing: list[_Wanted], *, is_any_sound: bool) -> list[_Wanted]:
+    """Search all records for some paths."""
+    is_record = f"{FAULT} is null and {is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
+    records = frame.selectExpr(RAW, FAULT, f"{parsed(RAW)} as {RECORD}").where(is_record)
+    while missing:
+        any_there = records.where(any_of([one.is_there for one in missing]))
+        found = any_there.selectExpr(*(one.is_there for one in missing)).head(1)
+        if not found:
+            break
+        missing = [one for one, is_there in zip(missing, found[0], strict=True) if not is_there]
+    return missing if is_any_sound or records.head(1) else []
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _members(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
+    """Give the value at the end of a path, if there is one."""
+    for step in steps:
+        is_key = isinstance(step, str) and isinstance(value, dict) and step in value
+        is_position = isinstance(step, int) and isinstance(value, list) and step < len(value)
+        if not (is_key or is_position):
+            return
+        value = value[step]
+    yield value
+
+
+def _has(record: dict[str, Any], steps: Sequence[Step]) -> bool:
+    return any(True for _ in _members(record, steps))
+
+
+def _nearest(steps: tuple[Step, ...], records: Sequence[dict[str, Any]]) -> str | None:
+    """Say which paths records have in the place of one that none of them has."""
+    for depth, step in reversed([*enumerate(steps)]):
+        around = [value for record in records for value in _members(record, steps[:depth])]
+        keys = {key for value in around if isinstance(value, dict) for key in value}
+        if keys and isinstance(step, str):
+            told = did_you_mean(_path((*steps[:depth], step)), [_path((*steps[:depth], key)) for key in keys])
+            return told and (told if told.endswith("?") else f"{told};")
+        if around:
+            break
+    return None
+
+
+def _path(steps: Sequence[Step]) -> str:
+    """Write a path as a pipeline has it."""
+    parts = [f"[{step}]" if isinstance(step, int) else f".{_key(step)}" for step in steps]
+    return "".join(parts).removeprefix(".")
+
+
+def _key(step: str) -> str:
+    is_plain = step and not any(sign in step for sign in ".[`")
+    return step if is_plain else "`" + step.replace("`", "``") + "`"
