@@ -58,6 +58,9 @@ def run(options: argparse.Namespace) -> int:
         put("\n".join(wrapped(f"{name:<10} ", what) for name, what in TEMPLATES.items()))
         return ExitCode.CLEAN
     folder = Path(options.folder)
+    if folder.exists() and not folder.is_dir():
+        tell(f"schemac: {folder} is a file; name a folder")
+        return ExitCode.USAGE
     template = files_of_project(_template(options))
     taken = [name for name in template if os.path.lexists(folder / name)]
     ignored = template[_IGNORED].decode().splitlines()[1:]

@@ -61,7 +61,7 @@ def watch(options: argparse.Namespace, once: Callable[[], Watched]) -> int:
                 tell(f"{_listed(changed)} changed")
             done = _carried_out(options, once)
             before = _state(options, done)
-            tell(f"watching {len(before)} files; Ctrl-C ends it")
+            tell(f"watching {len(before)} file{'' if len(before) == 1 else 's'}; Ctrl-C ends it")
             changed = _next_change(options, done, before)
     except KeyboardInterrupt:
         tell("stopped watching")
