@@ -157,6 +157,10 @@ _TYPES = TypeTable(
 )
 
 
+_INSTANT = SparkType("timestamp", "TIMESTAMP")
+_CLOCK_READING = SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
+
+
 class _Writer(TypeWriter[SparkType]):
     """Finds Spark's type for each lowered field."""
 
@@ -250,11 +254,12 @@ class _Writer(TypeWriter[SparkType]):
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         if arrow_type.unit != "us":
             self.emission.lose(lowered.slot, f"timestamp in {arrow_type.unit}", "timestamp in us")
-        if arrow_type.tz is None:
-            return SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
-        if arrow_type.tz != "UTC":
-            self.emission.lose(lowered.slot, f"the zone {arrow_type.tz}", "the zone of the session")
-        return SparkType("timestamp", "TIMESTAMP")
+        zone = arrow_type.tz
+        if zone is None:
+            return _CLOCK_READING
+        if zone != "UTC":
+            self.emission.lose(lowered.slot, f"the zone {zone}", "the zone of the session")
+        return _INSTANT
 
     def time(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         precision = {"s": 0, "ms": 3, "us": 6, "ns": 6}[arrow_type.unit]
