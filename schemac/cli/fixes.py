@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import exit_code, say, show
+from schemac.cli.pipelines import apart, check_pipelines
 from schemac.cli.project import overlay_of
 from schemac.cli.terminal import put_source, tell
 from schemac.project.compile import Output, compile_files
@@ -50,6 +51,13 @@ def fix_hint(diagnostics: Sequence[Diagnostic]) -> str:
     return f"; can be fixed: {', '.join(parts)}"
 
 
+def checked(output: Output, pipelines: Sequence[ManifestFile]) -> str:
+    """Return what was checked, for the summary: `checked 3 datasets, 1 pipeline`."""
+    counts = [(len(output.datasets), "dataset")] if output.datasets or not pipelines else []
+    counts += [(len(pipelines), "pipeline")] if pipelines else []
+    return "checked " + ", ".join(f"{n} {noun}{'s' if n != 1 else ''}" for n, noun in counts)
+
+
 def is_fixing(options: argparse.Namespace) -> bool:
     """Whether fixes are to be carried out or shown. In a format for programs, findings have their fixes: `--diff` shows them as they are."""
     return options.format == "text" if options.diff else bool(options.fix)
@@ -70,20 +78,23 @@ def fix_settings(options: argparse.Namespace, report: Report) -> bool:
 
 def run_fixes(
     options: argparse.Namespace,
-    files: Sequence[ManifestFile],
+    named: Sequence[ManifestFile],
     project: Project,
     wanted: Options,
     report: Report,
 ) -> int:
     """Fix what can be fixed, say what is left; the exit code is that of the check after it."""
-    output = Output()
+    output, pipelines = Output(), list[ManifestFile]()
 
     def check(edited: dict[str, bytes]) -> Sequence[Diagnostic]:
-        nonlocal output
+        nonlocal output, pipelines
         found = Report()
         found.extend(report.diagnostics)
         now = replace(wanted, edited={**wanted.edited, **edited})
+        # What a fix has made readable may turn out to be a pipeline.
+        files, pipelines = apart(named, now.edited)
         output = compile_files(files, project, now, found, is_whole=not options.paths)
+        check_pipelines(pipelines, now, found)
         return found.diagnostics
 
     fixing = Fixing(options.unsafe_fixes)
@@ -95,7 +106,7 @@ def run_fixes(
         say(f"{_summary(fixing, findings, 'would fix')}{f'; left: {left}' if left else ''}", options)
         return ExitCode.FINDINGS if fixing.after else exit_code(findings, options)
     if options.paths == ["-"]:
-        put_source(_standard_output(fixing, files, wanted))
+        put_source(_standard_output(fixing, named, wanted))
         tell(render_text(findings).rstrip() or "no findings")
         return exit_code(findings, options)
     written = Report()
@@ -106,9 +117,7 @@ def run_fixes(
         findings = check({})
     findings = (*findings, *written.diagnostics)
     show(findings, options)
-    datasets = len(output.datasets)
-    found = count_summary(findings) or "no findings"
-    say(f"checked {datasets} dataset{'s' if datasets != 1 else ''}: {found}", options)
+    say(f"{checked(output, pipelines)}: {count_summary(findings) or 'no findings'}", options)
     say(_summary(fixing, findings, "fixed"), options)
     return exit_code(findings, options)
 
