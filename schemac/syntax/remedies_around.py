@@ -226,6 +226,37 @@ class AttachToSchema(Remedy):
         return Fix(str(self), edits, is_safe=False) if edits else None
 
 
+class LeaveOut(Remedy):
+    """Takes a name out of a list that the schema around the finding has as an attribute."""
+
+    __slots__ = ("key", "name")
+    key: str
+    name: str
+
+    @classmethod
+    def engine(cls, title: str, key: str, name: str) -> Self:
+        """Return "leave Spark out with `schemac.dev/targets`"."""
+        self = cls(f"leave {title} out with `{key}`")
+        self.key, self.name = key, name
+        return self
+
+    def fix(self, spot: Spot) -> Fix | None:
+        """Return the edit, where the schema itself names it, and others: otherwise it is named elsewhere."""
+        schema = _schema_around(spot.entry) if isinstance(spot, Place) else None
+        extra = _entry_of(schema, "extra")
+        names = _entry_of(extra.inside, self.key) if extra is not None else None
+        if names is None or names.inside is None or names.is_shared or not isinstance(spot, Place):
+            return None
+        content = spot.source.content
+        item = next((one for one in names.inside.entries if _word(content, one) == self.name), None)
+        gone = without(content, item) if item is not None else None
+        return None if gone is None else replacing(self, spot, gone, "", is_safe=False)
+
+
+def _word(content: str, entry: Entry) -> str:
+    return content[entry.value.start : entry.value.end].strip("'\"").lower()
+
+
 class Move(Remedy):
     """Takes a key with its value out, and writes it elsewhere under the same name or another one."""
 

@@ -32,7 +32,7 @@ from schemac.physical.field import LoweredField
 from schemac.source.diagnostic import Code
 from schemac.syntax.remedies import Remove
 from schemac.syntax.remedies_around import AttachToSchema, Detach, Retype
-from schemac.syntax.remedies_within import DropProperty
+from schemac.syntax.remedies_within import DropProperty, Rewrite
 
 MAX_DEPTH = 32
 """Levels of nesting that Lance's way in, Arrow's C interface, takes with room to spare."""
@@ -113,7 +113,8 @@ class Limits:
         """Names of columns; those of members Lance takes as they are."""
         name = str(slot.segment)
         if "." in name:
-            help = f"rename it to '{name.replace('.', '_')}'"
+            plain = name.replace(".", "_")
+            help = Rewrite.text_of(f"rename it to '{plain}'", plain)
             self.refuse_name(slot, f"Lance does not allow a dot in the column name '{name}'", help)
         elif "`" in name:
             message = (

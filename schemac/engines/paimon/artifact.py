@@ -51,7 +51,7 @@ from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.report import Report
 from schemac.syntax.remedies import Remove, WriteText
-from schemac.syntax.remedies_around import Detach, Retype
+from schemac.syntax.remedies_around import Detach, LeaveOut, Retype
 
 MOST_DIGITS = 38
 
@@ -212,7 +212,7 @@ class _Writer(TypeWriter[PaimonType]):
                 "type", "Int64", reason=" and give the unit with `schemac.dev/unit`"
             ),
             Family.NULL: "leave the field out until it has a type",
-        }.get(slot.type.family, "leave Paimon out with `schemac.dev/targets`")
+        }.get(slot.type.family, LeaveOut.engine("Paimon", own.TARGETS_OF.key, "paimon"))
         message = f"Paimon has no type for {slot.type.type_text()}"
         self.emission.findings.at_type(slot, PAIMON_TYPE, message, help=help)
         return BYTES

@@ -92,7 +92,9 @@ class Limits:
             self._findings.at_name(slot, PAIMON_NAME, f"Paimon reserves the name '{name}'", help="rename it")
         elif name.startswith(RESERVED_PREFIX):
             message = f"Paimon reserves names that start with {RESERVED_PREFIX}"
-            self._findings.at_name(slot, PAIMON_NAME, message, help=f"rename it, such as '{name[5:]}'")
+            plain = name[len(RESERVED_PREFIX) :]
+            help = Rewrite.text_of(f"rename it, such as '{plain}'", plain) if plain else "rename it"
+            self._findings.at_name(slot, PAIMON_NAME, message, help=help)
 
     def _place(self, place: _Place) -> None:
         slot, field = place.slot, place.field
