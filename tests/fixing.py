@@ -169,6 +169,7 @@ WRONG = {
         "datasets: {rides: {fields: {fare: {extra: {lance.org/encoding: {compresion: zstd}}}}}}\n",
         "# ours\r\ndatasets:\r\n  rides:\r\n    feilds:\r\n      fare: {extra: {lance.org/encoding: {compression: zstdd}}}\r\n",
         "datasets:\n  rides:\n    extra:\n      lance.org/storageVersion: 2.1\n",
+        "datasets:\n  rides:\n    extra: {lance.org/storageVersoin: '2.1'}\n    fields:\n      fair: {extra: {lance.org/encodng: {compression: zstd}}}\n",
         "datasets:\n  rides:\n    extra: {schemac.dev/unit: EUR}\n    name: other\n",
         "datasets:\n  rides: {extra: &e {lance.org/storageVersion: '2.1'}}\n  ridez: {extra: *e}\n",
     ),

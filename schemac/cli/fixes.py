@@ -4,13 +4,14 @@ Layer: cli.
 """
 
 import argparse
+import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import exit_code, say, show
 from schemac.cli.pipelines import apart, check_pipelines
-from schemac.cli.project import overlay_of
 from schemac.cli.terminal import put_source, tell
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
@@ -21,6 +22,10 @@ from schemac.source.diagnostic import Diagnostic
 from schemac.source.listing import listed
 from schemac.source.render.text import count_summary, render_text
 from schemac.source.report import Report
+
+if TYPE_CHECKING:
+    # For start-up time: few runs have one.
+    from schemac.project.overlays import RunOverlay
 
 
 def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +95,8 @@ def run_fixes(
         nonlocal output, pipelines
         found = Report()
         found.extend(report.diagnostics)
-        now = replace(wanted, edited={**wanted.edited, **edited})
+        overlay = _overlay(options, wanted, edited, found)
+        now = replace(wanted, edited={**wanted.edited, **edited}, overlay=overlay)
         # What a fix has made readable may turn out to be a pipeline.
         files, pipelines = apart(named, now.edited)
         output = compile_files(files, project, now, found, is_whole=not options.paths)
@@ -111,15 +117,23 @@ def run_fixes(
         return exit_code(findings, options)
     written = Report()
     fixing.write(written)
-    if options.overlay is not None and str(options.overlay) in fixing.after:
-        # The overlay was read before it was fixed.
-        wanted = replace(wanted, overlay=overlay_of(options, written))
-        findings = check({})
     findings = (*findings, *written.diagnostics)
     show(findings, options)
     say(f"{checked(output, pipelines)}: {count_summary(findings) or 'no findings'}", options)
     say(_summary(fixing, findings, "fixed"), options)
     return exit_code(findings, options)
+
+
+def _overlay(
+    options: argparse.Namespace, wanted: Options, edited: dict[str, bytes], report: Report
+) -> "RunOverlay | None":
+    """Return the overlay of a run as its fixes have made it so far."""
+    content = edited.get(os.path.abspath(options.overlay)) if options.overlay is not None else None
+    if content is None:
+        return wanted.overlay
+    from schemac.project.overlays import overlay_of  # for start-up time: few runs have one
+
+    return overlay_of(content, str(options.overlay), report)
 
 
 def _standard_output(fixing: Fixing, files: Sequence[ManifestFile], wanted: Options) -> str:

@@ -168,3 +168,16 @@ def test_fix_an_overlay(rides: Path) -> None:
     overlay.write_text(overlay.read_text().replace("fare:", "fair:"))
     assert main(["check", "--overlay", str(overlay), "--fix", "--unsafe-fixes"]) == 0
     assert "fare:" in overlay.read_text()
+    # One mistake hides the next one.
+    text = "datasets:\n  ridez:\n    extra: {lance.org/storageVersion: 2.1}  # new\n    fields: {fair: {extra: {lance.org/encodng: {compresion: zstd}}}}\n"
+    overlay.write_text(text)
+    assert main(["check", "--overlay", str(overlay), "--fix", "--unsafe-fixes"]) == 0
+    for wrong, right in (
+        ("ridez", "rides"),
+        ("2.1", '"2.1"'),
+        ("fair", "fare"),
+        ("odng", "oding"),
+        ("esion", "ession"),
+    ):
+        text = text.replace(wrong, right)
+    assert overlay.read_text() == text
