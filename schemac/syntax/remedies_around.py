@@ -6,7 +6,7 @@ shared by an alias, or is written on several lines and has to move.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Self
 
 from schemac.source.diagnostic import Edit, Fix
@@ -56,15 +56,96 @@ class Retype(Remedy):
         return _put(self, spot, type_.inside, (self.key,), self.text)
 
 
+class RetypeWithExtra(Remedy):
+    """Writes another type, and the attributes that say the rest of what was meant beside the name of the field."""
+
+    __slots__ = ("extra", "text")
+    text: str
+    extra: Mapping[str, str]
+    """Values as they stand in a manifest, by key."""
+
+    @classmethod
+    def of(cls, help: str, text: str, extra: Mapping[str, str]) -> Self:
+        """Return a remedy with this help."""
+        self = cls(help)
+        self.text, self.extra = text, extra
+        return self
+
+    def fix(self, spot: Spot) -> Fix | None:
+        """Return the edits, of a field that has its type alone in `type`."""
+        found = _type_around(spot.entry) if isinstance(spot, Place) else None
+        if found is None or not isinstance(spot, Place) or found.key != "type":
+            return None
+        typed = replacing(self, spot, found.value, self.text, is_safe=False)
+        pairs = ", ".join(f"{written(key)}: {value}" for key, value in self.extra.items())
+        if _entry_of(found.within, "extra") is None:
+            put = _put(self, spot, found.within, ("extra",), f"{{{pairs}}}")
+        else:
+            ((key, value), *others) = self.extra.items()
+            put = _put(self, spot, found.within, ("extra", key), value) if not others else None
+        is_last = found.next is None and put is not None and put_at(spot, put) < found.value.end
+        return (
+            None
+            if typed is None or put is None or is_last
+            else Fix(str(self), (*typed.edits, *put.edits), False)
+        )
+
+
+class SwapAttribute(Remedy):
+    """Writes another attribute in the place of one, and the type that it is for."""
+
+    __slots__ = ("key", "pair", "type")
+    key: str
+    pair: str
+    type: str
+
+    @classmethod
+    def of(cls, help: str, key: str, pair: str, type_: str) -> Self:
+        """Return a remedy with this help, for the attribute of this key: the pair and the type take the places."""
+        self = cls(help)
+        self.key, self.pair, self.type = key, pair, type_
+        return self
+
+    def fix(self, spot: Spot) -> Fix | None:
+        """Return the edits."""
+        found = next(_attributes_around(spot.entry, self.key), None) if isinstance(spot, Place) else None
+        type_ = _type_around(found)
+        if found is None or type_ is None or not isinstance(spot, Place) or found.is_shared:
+            return None
+        type_ = _inside_option(type_)
+        swapped = replacing(self, spot, found.span, self.pair, is_safe=False)
+        if swapped is None or spot.source.excerpt(type_.value) == self.type:
+            return swapped
+        typed = replacing(self, spot, type_.value, self.type, is_safe=False)
+        return None if typed is None else Fix(str(self), (*swapped.edits, *typed.edits), is_safe=False)
+
+
 class Require(Remedy):
     """Takes the Option around a type away."""
 
-    __slots__ = ()
+    __slots__ = ("levels",)
+    levels: int
+    """How many fields the finding's own one is inside of the one that is meant."""
+
+    @classmethod
+    def field(cls, help: str, *, levels: int = 0) -> Self:
+        """Return a remedy with this help."""
+        self = cls(help)
+        self.levels = levels
+        return self
 
     def fix(self, spot: Spot) -> Fix | None:
         """Return the edit, if the type of the finding's own field is an Option."""
-        found = _type_around(spot.entry) if isinstance(spot, Place) else None
-        if found is None or not isinstance(spot, Place):
+        if not isinstance(spot, Place):
+            return None
+        found = _type_around(spot.entry)
+        for _ in range(self.levels):
+            above = next((one for one in _around(found) if one is not found and one.key in _TYPE_KEYS), None)
+            # An Option has its type inside of another one.
+            while above is not None and above.key == "inner":
+                above = next((o for o in _around(above) if o is not above and o.key in _TYPE_KEYS), None)
+            found = above
+        if found is None or found.is_shared:
             return None
         inner = _inside_option(found)
         if inner is found or "\n" in (text := spot.source.excerpt(inner.value)):
@@ -75,22 +156,27 @@ class Require(Remedy):
 class Detach(Remedy):
     """Takes out an attribute of the field or type that the finding is about; with `extra:` if nothing else is there."""
 
-    __slots__ = ("key", "part")
+    __slots__ = ("is_around", "key", "part")
     key: str
     part: str
     """The property of its value that goes alone, if there are others; empty for the whole attribute."""
+    is_around: bool
+    """Whether it is an attribute of a field that the finding's field is a member of."""
 
     @classmethod
-    def attribute(cls, help: str, key: str, part: str = "") -> Self:
+    def attribute(cls, help: str, key: str, part: str = "", *, is_around: bool = False) -> Self:
         """Return a remedy with this help."""
         self = cls(help)
-        self.key, self.part = key, part
+        self.key, self.part, self.is_around = key, part, is_around
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
         """Return the edit."""
-        found = next(_attributes_around(spot.entry, self.key), None) if isinstance(spot, Place) else None
-        if found is None or not isinstance(spot, Place):
+        if not isinstance(spot, Place):
+            return None
+        around = _attributes_around(spot.entry, self.key, is_far=self.is_around)
+        found = next((one for one in around if not self.is_around or _entry_of(one.inside, self.part)), None)
+        if found is None:
             return None
         inside = found.inside
         if self.part and inside is not None and len(inside.entries) > 1:
@@ -104,15 +190,22 @@ class Detach(Remedy):
 class AttachToSchema(Remedy):
     """Writes an attribute, or a part of one, under the `extra:` of the schema around the finding."""
 
-    __slots__ = ("pairs",)
-    pairs: tuple[tuple[tuple[str, ...], str], ...]
-    """Keys that lead to each value below `extra`, and the value."""
+    __slots__ = ("keys", "pairs")
+    keys: tuple[str, ...]
+    """Keys that lead from `extra` to the mapping that gets the pairs."""
+    pairs: tuple[tuple[str, str], ...]
+    """What goes there: keys and values."""
 
     @classmethod
     def pair(cls, help: str, keys: tuple[str, ...], value: str) -> Self:
         """Return a remedy with this help; the value is a piece of YAML on one line."""
+        return cls.several(help, keys[:-1], (keys[-1], value))
+
+    @classmethod
+    def several(cls, help: str, keys: tuple[str, ...], *pairs: tuple[str, str]) -> Self:
+        """Return the same for several pairs in one mapping."""
         self = cls(help)
-        self.pairs = ((keys, value),)
+        self.keys, self.pairs = keys, pairs
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
@@ -120,8 +213,48 @@ class AttachToSchema(Remedy):
         schema = _schema_around(spot.entry) if isinstance(spot, Place) else None
         if schema is None or not isinstance(spot, Place):
             return None
-        ((keys, value),) = self.pairs
-        return _put(self, spot, schema, ("extra", *keys), value)
+        held: Entry | None = None
+        inside: Collection | None = schema
+        for key in ("extra", *self.keys):
+            held = _entry_of(inside, key)
+            inside = held.inside if held is not None else None
+        if inside is None and len(self.pairs) > 1:
+            pairs = ", ".join(f"{written(key)}: {value}" for key, value in self.pairs)
+            return _put(self, spot, schema, ("extra", *self.keys), f"{{{pairs}}}")
+        puts = [_put(self, spot, schema, ("extra", *self.keys, key), value) for key, value in self.pairs]
+        edits = tuple(edit for put in puts if put is not None for edit in put.edits)
+        return Fix(str(self), edits, is_safe=False) if edits else None
+
+
+class LeaveOut(Remedy):
+    """Takes a name out of a list that the schema around the finding has as an attribute."""
+
+    __slots__ = ("key", "name")
+    key: str
+    name: str
+
+    @classmethod
+    def engine(cls, title: str, key: str, name: str) -> Self:
+        """Return "leave Spark out with `schemac.dev/targets`"."""
+        self = cls(f"leave {title} out with `{key}`")
+        self.key, self.name = key, name
+        return self
+
+    def fix(self, spot: Spot) -> Fix | None:
+        """Return the edit, where the schema itself names it, and others: otherwise it is named elsewhere."""
+        schema = _schema_around(spot.entry) if isinstance(spot, Place) else None
+        extra = _entry_of(schema, "extra")
+        names = _entry_of(extra.inside, self.key) if extra is not None else None
+        if names is None or names.inside is None or names.is_shared or not isinstance(spot, Place):
+            return None
+        content = spot.source.content
+        item = next((one for one in names.inside.entries if _word(content, one) == self.name), None)
+        gone = without(content, item) if item is not None else None
+        return None if gone is None else replacing(self, spot, gone, "", is_safe=False)
+
+
+def _word(content: str, entry: Entry) -> str:
+    return content[entry.value.start : entry.value.end].strip("'\"").lower()
 
 
 class Move(Remedy):
@@ -143,6 +276,11 @@ class Move(Remedy):
         return cls._of(help, "extra", key)
 
     @classmethod
+    def to_field(cls, help: str) -> Self:
+        """Return a remedy that moves what stands in the type of a field to the field."""
+        return cls._of(help, "field", "")
+
+    @classmethod
     def _of(cls, help: str, where: str, key: str) -> Self:
         self = cls(help)
         self.where, self.key = where, key
@@ -153,6 +291,8 @@ class Move(Remedy):
         if not isinstance(spot, Place) or not spot.is_exact or (entry := spot.entry) is None:
             return None
         text, at = spot.source.excerpt(entry.value), spot.source.excerpt(entry.span)
+        if self.where == "field":
+            return self._out(spot, entry)
         goal = _schema_around(entry) if self.where == "schema" else entry.within
         gone = _gone(spot, entry)
         if goal is None or gone is None or entry.key is None or "\n" in at or not text:
@@ -167,6 +307,28 @@ class Move(Remedy):
             return None
         (edit,), (other,) = removed.edits, put.edits
         return Fix(str(self), (edit, other), is_safe=removed.is_safe)
+
+    def _out(self, spot: Place, entry: Entry) -> Fix | None:
+        """Return the edits that put a key of a type beside the `name` of its field."""
+        holder = entry.within.holder
+        goal = holder.within if holder is not None and holder.key == "type" else None
+        gone = without(spot.source.content, entry) if not entry.is_shared else None
+        text = spot.source.excerpt(entry.value)
+        if goal is None or gone is None or entry.key is None or "\n" in spot.source.excerpt(entry.span):
+            return None
+        if _entry_of(goal, entry.key) is not None:
+            return None
+        removed = replacing(self, spot, gone, "", is_safe=True)
+        put = _put(self, spot, goal, (entry.key,), text)
+        if removed is None or put is None or gone.end > put_at(spot, put) > gone.start:
+            return None
+        return Fix(str(self), (*removed.edits, *put.edits), is_safe=removed.is_safe)
+
+
+def put_at(spot: Place, put: Fix) -> int:
+    """Return where the only edit of a fix begins."""
+    (edit,) = put.edits
+    return spot.source.offset(edit.line, edit.column)
 
 
 class Hold(Remedy):
@@ -197,15 +359,17 @@ class Hold(Remedy):
 class MeantPart(Remedy):
     """Writes the word that its author probably meant in the place of one in a longer text."""
 
-    __slots__ = ("instead_of", "near")
+    __slots__ = ("instead_of", "is_in_key", "near")
     near: str
     instead_of: str
+    is_in_key: bool
+    """Whether it stands in the key, not in the value."""
 
     @classmethod
-    def word(cls, near: str, instead_of: str) -> Self:
+    def word(cls, near: str, instead_of: str, *, mark: str = "`", is_in_key: bool = False) -> Self:
         """Return "did you mean …?"."""
-        self = cls(f"did you mean `{near}`?")
-        self.near, self.instead_of = near, instead_of
+        self = cls(f"did you mean {mark}{near}{mark}?")
+        self.near, self.instead_of, self.is_in_key = near, instead_of, is_in_key
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
@@ -217,11 +381,13 @@ class MeantPart(Remedy):
             or entry.is_shared
         ):
             return None
-        old = spot.source.excerpt(entry.value)
-        places = list(re.finditer(rf"(?<![\w.`]){re.escape(self.instead_of)}(?![\w`])", old))
+        within = spot.span if self.is_in_key else entry.value
+        old = spot.source.excerpt(within)
+        before = r"(?<![\w`])" if self.is_in_key else r"(?<![\w.`])"
+        places = list(re.finditer(rf"{before}{re.escape(self.instead_of)}(?![\w`])", old))
         if len(places) != 1:
             return None
-        start = entry.value.start + places[0].start()
+        start = within.start + places[0].start()
         region = spot.source.region(Span(start, start + len(self.instead_of)))
         return Fix(str(self), (Edit(spot.source.name, *region, self.near),), is_safe=False)
 
@@ -291,7 +457,7 @@ def _inside_option(type_: Entry) -> Entry:
     return type_
 
 
-def _attributes_around(entry: Entry | None, key: str) -> Iterator[Entry]:
+def _attributes_around(entry: Entry | None, key: str, *, is_far: bool = False) -> Iterator[Entry]:
     """Yield the attribute that an entry is in, or those of this name around its type, from the nearest on."""
     for one in _around(entry):
         if one.key == key:
@@ -301,7 +467,7 @@ def _attributes_around(entry: Entry | None, key: str) -> Iterator[Entry]:
         found = _entry_of(extra.inside, key) if extra is not None else None
         if found is not None:
             yield found
-        if _is_field(one.within):
+        if _is_field(one.within) and not is_far:
             return
 
 

@@ -20,6 +20,7 @@ from schemac.arrow.lower_metadata import (
 )
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
+from schemac.attributes import own
 from schemac.attributes.attribute import Role
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.registry import are_telling, has_role
@@ -51,7 +52,7 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.source.json_object import Json
-from schemac.syntax.remedies_around import Detach
+from schemac.syntax.remedies_around import Detach, LeaveOut
 
 MOST_DIGITS = 38
 JSON_FILE = "spark/schema.json"
@@ -201,7 +202,7 @@ class _Writer(TypeWriter[SparkType]):
             slot,
             SPARK_TYPE,
             f"Spark has no type for {slot.type.type_text()} ({slot.path_text})",
-            help="leave Spark out with `schemac.dev/targets`",
+            help=LeaveOut.engine("Spark", own.TARGETS_OF.key, "spark"),
         )
         return SparkType("void", "VOID")
 
