@@ -85,6 +85,7 @@ def test_tell_a_list_that_is_missing_from_one_that_is_there(spark: SparkSession,
     """Empty and null lists are there, broken records have no paths, and the last record counts as the first."""
     many = [{"by": "a"}] * (FIRST_RECORDS + 1)
     last = [*many, {"by": "z", "lines": [{"sku": "x"}]}]
+    records: list[Any]
     for records in (
         [{"lines": []}],
         [{"by": "a"}, {"lines": None}],

@@ -33,7 +33,6 @@ from schemac.runs.identity import IDENTIFIER
 from schemac.runs.modes import Mode
 from schemac.runs.storage import Storage, written_secrets
 from schemac.runs.tables import sink_engine, sink_names, source_names
-from schemac.syntax.plain import written
 
 __all__ = [
     "Coerce",
@@ -136,11 +135,6 @@ class Explode(JobModel):
         default=False,
         description="Whether the list may be missing in every record of the source, which otherwise is taken for a mistake.",
     )
-
-    def as_missing(self) -> str:
-        """Write the setting with `allowMissing`."""
-        kept = ", keepEmpty: true" if self.keep_empty else ""
-        return f"explode: {{path: {written(self.path)}{kept}, allowMissing: true}}"
 
 
 def _explode(value: Any) -> Any:

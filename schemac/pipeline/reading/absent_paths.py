@@ -14,7 +14,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from schemac.judging.record_paths import Step
-from schemac.pipeline.declaration.job import FieldSource, Source
+from schemac.pipeline.declaration.job import Explode, FieldSource, Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.file_columns import file_part
@@ -24,6 +24,7 @@ from schemac.pipeline.spark.sqltext import any_of, is_alone, parsed
 from schemac.pipeline.values.inputs import Json, parse_steps
 from schemac.runs.errors import Place
 from schemac.source.catalogue import ABSENT_LIST, ABSENT_PATH
+from schemac.syntax.plain import written
 
 FIRST_RECORDS = 200
 """How many records are looked at before the others are searched."""
@@ -86,11 +87,17 @@ def absent_paths(
             records.exploded.frame, [_Wanted(explode.path, parse_steps(explode.path), use, place)]
         )
         if found:
-            way_out = f"if the list may be missing in every record, write `{explode.as_missing()}`"
+            way_out = f"if the list may be missing in every record, write `{_as_missing(explode)}`"
             help = f"{found[0].help} {way_out}" if found[0].help else way_out
             loses_records = not explode.keep_empty
             return [AbsentPath(found[0].path, use, place, help, loses_records)]
     return _absent(records.frame, list(_of_fields(records, fields)))
+
+
+def _as_missing(explode: Explode) -> str:
+    """Write the setting of a list that may be missing."""
+    kept = ", keepEmpty: true" if explode.keep_empty else ""
+    return f"explode: {{path: {written(explode.path)}{kept}, allowMissing: true}}"
 
 
 def _of_fields(records: Records, fields: Mapping[str, FieldSource | None]) -> Iterator[_Wanted]:
