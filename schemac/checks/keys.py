@@ -23,7 +23,7 @@ from schemac.source.catalogue import (
 )
 from schemac.source.suggest import closest, with_article
 from schemac.syntax.remedies import Meant, Write
-from schemac.syntax.remedies_around import Require, Retype
+from schemac.syntax.remedies_of_types import Require, Retype
 
 _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attribute.names_columns)
 

@@ -32,7 +32,7 @@ from schemac.source.suggest import closest, fold
 from schemac.source.text import SourceText
 from schemac.syntax.document import parse
 from schemac.syntax.remedies import Meant, WriteType
-from schemac.syntax.remedies_around import RetypeWithExtra
+from schemac.syntax.remedies_of_types import RetypeWithExtra
 from schemac.syntax.type_text import ColumnText, TypeText, read_type
 
 _UNITS = {**FOREIGN_UNITS, **{fold(unit): unit for unit in ARROW_UNITS}}

@@ -11,10 +11,11 @@ from typing import Self
 from schemac.source.diagnostic import Edit, Fix
 from schemac.source.remedy import Remedy, Spot
 from schemac.source.span import Span
-from schemac.syntax.entries import Collection, Entry
+from schemac.syntax.entries import Collection, Entry, without
 from schemac.syntax.place import Place
 from schemac.syntax.plain import quoted, written
 from schemac.syntax.remedies import after_last, replacing
+from schemac.syntax.surroundings import without_attribute
 
 
 class Rewrite(Remedy):
@@ -157,8 +158,6 @@ class RemoveItem(Remedy):
 
     def fix(self, spot: Spot) -> Fix | None:
         """Return the edit; the only item of a list stays."""
-        from schemac.syntax.entries import without
-
         item = spot.entry.within.holder if isinstance(spot, Place) and spot.is_exact and spot.entry else None
         if item is None or item.key is not None or item.is_shared or not isinstance(spot, Place):
             return None
@@ -181,8 +180,6 @@ class DropProperty(Remedy):
 
     def fix(self, spot: Spot) -> Fix | None:
         """Return the edit; there is none where only the kind would be left of a type, and its name alone would do."""
-        from schemac.syntax.entries import without
-
         if not isinstance(spot, Place) or spot.entry is None:
             return None
         found = next((one for one in spot.entry.within.entries if one.key == self.key), None)
@@ -210,7 +207,7 @@ class MoveToPart(Remedy):
             return None
         part = _part_beside(entry, self.key)
         text = spot.source.excerpt(entry.value)
-        gone = _gone(spot, entry)
+        gone = without_attribute(spot, entry)
         if part is None or part.inside is not None or part.is_shared or gone is None or "\n" in text:
             return None
         kind = spot.source.excerpt(part.value)
@@ -230,12 +227,3 @@ def _part_beside(entry: Entry, key: str) -> Entry | None:
         if one.key == "type" and one.inside is not None:
             return next((part for part in one.inside.entries if part.key == key), None)
     return None
-
-
-def _gone(spot: Place, entry: Entry) -> Span | None:
-    from schemac.syntax.entries import without
-
-    holder = entry.within.holder
-    if len(entry.within.entries) == 1 and holder is not None and holder.key == "extra":
-        entry = holder
-    return None if entry.is_shared else without(spot.source.content, entry)

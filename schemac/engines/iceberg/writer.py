@@ -35,7 +35,8 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.syntax.remedies import Remove
-from schemac.syntax.remedies_around import AttachToSchema, LeaveOut, Retype
+from schemac.syntax.remedies_around import AttachToSchema, LeaveOut
+from schemac.syntax.remedies_of_types import Retype
 
 _ONLY_FORMAT_3 = AttachToSchema.pair(
     f"write `{attributes.FORMAT_VERSION.key}: 3` under the `extra:` of the schema",

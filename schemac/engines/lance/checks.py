@@ -16,7 +16,8 @@ from schemac.logical.slots import Slot
 from schemac.source.catalogue import UNSUPPORTED_HINT, USELESS_HINT
 from schemac.source.suggest import with_article
 from schemac.syntax.remedies import Remove, Write
-from schemac.syntax.remedies_around import Detach, SwapAttribute
+from schemac.syntax.remedies_around import Detach
+from schemac.syntax.remedies_of_types import SwapAttribute
 
 _RESERVED = "lance."
 """What the names of Lance's own extension types start with."""

@@ -31,7 +31,8 @@ from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.diagnostic import Code
 from schemac.syntax.remedies import Remove
-from schemac.syntax.remedies_around import AttachToSchema, Detach, Retype
+from schemac.syntax.remedies_around import AttachToSchema, Detach
+from schemac.syntax.remedies_of_types import Retype
 from schemac.syntax.remedies_within import DropProperty, Rewrite
 
 MAX_DEPTH = 32

@@ -51,7 +51,8 @@ from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.report import Report
 from schemac.syntax.remedies import Remove, WriteText
-from schemac.syntax.remedies_around import Detach, LeaveOut, Retype
+from schemac.syntax.remedies_around import Detach, LeaveOut
+from schemac.syntax.remedies_of_types import Retype
 
 MOST_DIGITS = 38
 
