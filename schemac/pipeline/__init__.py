@@ -79,9 +79,9 @@ if TYPE_CHECKING:
     from schemac.pipeline.library import run, write
     from schemac.pipeline.reports.progress import State, Step
     from schemac.pipeline.reports.run_facts import ReasonCount
+    from schemac.pipeline.reports.run_report import RunReport
     from schemac.pipeline.reruns.history import CommittedRun, runs_of
     from schemac.pipeline.reruns.replay import Replay
-    from schemac.pipeline.runner import RunReport
     from schemac.pipeline.writing.table_sink import register_formats
 
 __all__ = [
@@ -108,7 +108,7 @@ _HOMES = {
     **dict.fromkeys(("CommittedRun", "runs_of"), "reruns.history"),
     "ReasonCount": "reports.run_facts",
     "Replay": "reruns.replay",
-    "RunReport": "runner",
+    "RunReport": "reports.run_report",
     **dict.fromkeys(("State", "Step"), "reports.progress"),
     **dict.fromkeys(("run", "write"), "library"),
     "Job": "declaration.job",

@@ -6,115 +6,38 @@ Shape: a `Job`, an Arrow schema and the form of its table in; a `RunReport` out,
 Errors: PipelineError for what the author can mend; anything else is Spark's, the engine's or ours.
 """
 
-import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, Observation, SparkSession, functions
+from pyspark.sql import SparkSession
 
-from schemac.pipeline.codes import JAVA_GONE
-from schemac.pipeline.conforming.gather import Gathered, gathered
-from schemac.pipeline.conforming.merge_settings import merge_of, without_other_reasons
+from schemac.pipeline.conforming.gather import Opened, conformed, records_read
 from schemac.pipeline.conforming.preflight import check, check_places
-from schemac.pipeline.conforming.projection import key_checked, with_warnings
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.declaration.limits import Limits
 from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.format_run import run_into_format
 from schemac.pipeline.reading.absent_paths import AbsentPath
-from schemac.pipeline.reading.unchanged import Seen, changed_since, look, note
-from schemac.pipeline.reports.html import run_fragment, run_page
-from schemac.pipeline.reports.offenders import first_offenders
-from schemac.pipeline.reports.progress import Progress, Step, Watch, watched
-from schemac.pipeline.reports.run_facts import ReasonCount, RunFacts
-from schemac.pipeline.reports.text import run_text
-from schemac.pipeline.reruns.history import runs_of
+from schemac.pipeline.reading.unchanged import Seen, changed_since, look
+from schemac.pipeline.reports.progress import Progress, Step, Watch
+from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.reruns.incremental import news
-from schemac.pipeline.reruns.repeats import (
-    Identified,
-    committed_nevertheless,
-    identify,
-    identify_among,
-    settle,
-    unnamed,
-)
+from schemac.pipeline.reruns.repeats import Identified, committed_nevertheless, identify, settle
 from schemac.pipeline.reruns.replay import Replay, as_replayed, check_replay, open_quarantine
-from schemac.pipeline.session import settings_of_a_run
-from schemac.pipeline.spark.executors import ship
-from schemac.pipeline.spark.failures import NOTHING, sparks_errors_told
-from schemac.pipeline.spark.registration import active
-from schemac.pipeline.writing.connector_sink import write_through
-from schemac.pipeline.writing.format_sink import FormatTarget, recovered
-from schemac.pipeline.writing.sink_options import SinkOptions, encode_options, encode_schema
+from schemac.pipeline.session import on_spark
+from schemac.pipeline.writing.engine_write import write_to_engine
 from schemac.pipeline.writing.sink_report import SinkReport
-from schemac.pipeline.writing.table_sink import register_engine, spark_sink
-from schemac.pipeline.writing.workspace import temporary_folder
-from schemac.runs.history import CommittedRun
+from schemac.pipeline.writing.table_sink import register_engine
+from schemac.pipeline.writing.written_report import report_of
 from schemac.runs.identity import RunIdentity, random_id
 from schemac.runs.locations import is_local, local_path
-from schemac.runs.modes import Mode
 from schemac.runs.request import RunRequest
 from schemac.runs.staging import kept_alive
-from schemac.runs.storage import NO_STORAGE, Storage, storage_in_use
 from schemac.runs.tables import Sink, TableForm, sink_engine, sink_of
-from schemac.source.catalogue import TOO_MANY_QUARANTINED
 
-SHOWN_REASONS = 20
-Opened = Callable[[], Any]
-"""Gives `Records`, or a DataFrame that is conformed already."""
-
-
-@dataclass(frozen=True)
-class RunReport(RunFacts):
-    """What a run did."""
-
-    @classmethod
-    def of_earlier(cls, earlier: CommittedRun, job: Job, seconds: float) -> "RunReport":
-        """Report a run that was committed before."""
-        rows, quarantined = earlier.rows, earlier.rows_quarantined
-        return cls(
-            run=earlier.id,
-            identity=earlier.identity,
-            rows_in=rows + quarantined + earlier.superseded + earlier.deleted,
-            rows_written=rows,
-            rows_quarantined=quarantined,
-            reasons=(),
-            seconds=seconds,
-            table_path=job.target.path,
-            table_version=earlier.version,
-            quarantine_path=job.quarantine_path if quarantined else None,
-            quarantine_version=None,
-            differences=(),
-            is_repeat=True,
-            superseded=earlier.superseded,
-            deleted=earlier.deleted,
-        )
-
-    @classmethod
-    def of_nothing(cls, identity: RunIdentity, job: Job, sink: Sink, seconds: float) -> "RunReport":
-        """Report a run that finds nothing to read: no quarantine to replay, no new file."""
-        table = sink.find(job.target.path, job.storage_options)
-        version = 0 if table is None else table.version
-        return cls(identity.id, identity, 0, 0, 0, (), seconds, job.target.path, version, None, None, ())
-
-    def to_html(self, *, title: str = "schemac run", storage_options: Storage = NO_STORAGE) -> str:
-        """Write a page that needs no other file: counts, the first offenders of each rule, and the runs of the table."""
-        with storage_in_use(storage_options):
-            offenders = first_offenders(self)
-        runs = runs_of(self.table_path, storage_options=storage_options)
-        return run_page(title, self, offenders=offenders, runs=runs)
-
-    def __str__(self) -> str:
-        return run_text(self)
-
-    def _repr_html_(self) -> str:
-        return run_fragment(self)
+__all__ = ["Opened", "RunReport", "run", "untold"]
 
 
 def run(
@@ -141,7 +64,9 @@ def run(
         if replay is not None:
             check_replay(job, replay)
         form = form or TableForm(arrow_schema)
-        return _run_into_format(job, arrow_schema, form, request or RunRequest(), progress, spark, started)
+        return run_into_format(
+            job, arrow_schema, form, request or RunRequest(), progress or untold, spark, started
+        )
     form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or untold, tuple(local_path(path) for path in places))
@@ -199,11 +124,12 @@ class _Attempt:
             job, properties = taken.job, taken.properties
             self.is_part = self.is_part or taken.is_rest
         may_pack = not job.target.is_through_connector
-        frame, counted, self.absent = _conformed(spark, job, self.schema, opened, may_pack=may_pack)
-        _check_lists(self.absent, is_part=self.is_part)
-        self.numbers = _write(frame, job, self.form, self.identity, seen, properties, replay)
+        found = conformed(spark, job, self.schema, opened, may_pack=may_pack)
+        self.absent = found.absent
+        found.check_lists(is_part=self.is_part)
+        self.numbers = write_to_engine(found.frame, job, self.form, self.identity, seen, properties, replay)
         if not self.numbers.is_repeat:
-            self.rows_in = _counted(counted)
+            self.rows_in = records_read(found.counts)
 
     def report(self, watch: Watch, started: float) -> RunReport:
         """Tell what the table has of the attempt. Raises what stopped it where that is nothing."""
@@ -222,10 +148,10 @@ class _Attempt:
         differences = sink.differences(job.target.path, self.form, storage)
         if self.stopped is None:
             assert self.numbers is not None
-            told = _told(job, self.identity, self.numbers, self.rows_in, differences, started)
+            told = report_of(self.numbers, job, self.identity, self.rows_in, differences, started)
             return replace(told, absent=tuple(self.absent))
         numbers = self.numbers or SinkReport.of_commit(committed)
-        told = _told(job, self.identity, numbers, self.rows_in, differences, started)
+        told = report_of(numbers, job, self.identity, self.rows_in, differences, started)
         return replace(told, stopped=self.stopped.message, absent=tuple(self.absent))
 
 
@@ -243,224 +169,3 @@ def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink, *, i
         return found
     table, quarantine = job.target.path, job.quarantine_path
     return found._replace(earlier=settle(found.identity, table, quarantine, sink, job.storage_options))
-
-
-@contextmanager
-def on_spark(
-    spark: SparkSession | None, job: Job, identity: RunIdentity, watch: Watch
-) -> Iterator[SparkSession]:
-    """Start what a run needs of Spark, and have its settings, its watch and its words for errors in place."""
-    watch.at(Step.STARTING)
-    spark = _session(spark, job)
-    ship(spark)
-    with (
-        sparks_errors_told(),
-        storage_in_use(job.storage_options),
-        active(spark),
-        settings_of_a_run(spark, job),
-        watched(spark, identity.id, watch, job.spark.wait_for_executors),
-    ):
-        yield spark
-
-
-def _session(spark: SparkSession | None, job: Job) -> SparkSession:
-    """Choose the session to run in."""
-    if spark is None:
-        from schemac.pipeline.session import start_session
-
-        spark = start_session(master=job.spark.master, settings=job.spark.settings)
-    return spark
-
-
-def _conformed(
-    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, may_pack: bool = False
-) -> Gathered:
-    """Conform the records of all sources, count those that were read, and look for keys that stand in several."""
-    records = None if opened is None else opened()
-    if isinstance(records, DataFrame):
-        counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
-        return Gathered(records.observe(counted, rows), [counted], [])
-    found = gathered(spark, job, schema, records, may_pack=may_pack)
-    merge, frame = merge_of(job, schema), found.frame
-    frame = frame if merge is None else without_other_reasons(frame, merge, job.target.delete)
-    return found._replace(frame=with_warnings(key_checked(frame, schema, job), job))
-
-
-def _check_lists(absent: Iterable[AbsentPath], *, is_part: bool) -> None:
-    """Refuse to commit nothing of a source because of a list that none of its records has; a part of a source may have none."""
-    lost = next((one for one in absent if one.loses_records), None)
-    if lost is not None and not is_part:
-        raise lost.error()
-
-
-def _top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, ...]:
-    ordered = sorted(counts, key=lambda entry: (-entry[2], entry[0], entry[1]))
-    return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
-
-
-def _run_into_format(
-    job: Job,
-    schema: pa.Schema,
-    form: TableForm,
-    request: RunRequest,
-    progress: Progress | None,
-    spark: SparkSession | None,
-    started: float,
-) -> RunReport:
-    """Run a job whose target is in a format of Spark; only a folder of files tells which runs it has."""
-    watch = Watch(progress or untold, ())
-    watch.at(Step.LOOKING)
-    check_places(job)
-    seen = look(path for part in job.parts for path in part.source.path)
-    if job.target.is_of_files:
-        watch.at(Step.STARTING)
-        spark = _session(spark, job)
-        identity, earlier = _identified_in_folder(job, form, request, spark)
-        if earlier is not None:
-            return RunReport.of_earlier(earlier, job, time.monotonic() - started)
-    else:
-        identity = unnamed(job, form, request)
-    check(job, schema)
-    places = [local_path(path) for path in (job.quarantine_path,) if is_local(path)]
-    try:
-        with on_spark(spark, job, identity, watch) as session, kept_alive(places, identity):
-            frame, counted, absent = _conformed(session, job, schema, None)
-            _check_lists(absent, is_part=False)
-            target = FormatTarget(session, job, identity)
-            numbers = target.write(frame, [field.name for field in schema if not field.nullable], seen)
-            found = target.differences(frame)
-            rows_in = _counted(counted)
-    except PipelineError as error:
-        if error.code is not JAVA_GONE:
-            raise changed_since(error, seen) from error
-        help = (error.help or NOTHING).replace(NOTHING, _left_behind(job))
-        raise PipelineError(error.code, error.message, help, place=error.place) from error
-    return replace(_told(job, identity, numbers, rows_in, found, started), absent=tuple(absent))
-
-
-def _counted(counts: Sequence[Observation]) -> int:
-    """Return how many records were read; Spark's Java has the number."""
-    return sum(int(one.get["rows"]) for one in counts)
-
-
-def _left_behind(job: Job) -> str:
-    """Say what a target may have of a run whose Java is gone; nobody knows how far it was."""
-    path = job.target.path
-    if job.target.is_of_files:
-        return f"`schemac runs {path}` lists this run if it was committed; otherwise the next one removes what it left"
-    return f"look at `{path}` before you run it again: it may have rows of this run"
-
-
-def _identified_in_folder(job: Job, form: TableForm, request: RunRequest, spark: SparkSession) -> Identified:
-    """Identify the run among those of a folder, when what dead ones left is gone. Raises PipelineError where it is under way."""
-    with sparks_errors_told(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
-        runs = recovered(spark, job)
-        records = runs.records()
-        found = identify_among(job, form, request, [one.run for one in records], runs.version(records))
-    if found.earlier is None:
-        sink_of(None).fence(found.identity, (job.quarantine_path,))
-    return found
-
-
-def _told(
-    job: Job,
-    identity: RunIdentity,
-    numbers: SinkReport,
-    rows_in: int | None,
-    differences: Sequence[str],
-    started: float,
-) -> RunReport:
-    """Report what was written; records that are in no count are a difference too. `rows_in` is None where Spark took it along."""
-    written, quarantined = numbers.rows_written, numbers.rows_quarantined
-    others = numbers.superseded + numbers.deleted
-    rows_in = written + quarantined + others if rows_in is None else rows_in
-    if rows_in != written + quarantined + others:
-        told = f"{rows_in} records were read, {written} written and {quarantined} quarantined"
-        differences = (*differences, told + (f", {others} superseded or deleting" if others else ""))
-    return RunReport(
-        run=identity.id,
-        identity=identity,
-        rows_in=rows_in,
-        rows_written=written,
-        rows_quarantined=quarantined,
-        reasons=_top_reasons(numbers.reasons),
-        seconds=time.monotonic() - started,
-        table_path=job.target.path,
-        table_version=numbers.version,
-        quarantine_path=job.quarantine_path if quarantined else None,
-        quarantine_version=numbers.quarantine_version,
-        differences=tuple(differences),
-        superseded=numbers.superseded,
-        deleted=numbers.deleted,
-        warnings=_top_reasons(numbers.warnings),
-    )
-
-
-def _write(
-    frame: DataFrame,
-    job: Job,
-    form: TableForm,
-    identity: RunIdentity,
-    seen: Seen,
-    properties: dict[str, str],
-    replay: int = 0,
-) -> SinkReport:
-    merge = merge_of(job, form.schema)
-    with temporary_folder() as folder:
-        report, inputs = folder / "report.json", folder / "inputs.json"
-        note(seen, inputs)
-        options = SinkOptions(
-            path=job.target.path,
-            schema=encode_schema(form.schema),
-            quarantine=job.quarantine_path,
-            run=identity.to_json(),
-            report=str(report),
-            inputs=str(inputs),
-            must_create=job.target.mode is Mode.CREATE,
-            keep_rows=not job.target.allow_empty,
-            max_quarantined=(Limits() if replay else job.max_quarantined).model_dump_json(),
-            storage_version=form.storage_version,
-            max_rows_per_file=job.target.max_rows_per_file,
-            storage_options=job.storage_options.to_json(),
-            native=form.native,
-            replay=replay,
-            merge=None if merge is None else merge.to_json(),
-            properties=json.dumps(properties),
-        )
-        try:
-            _save(frame, job, options)
-        except (PySparkException, PipelineError) as error:
-            explained = _explained(error, report)
-            if explained is error:
-                raise
-            raise explained from error
-        return SinkReport.read(report)
-
-
-def _save(frame: DataFrame, job: Job, options: SinkOptions) -> None:
-    """Write with the engine's own sink, or through a connector."""
-    target = job.target
-    overwrite = target.mode is Mode.OVERWRITE
-    if target.is_through_connector:
-        word = target.engine.name
-        write_through(frame, word, options, overwrite=overwrite, settings=target.options)
-        return
-    format = spark_sink(sink_engine(target.format).name).name()
-    mode = "overwrite" if overwrite else "append"
-    frame.write.format(format).mode(mode).options(**encode_options(options)).save()
-
-
-def _explained(error: Exception, report: Path) -> Exception:
-    """Find the error that the sink raised in Spark's; a limit that was passed comes with its reasons."""
-    numbers = SinkReport.read(report) if report.exists() else None
-    if numbers is not None and numbers.passed is not None:
-        worst = ", ".join(
-            f"`{entry.path}` {entry.rule} {entry.count}" for entry in _top_reasons(numbers.reasons)[:5]
-        )
-        return PipelineError(
-            TOO_MANY_QUARANTINED,
-            f"{numbers.passed.message}; nothing was written",
-            f"most of them: {worst}",
-            place=("maxQuarantined", *numbers.passed.place),
-        )
-    return error

@@ -22,14 +22,18 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.codes import MISSING_PACKAGE
 from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.reports.progress import Step, Watch, watched
 from schemac.pipeline.spark.class_archive import archive_options
-from schemac.pipeline.spark.executors import is_local_master, python_of_executors
-from schemac.pipeline.spark.failures import not_started
+from schemac.pipeline.spark.executors import is_local_master, python_of_executors, ship
+from schemac.pipeline.spark.failures import not_started, sparks_errors_told
 from schemac.pipeline.spark.java import java_home
 from schemac.pipeline.spark.masters import check_master
+from schemac.pipeline.spark.registration import active
 from schemac.pipeline.spark.spark_home import with_links_as_home
 from schemac.pipeline.writing.table_sink import register_engine
 from schemac.runs.errors import PipelineError
+from schemac.runs.identity import RunIdentity
+from schemac.runs.storage import storage_in_use
 from schemac.runs.tables import sink_names
 
 LOCAL, CONNECT = "local[*]", "sc://"
@@ -134,6 +138,31 @@ def settings_of_a_run(spark: SparkSession, job: Job) -> Iterator[None]:
                 spark.conf.unset(key)
             else:
                 spark.conf.set(key, value)
+
+
+@contextmanager
+def on_spark(
+    spark: SparkSession | None, job: Job, identity: RunIdentity, watch: Watch
+) -> Iterator[SparkSession]:
+    """Start what a run needs of Spark, and have its settings, its watch and its words for errors in place."""
+    watch.at(Step.STARTING)
+    spark = session_of(spark, job)
+    ship(spark)
+    with (
+        sparks_errors_told(),
+        storage_in_use(job.storage_options),
+        active(spark),
+        settings_of_a_run(spark, job),
+        watched(spark, identity.id, watch, job.spark.wait_for_executors),
+    ):
+        yield spark
+
+
+def session_of(spark: SparkSession | None, job: Job) -> SparkSession:
+    """Choose the session to run in."""
+    if spark is None:
+        spark = start_session(master=job.spark.master, settings=job.spark.settings)
+    return spark
 
 
 def _existing() -> SparkSession | None:

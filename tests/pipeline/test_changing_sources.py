@@ -98,13 +98,13 @@ def test_run_on_a_source_that_changes(
     run(Job.model_validate(told), schema, spark=spark)
     # Another input, or it would be the run that is there.
     file.write_text("".join(f'{{"id": {1000 + i}}}\n' for i in range(RECORDS)))
-    write = runner._write
+    write = runner.write_to_engine
 
     def change_and_write(*rest: Any) -> Any:
         change(file)
         return write(*rest)
 
-    monkeypatch.setattr(runner, "_write", change_and_write)
+    monkeypatch.setattr(runner, "write_to_engine", change_and_write)
     with pytest.raises(PipelineError) as caught:
         run(Job.model_validate(told), schema, spark=spark)
     assert caught.value.code is CHANGED_INPUT

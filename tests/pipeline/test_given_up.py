@@ -18,6 +18,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.reruns.repeats import committed_nevertheless, settle
 from schemac.pipeline.spark.failures import told
+from schemac.pipeline.writing import engine_write
 from schemac.pipeline.writing.format_sink import FormatTarget
 from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.runs import staging
@@ -185,17 +186,18 @@ def files_in(folder: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("step", ["_save", "_counted"])
+@pytest.mark.parametrize("step", ["_save", "records_read"])
 def test_a_run_counts_if_java_is_gone_after_its_commit(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     files_in(tmp_path)
-    done: Callable[..., Any] = getattr(runner, step)
-    monkeypatch.setattr(runner, step, lambda *given: (done(*given), java_is_gone()))
+    home: Any = engine_write if step == "_save" else runner
+    done: Callable[..., Any] = getattr(home, step)
+    monkeypatch.setattr(home, step, lambda *given: (done(*given), java_is_gone()))
     report = runner.run(job_of(tmp_path), ONE_COLUMN, spark=spark)
     assert (report.rows_in, report.rows_written, report.rows_quarantined) == (2, 1, 1)
     assert (report.is_repeat, report.differences, report.stopped) == (False, (), GONE.message)
-    assert bool(report.reasons) == (step == "_counted")
+    assert bool(report.reasons) == (step == "records_read")
     assert (good(tmp_path), bad(tmp_path)) == ([1], [report.run])
     monkeypatch.undo()
     assert runner.run(job_of(tmp_path), ONE_COLUMN, spark=spark).is_repeat

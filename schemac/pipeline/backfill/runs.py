@@ -28,9 +28,11 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.unchanged import Seen, check_seen, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
+from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.reruns.fingerprint import fingerprint
 from schemac.pipeline.reruns.repeats import Identified, identify, settle
-from schemac.pipeline.runner import RunReport, on_spark, untold
+from schemac.pipeline.runner import untold
+from schemac.pipeline.session import on_spark
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.writing.workspace import temporary_folder
 from schemac.runs.columns import COLUMN_SINK, ColumnSink, Filling, Look

@@ -6,11 +6,11 @@ Shape: a job and its Arrow schema in; the columns of `conform` out, one source b
 Errors: PipelineError with the place in the file where a source, or one of its fields, is wrong.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
@@ -19,8 +19,8 @@ from schemac.pipeline.batch_reading.batch_reader import sieve_of, with_packed
 from schemac.pipeline.batch_reading.column_settling import columns_settled
 from schemac.pipeline.batch_reading.settling import settling_of
 from schemac.pipeline.conforming.given import constant, with_given
-from schemac.pipeline.conforming.merge_settings import with_marker
-from schemac.pipeline.conforming.projection import conform, settled
+from schemac.pipeline.conforming.merge_settings import merge_of, with_marker, without_other_reasons
+from schemac.pipeline.conforming.projection import conform, key_checked, settled, with_warnings
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.absent_paths import AbsentPath, absent_paths
@@ -29,6 +29,9 @@ from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, 
 from schemac.pipeline.spark.packed import COUNTED, NOT_PACKED, PACKED
 from schemac.pipeline.values.clocks import with_zones
 from schemac.source.catalogue import INVALID_CONSTANT
+
+Opened = Callable[[], Any]
+"""Gives `Records`, or a DataFrame that is conformed already."""
 
 
 class Gathered(NamedTuple):
@@ -39,6 +42,12 @@ class Gathered(NamedTuple):
     """How many records each source had."""
     absent: list[AbsentPath]
     """Paths that the pipeline names, and no record of their source has."""
+
+    def check_lists(self, *, is_part: bool) -> None:
+        """Refuse to commit nothing of a source because of a list that none of its records has; a part of a source may have none."""
+        lost = next((one for one in self.absent if one.loses_records), None)
+        if lost is not None and not is_part:
+            raise lost.error()
 
 
 def gathered(
@@ -85,6 +94,25 @@ def _conformed(
             return settled(records, records.worked(settling), schema, job).observe(counted, count)
         records = with_packed(records, sieve)
     return conform(records.with_frame(records.frame.observe(counted, count)), schema, job)
+
+
+def conformed(
+    spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, may_pack: bool = False
+) -> Gathered:
+    """Conform the records of all sources, count those that were read, and look for keys that stand in several."""
+    records = None if opened is None else opened()
+    if isinstance(records, DataFrame):
+        counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
+        return Gathered(records.observe(counted, rows), [counted], [])
+    found = gathered(spark, job, schema, records, may_pack=may_pack)
+    merge, frame = merge_of(job, schema), found.frame
+    frame = frame if merge is None else without_other_reasons(frame, merge, job.target.delete)
+    return found._replace(frame=with_warnings(key_checked(frame, schema, job), job))
+
+
+def records_read(counts: Sequence[Observation]) -> int:
+    """Return how many records were read; Spark's Java has the number."""
+    return sum(int(one.get["rows"]) for one in counts)
 
 
 def source_mistakes(job: Job) -> Iterator[PipelineError]:
