@@ -9,7 +9,7 @@ from schemac.cli.layout import table
 from schemac.cli.output import add_output_arguments, exit_code, show, show_document
 from schemac.cli.terminal import put, put_rendered
 from schemac.runs.errors import PipelineError
-from schemac.runs.file_records import records_in
+from schemac.runs.file_records import FileRecord, records_in
 from schemac.runs.history import CommittedRun
 from schemac.runs.locations import is_local
 from schemac.runs.storage import NO_STORAGE
@@ -47,6 +47,8 @@ def _runs(options: argparse.Namespace, report: Report) -> list[CommittedRun]:
         if records is not None:
             return [record.run for record in records][: options.limit]
         sink = _sink_of(options.table)
+        if sink is None and (records := _records_in_store(options.table)) is not None:
+            return [record.run for record in records][: options.limit]
         if sink is None:
             message = f"there is no table at {options.table}"
             help = "name the folder of a table, as under `target: {path: ...}` of a pipeline"
@@ -62,6 +64,14 @@ def _sink_of(table: str) -> Sink | None:
     """Find the engine whose table is at a path."""
     sinks = (sink_of(name) for name in sink_names())
     return next((sink for sink in sinks if sink.find(table, NO_STORAGE) is not None), None)
+
+
+def _records_in_store(path: str) -> list[FileRecord] | None:
+    """Read the runs of a folder of files on an object store; None where there are none, or it cannot be opened."""
+    try:
+        return None if is_local(path) else records_in(path)
+    except (OSError, ValueError):
+        return None
 
 
 def _show(runs: list[CommittedRun]) -> None:

@@ -46,14 +46,16 @@ from schemac.pipeline.reruns.repeats import (
 from schemac.pipeline.reruns.replay import Replay, as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import settings_of_a_run
 from schemac.pipeline.spark.executors import ship
-from schemac.pipeline.spark.failures import NOTHING, sparks_errors_told
+from schemac.pipeline.spark.failures import sparks_errors_told, without_promise
 from schemac.pipeline.spark.registration import active
 from schemac.pipeline.writing.connector_sink import write_through
+from schemac.pipeline.writing.file_systems import local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recovered
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_options, encode_schema
 from schemac.pipeline.writing.sink_report import SinkReport
 from schemac.pipeline.writing.table_sink import register_engine, spark_sink
 from schemac.pipeline.writing.workspace import temporary_folder
+from schemac.runs.file_records import records_in
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity, random_id
 from schemac.runs.locations import is_local, local_path
@@ -296,29 +298,82 @@ def _run_into_format(
     watch.at(Step.LOOKING)
     check_places(job)
     seen = look(path for part in job.parts for path in part.source.path)
+    folder = None
     if job.target.is_of_files:
         watch.at(Step.STARTING)
         spark = _session(spark, job)
-        identity, earlier = _identified_in_folder(job, form, request, spark)
+        folder, (identity, earlier) = _identified_in_folder(job, form, request, spark)
         if earlier is not None:
             return RunReport.of_earlier(earlier, job, time.monotonic() - started)
     else:
         identity = unnamed(job, form, request)
     check(job, schema)
     places = [local_path(path) for path in (job.quarantine_path,) if is_local(path)]
+    attempt = _FormatAttempt(job, schema, identity, folder)
     try:
         with on_spark(spark, job, identity, watch) as session, kept_alive(places, identity):
-            frame, counted = _conformed(session, job, schema, None)
-            target = FormatTarget(session, job, identity)
-            numbers = target.write(frame, [field.name for field in schema if not field.nullable], seen)
-            found = target.differences(frame)
-            rows_in = _counted(counted)
+            attempt.carry_out(session, seen)
     except PipelineError as error:
-        if error.code is not JAVA_GONE:
-            raise changed_since(error, seen) from error
-        help = (error.help or NOTHING).replace(NOTHING, _left_behind(job))
-        raise PipelineError(error.code, error.message, help, place=error.place) from error
-    return _told(job, identity, numbers, rows_in, found, started)
+        attempt.stopped = changed_since(error, seen)
+    return attempt.report(started)
+
+
+@dataclass
+class _FormatAttempt:
+    """One attempt of a run whose target is in a format of Spark, and what is known of it."""
+
+    job: Job
+    schema: pa.Schema
+    identity: RunIdentity
+    folder: str | None
+    """The folder of files in full; None where the target is a table of a connector."""
+    numbers: SinkReport | None = None
+    differences: tuple[str, ...] | None = None
+    rows_in: int | None = None
+    is_undecided: bool = False
+    """Whether the commit failed so that nobody could see what came of it."""
+    stopped: PipelineError | None = None
+
+    def carry_out(self, spark: SparkSession, seen: Seen) -> None:
+        """Do all that needs Spark."""
+        frame, counted = _conformed(spark, self.job, self.schema, None)
+        target = FormatTarget(spark, self.job, self.identity)
+        keys = [field.name for field in self.schema if not field.nullable]
+        try:
+            self.numbers = target.write(frame, keys, seen)
+        finally:
+            self.is_undecided = target.is_undecided
+        self.differences = target.differences(frame)
+        self.rows_in = _counted(counted)
+
+    def report(self, started: float) -> RunReport:
+        """Tell what the target has of the attempt. Raises what stopped it where that is nothing."""
+        numbers, stopped = self.numbers, self.stopped
+        if numbers is None:
+            assert stopped is not None
+            numbers = SinkReport.of_commit(self._committed(stopped))
+        differences = self.differences or ()
+        told = _told(self.job, self.identity, numbers, self.rows_in, differences, started)
+        if stopped is None:
+            return told
+        return replace(told, stopped=stopped.message, is_compared=self.differences is not None)
+
+    def _committed(self, error: PipelineError) -> CommittedRun:
+        """Find the commit. Raises the error where there is none; without its promise where nobody knows."""
+        is_known = error.code is not JAVA_GONE and not self.is_undecided
+        if self.folder is None:
+            raise error if is_known else without_promise(error, _left_behind(self.job))
+        try:
+            records = records_in(self.folder, self.job.storage_options) or []
+        except (PipelineError, OSError, ValueError):
+            records = []
+        else:
+            # The driver itself commits to a folder of this machine.
+            is_known = is_known or (is_local(self.folder) and not self.is_undecided)
+        for record in records:
+            if record.run.identity == self.identity:
+                return record.run
+        raise error if is_known else without_promise(error, _left_behind(self.job))
 
 
 def _counted(counts: Sequence[Observation]) -> int:
@@ -331,10 +386,15 @@ def _left_behind(job: Job) -> str:
     path = job.target.path
     if job.target.is_of_files:
         return f"`schemac runs {path}` lists this run if it was committed; otherwise the next one removes what it left"
-    return f"look at `{path}` before you run it again: it may have rows of this run"
+    return (
+        f"look at `{path}` before you run it again: it may have rows of this run,"
+        f" and `{job.quarantine_path}` its other records"
+    )
 
 
-def _identified_in_folder(job: Job, form: TableForm, request: RunRequest, spark: SparkSession) -> Identified:
+def _identified_in_folder(
+    job: Job, form: TableForm, request: RunRequest, spark: SparkSession
+) -> tuple[str, Identified]:
     """Identify the run among those of a folder, when what dead ones left is gone. Raises PipelineError where it is under way."""
     with sparks_errors_told(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
         runs = recovered(spark, job)
@@ -342,7 +402,7 @@ def _identified_in_folder(job: Job, form: TableForm, request: RunRequest, spark:
         found = identify_among(job, form, request, [one.run for one in records], runs.version(records))
     if found.earlier is None:
         sink_of(None).fence(found.identity, (job.quarantine_path,))
-    return found
+    return local_address(runs.path), found
 
 
 def _told(

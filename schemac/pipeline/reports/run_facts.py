@@ -48,6 +48,8 @@ class RunFacts:
     """By join of a backfill: rows whose key its source does not have."""
     stopped: str | None = None
     """Why Spark stopped after the commit; then the counts are those of the commit, and reasons may be missing."""
+    is_compared: bool = True
+    """Whether `differences` is known: files cannot be read back where Spark stopped before."""
 
     def to_json(self) -> dict[str, Any]:
         """Give the report for programs."""
@@ -71,5 +73,5 @@ class RunFacts:
             "warnings": [asdict(reason) for reason in self.warnings],
             "table": {"path": self.table_path, "version": self.table_version},
             "quarantine": quarantine,
-            "differences": list(self.differences),
+            "differences": list(self.differences) if self.is_compared else None,
         }

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns.fingerprint import fingerprint, fingerprint_of_interval
-from schemac.pipeline.spark.failures import NOTHING
+from schemac.pipeline.spark.failures import NOTHING, without_promise
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity, random_id
 from schemac.runs.locations import is_local
@@ -91,9 +91,7 @@ def committed_nevertheless(error: PipelineError, identity: RunIdentity, job: Job
 
 def _unknown(error: PipelineError, told: str, job: Job) -> PipelineError:
     """Return the error without its promise."""
-    listed = f"{told}: `schemac runs {job.target.path}` lists it if it was"
-    help = (error.help or NOTHING).replace(NOTHING, listed)
-    return PipelineError(error.code, error.message, help, place=error.place)
+    return without_promise(error, f"{told}: `schemac runs {job.target.path}` lists it if it was")
 
 
 def _by_name(job: Job, request: RunRequest, runs: Sequence[CommittedRun]) -> tuple[str, CommittedRun | None]:
