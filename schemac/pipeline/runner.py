@@ -19,7 +19,6 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
-from schemac.pipeline.codes import JAVA_GONE
 from schemac.pipeline.conforming.gather import gathered
 from schemac.pipeline.conforming.merge_settings import merge_of, without_other_reasons
 from schemac.pipeline.conforming.preflight import check, check_places
@@ -37,6 +36,7 @@ from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.reruns.incremental import news
 from schemac.pipeline.reruns.repeats import (
     Identified,
+    committed_in_format,
     committed_nevertheless,
     identify,
     identify_among,
@@ -46,7 +46,7 @@ from schemac.pipeline.reruns.repeats import (
 from schemac.pipeline.reruns.replay import Replay, as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import settings_of_a_run
 from schemac.pipeline.spark.executors import ship
-from schemac.pipeline.spark.failures import sparks_errors_told, without_promise
+from schemac.pipeline.spark.failures import sparks_errors_told
 from schemac.pipeline.spark.registration import active
 from schemac.pipeline.writing.connector_sink import write_through
 from schemac.pipeline.writing.file_systems import local_address
@@ -55,7 +55,6 @@ from schemac.pipeline.writing.sink_options import SinkOptions, encode_options, e
 from schemac.pipeline.writing.sink_report import SinkReport
 from schemac.pipeline.writing.table_sink import register_engine, spark_sink
 from schemac.pipeline.writing.workspace import temporary_folder
-from schemac.runs.file_records import records_in
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity, random_id
 from schemac.runs.locations import is_local, local_path
@@ -351,45 +350,18 @@ class _FormatAttempt:
         numbers, stopped = self.numbers, self.stopped
         if numbers is None:
             assert stopped is not None
-            numbers = SinkReport.of_commit(self._committed(stopped))
+            committed = committed_in_format(stopped, self.identity, self.folder, self.job, self.is_undecided)
+            numbers = SinkReport.of_commit(committed)
         differences = self.differences or ()
         told = _told(self.job, self.identity, numbers, self.rows_in, differences, started)
         if stopped is None:
             return told
         return replace(told, stopped=stopped.message, is_compared=self.differences is not None)
 
-    def _committed(self, error: PipelineError) -> CommittedRun:
-        """Find the commit. Raises the error where there is none; without its promise where nobody knows."""
-        is_known = error.code is not JAVA_GONE and not self.is_undecided
-        if self.folder is None:
-            raise error if is_known else without_promise(error, _left_behind(self.job))
-        try:
-            records = records_in(self.folder, self.job.storage_options) or []
-        except (PipelineError, OSError, ValueError):
-            records = []
-        else:
-            # The driver itself commits to a folder of this machine.
-            is_known = is_known or (is_local(self.folder) and not self.is_undecided)
-        for record in records:
-            if record.run.identity == self.identity:
-                return record.run
-        raise error if is_known else without_promise(error, _left_behind(self.job))
-
 
 def _counted(counts: Sequence[Observation]) -> int:
     """Return how many records were read; Spark's Java has the number."""
     return sum(int(one.get["rows"]) for one in counts)
-
-
-def _left_behind(job: Job) -> str:
-    """Say what a target may have of a run whose Java is gone; nobody knows how far it was."""
-    path = job.target.path
-    if job.target.is_of_files:
-        return f"`schemac runs {path}` lists this run if it was committed; otherwise the next one removes what it left"
-    return (
-        f"look at `{path}` before you run it again: it may have rows of this run,"
-        f" and `{job.quarantine_path}` its other records"
-    )
 
 
 def _identified_in_folder(
