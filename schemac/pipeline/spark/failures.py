@@ -245,6 +245,12 @@ def told(text: str) -> PipelineError:
     return PipelineError(PIPELINE_FAILED, f"Spark stopped: {deepest(text)}", NOTHING)
 
 
+def without_promise(error: PipelineError, told: str) -> PipelineError:
+    """Return the error of a run of which nobody knows whether it was committed; what is told stands in place of the promise."""
+    help = (error.help or NOTHING).replace(NOTHING, told)
+    return PipelineError(error.code, error.message, help, place=error.place)
+
+
 def not_started(text: str, log: str) -> PipelineError:
     """Name the error of a session that did not start; Java's log often has the cause that the exception lacks."""
     known = known_cause(log) or known_cause(text)
