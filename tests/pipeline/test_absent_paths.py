@@ -119,6 +119,24 @@ def test_warn_where_no_record_is_lost(spark: SparkSession, tmp_path: Path) -> No
         assert looked_up(spark, tmp_path, records, None, fields) == absent, fields
 
 
+def test_search_the_first_part_for_fields(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key that is rarely there costs no second reading of the source; what was searched is what the warning claims."""
+    records = [{"by": "a"}] * (FIRST_RECORDS + 50)
+    job = job_of(tmp_path, lines([*records, {"late": "x"}]), None, {"sku": "late"})
+    for most, message in (
+        (len(records), "none of the first 250 records has `late`, from which `sku` is read"),
+        (len(records) + 1, None),
+    ):
+        monkeypatch.setattr("schemac.pipeline.reading.absent_paths.MOST_RECORDS", most)
+        found = absent_paths(open_records(spark, job), job.source, job.fields)
+        assert [one.message for one in found] == ([] if message is None else [message])
+    job = job_of(tmp_path, lines(records), None, {"sku": "late"})
+    (found_in_all,) = absent_paths(open_records(spark, job), job.source, job.fields)
+    assert found_in_all.message.startswith("no record that was read has")
+
+
 def test_name_the_source_of_several(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(lines(ORDERS))
     sources = [{"path": str(tmp_path / "a.json"), "explode": name} for name in ("lines", "line")]

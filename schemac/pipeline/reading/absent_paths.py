@@ -2,8 +2,9 @@
 
 Layer: pipeline.
 Shape: records and the fields that are read from them in; the paths that none of them has out. A path whose value is null is there.
-Rule: the first records have most paths. The rest of the source is read for the others alone, up to the first record that has
-      one. Broken records have no paths; a source without sound records lacks none.
+Rule: the first records have most paths. The others are searched up to the first record that has one: a list to explode, without
+      which a run would write nothing, in the whole source, and fields, which only warn, in the first part of it. Broken records
+      have no paths; a source without sound records lacks none.
 """
 
 import json
@@ -28,6 +29,8 @@ from schemac.syntax.plain import written
 
 FIRST_RECORDS = 200
 """How many records are looked at before the others are searched."""
+MOST_RECORDS = 10_000
+"""Among how many records the path of a field is searched: a key that is rarely there must not cost a second reading of the source."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +46,18 @@ class AbsentPath:
     help: str | None = None
     loses_records: bool = False
     """Whether records without it give no row."""
+    searched: int | None = None
+    """How many of the first records were searched; None for all."""
 
     @property
     def message(self) -> str:
         """Say what is missing, and what it was to be."""
-        return f"no record that was read has `{self.path}`, {self.use}"
+        none = (
+            "no record that was read"
+            if self.searched is None
+            else f"none of the first {self.searched:,} records"
+        )
+        return f"{none} has `{self.path}`, {self.use}"
 
     def warning(self) -> PipelineError:
         """Tell it beside the report of a run."""
@@ -91,7 +101,7 @@ def absent_paths(
             help = f"{found[0].help} {way_out}" if found[0].help else way_out
             loses_records = not explode.keep_empty
             return [AbsentPath(found[0].path, use, place, help, loses_records)]
-    return _absent(records.frame, list(_of_fields(records, fields)))
+    return _absent(records.frame, list(_of_fields(records, fields)), MOST_RECORDS)
 
 
 def _as_missing(explode: Explode) -> str:
@@ -112,24 +122,32 @@ def _of_fields(records: Records, fields: Mapping[str, FieldSource | None]) -> It
         yield _Wanted(path, parse_steps(path), use, place)
 
 
-def _absent(frame: DataFrame, wanted: Sequence[_Wanted]) -> list[AbsentPath]:
-    """Find the paths that no record of a frame of texts has."""
+def _absent(frame: DataFrame, wanted: Sequence[_Wanted], most: int | None = None) -> list[AbsentPath]:
+    """Find the paths that no record of a frame of texts has, or none of the first ones."""
     if not wanted:
         return []
-    texts = [row[0] for row in frame.where(f"{FAULT} is null").select(RAW).limit(FIRST_RECORDS).collect()]
+    sound = frame.where(f"{FAULT} is null").select(RAW)
+    texts = [row[0] for row in sound.limit(FIRST_RECORDS).collect()]
     first = [record for text in texts if (record := _object(text)) is not None]
     missing = [one for one in wanted if not any(_has(record, one.steps) for record in first)]
+    searched = None
     if missing and not (len(first) == len(texts) < FIRST_RECORDS):
-        missing = _in_none(frame, missing, is_any_sound=bool(first))
+        sound = sound if most is None else sound.limit(most)
+        missing = _in_none(sound, missing, is_any_sound=bool(first))
+        if missing and most is not None and sound.count() == most:
+            searched = most
     elif not first:
         return []
-    return [AbsentPath(one.path, one.use, one.place, _nearest(one.steps, first)) for one in missing]
+    return [
+        AbsentPath(one.path, one.use, one.place, _nearest(one.steps, first), searched=searched)
+        for one in missing
+    ]
 
 
-def _in_none(frame: DataFrame, missing: list[_Wanted], *, is_any_sound: bool) -> list[_Wanted]:
-    """Search all records for some paths."""
-    is_record = f"{FAULT} is null and {is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
-    records = frame.selectExpr(RAW, FAULT, f"{parsed(RAW)} as {RECORD}").where(is_record)
+def _in_none(sound: DataFrame, missing: list[_Wanted], *, is_any_sound: bool) -> list[_Wanted]:
+    """Search texts for some paths."""
+    is_record = f"{is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
+    records = sound.selectExpr(RAW, f"{parsed(RAW)} as {RECORD}").where(is_record)
     while missing:
         any_there = records.where(any_of([one.is_there for one in missing]))
         found = any_there.selectExpr(*(one.is_there for one in missing)).head(1)
