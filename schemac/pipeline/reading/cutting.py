@@ -1,28 +1,25 @@
 """Tasks of ours that read the texts of records out of files, and pack those that are proven to be right where they are read.
 
 Layer: pipeline.
-Shape: a data source for Spark whose rows are a text, its fault, what is known of its file, and what names of folders say. With
+Shape: a frame of Spark whose rows are a text, its fault, what is known of its file, and what names of folders say. With
        a packer the records that it proves are rows no longer: they are in packed rows (see `packed`).
 """
 
-import base64
-import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES
 from schemac.pipeline.reading.pieces import File, Piece, shares
+from schemac.pipeline.spark.arrow_tasks import mapped
 from schemac.pipeline.spark.columns import SOURCE
 from schemac.pipeline.spark.executors import is_connect
 from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, PACKED_TYPE, packed
-from schemac.pipeline.spark.registration import register
 from schemac.pipeline.spark.sqltext import struct
 from schemac.runs.storage import Storage, current_storage, storage_in_use
 
@@ -152,26 +149,21 @@ class TextRows:
 
 
 @dataclass(frozen=True)
-class _Cutter:
-    """What the tasks do."""
+class _Task:
+    """What the tasks do: each gets the numbers of the shares that it reads, and gives rows."""
 
     reader: Reader[Any]
     work: Work[Any]
+    shares: list[list[Piece]]
+    storage: Storage
 
-    def batches(self, piece: Piece) -> Iterator[pa.RecordBatch]:
-        """Read the records of a piece."""
-        for found in self.reader(piece):
-            yield from self.work(piece.file, found)
-
-
-def _told(held: object) -> str:
-    """Write what tasks need as an option of a reader."""
-    return base64.b64encode(pickle.dumps(held)).decode()
-
-
-def _held(told: str) -> Any:
-    """Read what `_told` has written."""
-    return pickle.loads(base64.b64decode(told))  # noqa: S301 — made by `worked`
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Read the pieces of some shares."""
+        with storage_in_use(self.storage):
+            for number in (number for batch in batches for number in batch.column(0).to_pylist()):
+                for piece in self.shares[number]:
+                    for found in self.reader(piece):
+                        yield from self.work(piece.file, found)
 
 
 def sound(texts: pa.Array, faults: pa.Array | None) -> pa.Array:
@@ -226,13 +218,12 @@ def worked(
 ) -> DataFrame:
     """Read the records of files in tasks of ours, which make rows of them."""
     share = _share_bytes(spark, listed) if is_cut else BYTES_WORTH_A_TASK
-    options = {
-        "task": _told(_Cutter(reader, work)),
-        "shares": _told(shares(listed.files, share, is_cut=is_cut)),
-        "storage": current_storage().to_json(),
-    }
-    register(spark, CutFiles)
-    return spark.read.format(CutFiles.name()).schema(work.schema).options(**options).load()
+    found = shares(listed.files, share, is_cut=is_cut)
+    # Looked up here: executors on other machines do not have the variables.
+    task = _Task(reader, work, found, current_storage().resolved())
+    # A data source of Python does the same in the tasks, but Spark starts two more processes to plan it.
+    numbers = spark.range(0, len(found), 1, max(1, len(found)))
+    return mapped(numbers, task, work.schema)
 
 
 def _share_bytes(spark: SparkSession, listed: Listed) -> int:
@@ -261,38 +252,3 @@ def _parallelism(spark: SparkSession) -> int:
     if is_connect(spark):
         return int(spark.conf.get("spark.sql.shuffle.partitions", "8") or 8)
     return int(spark.sparkContext.defaultParallelism)
-
-
-class CutFiles(DataSource):  # type: ignore[misc]  # PySpark is not followed
-    """Spark's way to what the tasks read; its columns are told by whoever asks for them."""
-
-    @classmethod
-    def name(cls) -> str:
-        """Return the word for `format`."""
-        return "schemac-cut-files"
-
-    def reader(self, schema: StructType) -> "_CutReader":
-        """Make a reader of all files."""
-        # Looked up here: executors on other machines do not have the variables.
-        storage = Storage.from_json(self.options["storage"]).resolved()
-        return _CutReader(self.options["task"], _held(self.options["shares"]), storage)
-
-
-class _CutReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
-    """Reads some pieces in each task; Spark's planners, which have no use for it, do not load what a task needs."""
-
-    def __init__(self, task: str, shares: list[list[Piece]], storage: Storage) -> None:
-        self.task = task
-        self.shares = shares
-        self.storage = storage
-
-    def partitions(self) -> Sequence[InputPartition]:
-        """Name what each task reads."""
-        return [InputPartition(share) for share in self.shares]
-
-    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """Read the records of these pieces."""
-        task: _Cutter = _held(self.task)
-        with storage_in_use(self.storage):
-            for piece in partition.value:
-                yield from task.batches(piece)
