@@ -15,6 +15,7 @@ from schemac.pipeline import runner
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reading.unchanged import check_unchanged, look, note
 from schemac.pipeline.runner import run
+from schemac.pipeline.writing import engine_write
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
 from schemac.runs.errors import PipelineError
@@ -98,7 +99,7 @@ def test_run_on_a_source_that_changes(
     run(Job.model_validate(told), schema, spark=spark)
     # Another input, or it would be the run that is there.
     file.write_text("".join(f'{{"id": {1000 + i}}}\n' for i in range(RECORDS)))
-    write = runner.write_to_engine
+    write = engine_write.write_to_engine
 
     def change_and_write(*rest: Any) -> Any:
         change(file)
