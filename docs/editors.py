@@ -17,6 +17,9 @@ args = ["lsp"]
 [[language]]
 name = "yaml"
 language-servers = ["schemac", "yaml-language-server"]"""
+_EMACS = """(with-eval-after-load 'eglot
+  (add-to-list 'eglot-server-programs '((yaml-mode yaml-ts-mode) . ("schemac" "lsp"))))
+(add-hook 'yaml-mode-hook #'eglot-ensure)"""
 _ZED = """{
   "lsp": {
     "yaml-language-server": {
@@ -60,7 +63,8 @@ _REQUESTS = (
         "rename",
         (
             "of a field what `schemac rename` does, with a preview: manifest, lock, and every dataset that has the field from the same group; and"
-            " what other manifests, overlays and pipelines call it. Of groups, parameters, datasets and attributes of vocabularies: every file"
+            " what other manifests, overlays and pipelines call it; a reference without `to:` gets one. A name with which there would be a new error"
+            " is refused. Of groups, parameters, datasets and attributes of vocabularies: every file"
             " that has the name; a dataset keeps its lock"
         ),
     ),
@@ -91,6 +95,11 @@ def pages() -> dict[str, str]:
             ),
             section("Neovim", "Version 0.11 or newer, in `init.lua`:", code(_NEOVIM, "lua")),
             section("Helix", "In `languages.toml`:", code(_HELIX, "toml")),
+            section(
+                "Emacs",
+                "With Eglot, which Emacs 29 has and older ones get as the package `eglot`, and `yaml-mode`, in `init.el`:",
+                code(_EMACS, "elisp"),
+            ),
             section(
                 "Zed",
                 "Zed starts only language servers that an extension brings. Its YAML support takes the JSON Schemas below, by their"

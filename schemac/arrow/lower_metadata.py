@@ -7,7 +7,7 @@ is exact. `arrow.apache.org` is not among them, for the Arrow type says the same
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from json.encoder import encode_basestring
 from operator import itemgetter
 from typing import Any
@@ -36,10 +36,11 @@ def compact(value: Any) -> str:
     if kind is str:
         return encode_basestring(value)
     if kind is dict:
+        items: Iterable[tuple[Any, Any]] = value.items()
         entries = [
             # Most values are texts: to ask here saves a call for each.
             f"{encode_basestring(key)}:{encode_basestring(item) if item.__class__ is str else compact(item)}"
-            for key, item in sorted(value.items(), key=_KEY_OF)
+            for key, item in (sorted(items, key=_KEY_OF) if len(value) > 1 else items)
         ]
         return f"{{{','.join(entries)}}}"
     if kind is list or kind is tuple:

@@ -101,7 +101,9 @@ def _of_values(
 Renamed = Callable[[Any, str, str], Iterable[Renaming]]
 
 
-def _of_rows(name: str, value_type: Any, summary: str, renamed: Renamed) -> Attribute[Any]:
+def _of_rows(
+    name: str, value_type: Any, summary: str, renamed: Renamed, refused: Mapping[str, Any] | None = None
+) -> Attribute[Any]:
     return Attribute[Any](
         f"{DOMAIN}/{name}",
         value_type,
@@ -111,6 +113,7 @@ def _of_rows(name: str, value_type: Any, summary: str, renamed: Renamed) -> Attr
         facts=_FACTS,
         foreign_keys=_keys_of(name),
         renamed=renamed,
+        refused=refused,
     )
 
 
@@ -119,6 +122,9 @@ CONDITION_TOKEN = re.compile(
     r"|(?P<word>[^\W\d]\w*)|(?P<mark><>|!=|==|<=|>=|[=<>+\-*().,]))"
 )
 """What a condition is made of: texts, numbers, names and marks."""
+CONDITION_TEXT = r"""^(?:[^"'`/;:{}|&%~?@#$\\\[\]^]|'[^']*'|`[^`]*`)*$"""
+"""Every condition: outside of texts and names in backticks it has no other signs. It says this for editors, and one sign at a time,
+so that looking takes no longer than reading."""
 CONDITION_WORDS = frozenset({"and", "or", "not", "is", "null", "in", "between", "true", "false"})
 """Words of conditions; a field that is called like one stands in backticks."""
 
@@ -229,6 +235,7 @@ CHECK = _of_rows(
     Annotated[list[Annotated[str, Bounds(min_length=1)]], Bounds(min_length=1)],
     "conditions of a row, such as `tip <= fare`; one that is null, for want of a value, holds",
     _renamed_conditions,
+    {"type": "array", "contains": {"type": "string", "not": {"pattern": CONDITION_TEXT}}},
 )
 OF_ROWS = (UNIQUE, REFERENCES, CHECK)
 """Those of whole rows."""

@@ -33,7 +33,8 @@ from schemac.syntax.complaints import Complaint, complaints
 from schemac.syntax.plain import written
 from schemac.syntax.reading import InvalidValueError
 from schemac.syntax.remedies import Meant, Quote, Remove, Write
-from schemac.syntax.remedies_around import Hold, Move
+from schemac.syntax.remedies_around import Hold, Insert, Move
+from schemac.syntax.remedies_within import MoveToPart
 
 _KEY = re.compile(KEY_PATTERN)
 Say = Callable[..., None]
@@ -207,11 +208,15 @@ def _is_in_place(attribute: Attribute[Any], slot: Slot | None, say: Say) -> bool
     return True
 
 
+_KEYS_OF_PARTS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
+
+
 def _fitting_place(attribute: Attribute[Any], slot: Slot) -> str:
     """Where an author may have meant a hint to stand that does not fit a list or map."""
     for child in slot.children:
         if isinstance(child.segment, Part) and child.type.family in (attribute.fits or ()):
-            return f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{attribute.key}: …}}}}`"
+            text = f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{attribute.key}: …}}}}`"
+            return MoveToPart.of(text, _KEYS_OF_PARTS[child.segment])
     return ""
 
 
@@ -299,7 +304,7 @@ def _is_standard_word(
     if unknown or not is_link:
         return not unknown
     if "linkType" not in value:
-        help = "write `linkType: {kind: Multihash}`"
+        help = Insert.pair("linkType", "{kind: Multihash}")
         say(INVALID_ATTRIBUTE, "ObjectLink needs `linkType`", *steps, "kind", help=help)
         return False
     inner, place = value["linkType"], (*steps, "linkType")

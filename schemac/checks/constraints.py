@@ -8,7 +8,7 @@ Errors: SC319, SC324 to SC327.
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemac.attributes import constraints as attributes
 from schemac.attributes.attribute import Role
@@ -80,14 +80,17 @@ def _read(slot: Slot, key: str, kind: type[Constraint], findings: Findings) -> C
     authored = slot.extra[key]
     rounded = _rounded(slot, key, authored, findings)
     if rounded is not None:
-        help = Quote.it(help=f"write it in quotes: `{key}: '{rounded}'`")
+        quoted_ = f"`{key}: '{rounded.text}'`" if not rounded.steps else f"'{rounded.text}'"
+        help = Quote.it(help=f"write it in quotes: {quoted_}")
         message = f"`{key}` has more digits than a number in YAML keeps"
-        findings.at_extra(slot, key, UNFIT_CONSTRAINT, message, help=help)
+        findings.at_extra(slot, key, UNFIT_CONSTRAINT, message, *rounded.steps, help=help)
         return None
     try:
         return kind.read(slot.type, authored)
     except UnfitValueError as error:
-        findings.at_extra(slot, key, UNFIT_CONSTRAINT, f"{slot.path_text}: {error.message}", help=error.help)
+        steps = () if error.at is None else (error.at,)
+        message = f"{slot.path_text}: {error.message}"
+        findings.at_extra(slot, key, UNFIT_CONSTRAINT, message, *steps, help=error.help)
     except PatternError as error:
         findings.at_extra(
             slot, key, UNPORTABLE_PATTERN, f"{slot.path_text}: {error.message}", help=error.help
@@ -95,7 +98,15 @@ def _read(slot: Slot, key: str, kind: type[Constraint], findings: Findings) -> C
     return None
 
 
-def _rounded(slot: Slot, key: str, authored: Any, findings: Findings) -> str | None:
+class _Rounded(NamedTuple):
+    """A number that is not what it was read as."""
+
+    text: str
+    steps: tuple[int, ...]
+    """The item that it is, in a list."""
+
+
+def _rounded(slot: Slot, key: str, authored: Any, findings: Findings) -> _Rounded | None:
     """Return the text of a number that is not what it was read as; None for all others."""
     if slot.type.family is not Family.DECIMAL:
         return None
@@ -110,7 +121,7 @@ def _rounded(slot: Slot, key: str, authored: Any, findings: Findings) -> str | N
             text = found.source.excerpt(found.span) if found is not None else ""
             try:
                 if text and Decimal(text) != Decimal(repr(value)):
-                    return text
+                    return _Rounded(text, () if step is None else (step,))
             except ArithmeticError:
                 continue
     return None

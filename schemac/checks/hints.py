@@ -13,7 +13,7 @@ from schemac.logical.slots import Slot
 from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
 from schemac.source.suggest import with_article
 from schemac.syntax.remedies import Remove, Unwrap
-from schemac.syntax.remedies_around import Retype
+from schemac.syntax.remedies_of_types import Retype
 
 _DECIDING = (
     *(a.key for a in ATTRIBUTES.values() if a.decides_type and domain_of(a.key) != arrow.DOMAIN),

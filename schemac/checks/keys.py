@@ -23,7 +23,7 @@ from schemac.source.catalogue import (
 )
 from schemac.source.suggest import closest, with_article
 from schemac.syntax.remedies import Meant, Write
-from schemac.syntax.remedies_around import Require, Retype
+from schemac.syntax.remedies_of_types import Require, Retype
 
 _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attribute.names_columns)
 
@@ -49,7 +49,7 @@ def _check_key_part(slot: Slot, key: str, findings: Findings) -> None:
             return
         if above.is_nullable:
             text = f"make {above.path_text} required: write its type without Option"
-            help = Require(text) if above is slot else text
+            help = Require.field(text, levels=_levels(slot, above))
             findings.at_extra(
                 slot,
                 key,
@@ -66,6 +66,11 @@ def _check_key_part(slot: Slot, key: str, findings: Findings) -> None:
         findings.at_extra(
             slot, key, INVALID_PRIMARY_KEY, message, on_key=True, help="mark its members instead"
         )
+
+
+def _levels(slot: Slot, above: Slot) -> int:
+    """Return how many structs a slot is deeper than another one."""
+    return 0 if slot is above or slot.parent is None else 1 + _levels(slot.parent, above)
 
 
 def check_positions(slots: Sequence[Slot], findings: Findings) -> None:

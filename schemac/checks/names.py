@@ -19,6 +19,7 @@ from schemac.source.catalogue import (
     EMPTY_FIELD_NAME,
 )
 from schemac.source.listing import listed
+from schemac.syntax.remedies_within import DropCharacter
 
 # Line ends and tabs come from headers of spreadsheets; all engines hold them.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -36,7 +37,7 @@ def check_names(siblings: Sequence[Slot], findings: Findings) -> None:
         if not name.isprintable() and (control := _CONTROL.search(name)):
             character = f"U+{ord(control.group()):04X}"
             message = f"a name may not contain the control character {character}"
-            findings.at_name(slot, CONTROL_CHARACTER, message, help="remove it")
+            findings.at_name(slot, CONTROL_CHARACTER, message, help=DropCharacter.of(control.group()))
         first = by_name.setdefault(name, slot)
         if first is not slot:
             findings.at_name(

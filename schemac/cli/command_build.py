@@ -148,7 +148,8 @@ def _summary(
     datasets, files = len(output.built), sum(len(dataset.files) for dataset in output.built.values())
     done = f"{files} files in {out}, {written.files} of them new or changed"
     if written.removed:
-        done += f"; {_datasets(written.removed)} removed, because no manifest makes them any more"
+        pronoun = "it" if written.removed == 1 else "them"
+        done += f"; {_datasets(written.removed)} removed, because no manifest makes {pronoun} any more"
     if written.left:
         done += f"; {_datasets(written.left)} of other manifests left unchanged"
     losses = output.losses

@@ -6,8 +6,9 @@ Layer: cli.
 import argparse
 
 from schemac.cli.denial import add_deny, denied
-from schemac.cli.fixes import add_fix_arguments, fix_hint, fix_settings, is_fixing, run_fixes
+from schemac.cli.fixes import add_fix_arguments, checked, fix_hint, fix_settings, is_fixing, run_fixes
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
+from schemac.cli.pipelines import apart, check_pipelines
 from schemac.cli.project import (
     add_stdin,
     edited_of,
@@ -39,27 +40,29 @@ def run(options: argparse.Namespace) -> int:
 
 def _once(options: argparse.Namespace) -> Watched:
     report = Report()
-    project, files = open_project(options, report)
+    project, found = open_project(options, report)
     configuration = project.configuration
     wanted = Options(
         strict=options.strict or configuration.strict,
         system_columns=options.system_columns or configuration.system_columns,
         overlay=overlay_of(options, report),
-        edited=edited_of(files),
+        edited=edited_of(found),
         has_rules=True,
         **denied(options, project),
     )
     if is_fixing(options) and not report.has_errors:
-        return Watched(run_fixes(options, files, project, wanted, report), project)
+        return Watched(run_fixes(options, found, project, wanted, report), project)
     if is_fixing(options) and fix_settings(options, report):
         return _once(options)
+    files, pipelines = apart(found, wanted.edited)
     output = compile_files(files, project, wanted, report, is_whole=not options.paths)
+    check_pipelines(pipelines, wanted, report)
     project.cache.save()
     diagnostics = report.diagnostics
     show(diagnostics, options)
-    hint = fix_hint(diagnostics)
-    datasets = len(output.datasets)
-    found = count_summary(diagnostics) or "no findings"
     tell_files(output.files, project, options)
-    say(f"checked {datasets} dataset{'s' if datasets != 1 else ''}: {found}{hint}", options)
+    say(
+        f"{checked(output, pipelines)}: {count_summary(diagnostics) or 'no findings'}{fix_hint(diagnostics)}",
+        options,
+    )
     return Watched(exit_code(diagnostics, options), project, imported_files(output.files))

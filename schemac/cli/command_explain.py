@@ -4,13 +4,12 @@ Layer: cli.
 """
 
 import argparse
-from inspect import getdoc
 from typing import TYPE_CHECKING
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.layout import wrapped
 from schemac.cli.terminal import put, put_page, tell
-from schemac.registry.codes import codes, own_codes
+from schemac.registry.codes import codes, own_code
 from schemac.registry.pages import loss_pages, page
 from schemac.source.code import Code
 from schemac.source.pages import rule_pages
@@ -50,12 +49,15 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.CLEAN
     wanted = options.code.strip().upper()
     # A page of the compiler's own can be read whatever is wrong with an engine that is installed.
-    if wanted in own_codes():
-        put_page(page(own_codes()[wanted]).text)
+    own = own_code(wanted)
+    if own is not None:
+        put_page(page(own).text)
         return ExitCode.CLEAN
     of_others = _rules_of_others()
     named = next((r for r in of_others if wanted in (r.code.id, r.code.slug.upper())), None)
     if named is not None:
+        from inspect import getdoc  # for start-up time, as above
+
         why = getdoc(named.check) or ""
         put_page(f"# {named.code.id} {named.code.slug}\n\nThis schema has {named.code.title}.\n\n{why}\n")
         return ExitCode.CLEAN

@@ -14,6 +14,7 @@ from schemac.formatting.format import formatted
 from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import rewrite
 from schemac.project.options import Options
+from schemac.project.under_way import WORK
 from schemac.source.render.diff import render_diff
 from schemac.source.report import Report
 from schemac.source.text import decode_text
@@ -43,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
     report = Report()
     _, files = open_project(options, report)
     wanted = Options(targets=(), edited=edited_of(files))
+    WORK.expect(len(files))
     texts = [text for file in files if (text := _laid_out(file, wanted, report)) is not None]
     changed = [text for text in texts if text.after != text.before]
     if options.format == "json":
@@ -85,8 +87,10 @@ def _laid_out(file: ManifestFile, wanted: Options, report: Report) -> _Text | No
         return None
     before = content.decode("utf-8")
     found = Report()
+    WORK.begin("parse", file.name)
     parse(source, found)
     report.extend(found.diagnostics)
+    WORK.begin("lay out", file.name)
     # What YAML cannot read stays as it is.
     return _Text(file.name, before, before if found.has_errors else formatted(before, file.name))
 

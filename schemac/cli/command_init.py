@@ -14,6 +14,7 @@ from pathlib import Path
 from schemac.artifacts.folder import make_folder
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.json_schemas import files_of_project
+from schemac.cli.layout import wrapped
 from schemac.cli.terminal import put, tell
 
 TEMPLATES = {
@@ -54,9 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the files; none at all if one of them is there already."""
     if options.list_templates:
-        put("\n".join(f"{name:<10} {what}" for name, what in TEMPLATES.items()))
+        put("\n".join(wrapped(f"{name:<10} ", what) for name, what in TEMPLATES.items()))
         return ExitCode.CLEAN
     folder = Path(options.folder)
+    if folder.exists() and not folder.is_dir():
+        tell(f"schemac: {folder} is a file; name a folder")
+        return ExitCode.USAGE
     template = files_of_project(_template(options))
     taken = [name for name in template if os.path.lexists(folder / name)]
     ignored = template[_IGNORED].decode().splitlines()[1:]

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_output_arguments, add_overlay_argument, exit_code, say, show
+from schemac.cli.pipelines import say_missing, without_ignored_in
 from schemac.cli.progress import ProgressLines, records_bar
 from schemac.cli.project import overlay_of
 from schemac.cli.run_files import RunFiles, add_file_arguments
 from schemac.cli.terminal import put, put_json, tell
-from schemac.pipeline.codes import MISSING_PACKAGE
 from schemac.source.catalogue import PIPELINE_DRIFT, REPLAY, RULE_WARNING
 from schemac.source.report import Report
-from schemac.source.text import read_file
 
 if TYPE_CHECKING:
     from schemac.physical.arrow import ArrowSchema
@@ -95,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
         code = 130 if isinstance(error, KeyboardInterrupt) else ExitCode.INTERNAL
         files.ended(_outcome(options, call, files, code), call.schema)
         raise
-    call.report = _without_ignored(call.report, options)
+    call.report = without_ignored_in(options.pipeline, call.report, {})
     diagnostics = call.report.diagnostics
     outcome = _outcome(options, call, files, exit_code(diagnostics, options))
     if options.format == "json":
@@ -108,25 +107,6 @@ def run(options: argparse.Namespace) -> int:
             put(str(told))
     written = files.ended(outcome, call.schema)
     return outcome.exit_code or written
-
-
-def _without_ignored(report: Report, options: argparse.Namespace) -> Report:
-    """Return what no comment in the pipeline, its manifest or its overlay ignores."""
-    if not report.diagnostics:
-        return report
-    from schemac.project.configuration import find_project  # for start-up time, as below
-    from schemac.project.ignoring import without_ignored
-
-    def text(name: str) -> bytes | None:
-        try:
-            return read_file(name)
-        except OSError:
-            return None
-
-    project = find_project(Path(options.pipeline).resolve().parent, Report())
-    kept = Report()
-    kept.extend(without_ignored(report.diagnostics, text, project))
-    return kept
 
 
 @dataclass
@@ -156,26 +136,25 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
     report = call.report
     try:
         # Imported here for start-up time, and because Spark is an extra that may not be there.
+        from schemac.pipeline.conforming.check import checked_job
         from schemac.pipeline.conforming.load import load_job
-        from schemac.pipeline.conforming.preflight import check
         from schemac.pipeline.errors import PipelineError
         from schemac.runs.request import RunRequest
     except ModuleNotFoundError as error:
-        help = "install it with: pip install 'schemac[all]'"
-        report.add(MISSING_PACKAGE, f"the pipeline needs {error.name}, which is not installed", help=help)
+        say_missing(error, report)
         return
     overlay = overlay_of(options, report)
-    loaded = call.loaded = (
-        load_job(Path(options.pipeline), report, overlay) if not report.has_errors else None
-    )
-    if loaded is None:
+    if report.has_errors:
+        return
+    load = checked_job if options.dry_run else load_job
+    loaded = call.loaded = load(Path(options.pipeline), report, overlay)
+    if loaded is None or report.has_errors:
+        return
+    if options.dry_run:
+        columns = len(loaded.dataset.columns)
+        say(f"{options.pipeline} can run: {columns} columns of {loaded.dataset.name}", options)
         return
     try:
-        if options.dry_run:
-            check(loaded.job, loaded.arrow_schema)
-            columns = len(loaded.dataset.columns)
-            say(f"{options.pipeline} can run: {columns} columns of {loaded.dataset.name}", options)
-            return
         if options.explain is not None:
             from schemac.pipeline.explain import explain_field
 

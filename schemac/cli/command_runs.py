@@ -5,7 +5,7 @@ Layer: cli.
 
 import argparse
 
-from schemac.cli.layout import table
+from schemac.cli.layout import table, wrapped
 from schemac.cli.output import add_output_arguments, exit_code, show, show_document
 from schemac.cli.terminal import put, put_rendered
 from schemac.runs.errors import PipelineError
@@ -62,7 +62,7 @@ def _sink_of(table: str) -> Sink | None:
 
 def _show(runs: list[CommittedRun]) -> None:
     if not runs:
-        put("no run has written this table; it may have been written by other means")
+        put(wrapped("", "no run has written this table; it may have been written by other means"))
         return
     put_rendered(table([COLUMNS, *map(_cells, runs)]) + "\n")
 

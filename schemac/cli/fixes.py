@@ -4,12 +4,14 @@ Layer: cli.
 """
 
 import argparse
+import os
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import exit_code, say, show
-from schemac.cli.project import overlay_of
+from schemac.cli.pipelines import apart, check_pipelines
 from schemac.cli.terminal import put_source, tell
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
@@ -20,6 +22,10 @@ from schemac.source.diagnostic import Diagnostic
 from schemac.source.listing import listed
 from schemac.source.render.text import count_summary, render_text
 from schemac.source.report import Report
+
+if TYPE_CHECKING:
+    # For start-up time: few runs have one.
+    from schemac.project.overlays import RunOverlay
 
 
 def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +56,13 @@ def fix_hint(diagnostics: Sequence[Diagnostic]) -> str:
     return f"; can be fixed: {', '.join(parts)}"
 
 
+def checked(output: Output, pipelines: Sequence[ManifestFile]) -> str:
+    """Return what was checked, for the summary: `checked 3 datasets, 1 pipeline`."""
+    counts = [(len(output.datasets), "dataset")] if output.datasets or not pipelines else []
+    counts += [(len(pipelines), "pipeline")] if pipelines else []
+    return "checked " + ", ".join(f"{n} {noun}{'s' if n != 1 else ''}" for n, noun in counts)
+
+
 def is_fixing(options: argparse.Namespace) -> bool:
     """Whether fixes are to be carried out or shown. In a format for programs, findings have their fixes: `--diff` shows them as they are."""
     return options.format == "text" if options.diff else bool(options.fix)
@@ -70,20 +83,24 @@ def fix_settings(options: argparse.Namespace, report: Report) -> bool:
 
 def run_fixes(
     options: argparse.Namespace,
-    files: Sequence[ManifestFile],
+    named: Sequence[ManifestFile],
     project: Project,
     wanted: Options,
     report: Report,
 ) -> int:
     """Fix what can be fixed, say what is left; the exit code is that of the check after it."""
-    output = Output()
+    output, pipelines = Output(), list[ManifestFile]()
 
     def check(edited: dict[str, bytes]) -> Sequence[Diagnostic]:
-        nonlocal output
+        nonlocal output, pipelines
         found = Report()
         found.extend(report.diagnostics)
-        now = replace(wanted, edited={**wanted.edited, **edited})
+        overlay = _overlay(options, wanted, edited, found)
+        now = replace(wanted, edited={**wanted.edited, **edited}, overlay=overlay)
+        # What a fix has made readable may turn out to be a pipeline.
+        files, pipelines = apart(named, now.edited)
         output = compile_files(files, project, now, found, is_whole=not options.paths)
+        check_pipelines(pipelines, now, found)
         return found.diagnostics
 
     fixing = Fixing(options.unsafe_fixes)
@@ -95,22 +112,28 @@ def run_fixes(
         say(f"{_summary(fixing, findings, 'would fix')}{f'; left: {left}' if left else ''}", options)
         return ExitCode.FINDINGS if fixing.after else exit_code(findings, options)
     if options.paths == ["-"]:
-        put_source(_standard_output(fixing, files, wanted))
+        put_source(_standard_output(fixing, named, wanted))
         tell(render_text(findings).rstrip() or "no findings")
         return exit_code(findings, options)
     written = Report()
     fixing.write(written)
-    if options.overlay is not None and str(options.overlay) in fixing.after:
-        # The overlay was read before it was fixed.
-        wanted = replace(wanted, overlay=overlay_of(options, written))
-        findings = check({})
     findings = (*findings, *written.diagnostics)
     show(findings, options)
-    datasets = len(output.datasets)
-    found = count_summary(findings) or "no findings"
-    say(f"checked {datasets} dataset{'s' if datasets != 1 else ''}: {found}", options)
+    say(f"{checked(output, pipelines)}: {count_summary(findings) or 'no findings'}", options)
     say(_summary(fixing, findings, "fixed"), options)
     return exit_code(findings, options)
+
+
+def _overlay(
+    options: argparse.Namespace, wanted: Options, edited: dict[str, bytes], report: Report
+) -> "RunOverlay | None":
+    """Return the overlay of a run as its fixes have made it so far."""
+    content = edited.get(os.path.abspath(options.overlay)) if options.overlay is not None else None
+    if content is None:
+        return wanted.overlay
+    from schemac.project.overlays import overlay_of  # for start-up time: few runs have one
+
+    return overlay_of(content, str(options.overlay), report)
 
 
 def _standard_output(fixing: Fixing, files: Sequence[ManifestFile], wanted: Options) -> str:

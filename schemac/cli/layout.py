@@ -8,6 +8,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from schemac.source.printable import printable
 
@@ -60,10 +61,27 @@ def wrapped(start: str, text: str, *, prefix: str = "") -> str:
         return f"{start}{text}".rstrip()
     import textwrap  # for start-up time, as above
 
+    room = min(room, columns - len(indent))
     parts = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
     if lines:
         return "\n".join([*lines, *(f"{indent}{part}" for part in parts)])
     return start + f"\n{indent}".join(parts)
+
+
+def folded(text: str, stream: TextIO) -> str:
+    """Return a text whose lines end between words where the terminal ends; one that goes elsewhere stays as it is."""
+    if not stream.isatty():
+        return text
+    import shutil  # for start-up time, as above
+
+    columns = shutil.get_terminal_size().columns
+    return "\n".join(_folded(line, columns) if len(line) > columns else line for line in text.split("\n"))
+
+
+def _folded(line: str, columns: int) -> str:
+    import textwrap  # for start-up time, as above
+
+    return "\n".join(textwrap.wrap(line, columns, break_long_words=False, break_on_hyphens=False))
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

@@ -240,9 +240,10 @@ class _Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """Leave; what is said may repeat the words of the command line."""
         if message:
-            from schemac.source.printable import printable  # for start-up time, as above
+            from schemac.cli.layout import folded  # for start-up time, as above
+            from schemac.source.printable import printable
 
-            message = printable(message, keep="\n")
+            message = folded(printable(message, keep="\n"), sys.stderr)
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:

@@ -8,6 +8,7 @@ import os
 import sys
 from typing import Any
 
+from schemac.cli.layout import folded
 from schemac.cli.waiting import clear
 from schemac.source.printable import json_printable, printable
 
@@ -68,7 +69,7 @@ def put_json(document: Any) -> None:
 def tell(message: str) -> None:
     """Print a line beside what is printed for programs."""
     clear()
-    sys.stderr.write(printable(message, keep="\n") + "\n")
+    sys.stderr.write(folded(printable(message, keep="\n"), sys.stderr) + "\n")
 
 
 def clear_screen() -> None:

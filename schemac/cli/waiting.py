@@ -7,7 +7,6 @@ for nothing. The bar is gone before anything else is written.
 """
 
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -35,6 +34,8 @@ class _Bar:
 
     def ring(self, _signal: int, frame: FrameType | None) -> None:
         """Show the bar as it is now, and let the system ring again."""
+        import signal  # for start-up time: most commands end before anything rings
+
         try:
             # rich loads modules, and Python cannot do that in the middle of loading another.
             if not _is_loading(frame):
@@ -76,6 +77,8 @@ class _Bar:
 
     def clear(self) -> None:
         """Take the bar away for good."""
+        import signal  # as above
+
         signal.setitimer(signal.ITIMER_REAL, 0)
         if self._shown is not None:
             with suppress(OSError):
@@ -108,6 +111,8 @@ def bar_when_long(command: str, format: str) -> Iterator[None]:
     if command in _WITH_OWN_BAR or not _is_wanted(format):
         yield
         return
+    import signal  # as above
+
     bar = _Bar(command)
     before = signal.signal(signal.SIGALRM, bar.ring)
     _BARS.append(bar)
@@ -123,7 +128,9 @@ def _is_wanted(format: str) -> bool:
     is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
     if format != "text" or not is_terminal:
         return False
-    import threading  # for start-up time: only where somebody looks
+    # For start-up time: only where somebody looks.
+    import signal
+    import threading
 
     is_main = threading.current_thread() is threading.main_thread()
     return is_main and hasattr(signal, "setitimer")

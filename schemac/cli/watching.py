@@ -17,6 +17,7 @@ from schemac.cache.misremembered import MisrememberedError
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.project import STDIN, out_folder
 from schemac.cli.terminal import clear_screen, tell
+from schemac.cli.waiting import bar_when_long
 from schemac.project.configuration import FILES, Project
 from schemac.project.discovery import walk
 
@@ -59,9 +60,11 @@ def watch(options: argparse.Namespace, once: Callable[[], Watched]) -> int:
             clear_screen()
             if changed:
                 tell(f"{_listed(changed)} changed")
-            done = _carried_out(options, once)
+            # The first screen took the bar of the command away.
+            with bar_when_long(options.command, options.format):
+                done = _carried_out(options, once)
             before = _state(options, done)
-            tell(f"watching {len(before)} files; Ctrl-C ends it")
+            tell(f"watching {len(before)} file{'' if len(before) == 1 else 's'}; Ctrl-C ends it")
             changed = _next_change(options, done, before)
     except KeyboardInterrupt:
         tell("stopped watching")

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, field
 
 from schemac.syntax.remedies import WriteText
+from schemac.syntax.remedies_within import Rewrite
 
 _PUNCTUATION = frozenset("\\^$.|?*+()[]{}-/\"'#&~!%,:;<=>@_` ")
 _CONTROLS = frozenset("ntrf")
@@ -95,7 +96,13 @@ class _Reader:
             self.mended, self.complaint = written, f"`{written}` {why}"
         self.emit(portable)
 
-    def alternatives(self, depth: int) -> int:
+    def literally(self, at: int, count: int = 1) -> Rewrite:
+        """Return the way out that stands for characters with a meaning of their own: backslashes before them."""
+        escaped = "".join(f"\\{c}" for c in self.text[at : at + count])
+        whole = self.text[:at] + escaped + self.text[at + count :]
+        return Rewrite.text_of(f"write `{escaped}` for the character", whole)
+
+    def alternatives(self, depth: int, opened: int = 0) -> int:
         """Read up to the end of a group, or of the pattern; return how often what is inside may be repeated."""
         most = 1
         while self.next:
@@ -103,7 +110,7 @@ class _Reader:
                 if depth:
                     return most
                 raise PatternError(
-                    f"the `)` at character {self.at + 1} closes no group", "write `\\)` for the character"
+                    f"the `)` at character {self.at + 1} closes no group", self.literally(self.at)
                 )
             if self.next == "|":
                 self.emit("|")
@@ -111,7 +118,7 @@ class _Reader:
                 continue
             most = max(most, self.piece(depth))
         if depth:
-            raise PatternError("a group is not closed", "write `\\(` for the character")
+            raise PatternError("a group is not closed", self.literally(opened))
         return most
 
     def piece(self, depth: int) -> int:
@@ -126,12 +133,12 @@ class _Reader:
         elif self.next in "*+?":
             raise PatternError(
                 f"the `{self.next}` at character {self.at + 1} repeats nothing",
-                f"write `\\{self.next}` for the character",
+                self.literally(self.at),
             )
         elif self.next in "{}":
             raise PatternError(
                 f"the `{self.next}` at character {self.at + 1} is read differently by RE2, Java and Python",
-                f"write `\\{self.next}` for the character",
+                self.literally(self.at),
             )
         elif self.next == "]":
             self.mend("]", "\\]", "outside of a class is read differently by RE2, Java and Python")
@@ -177,7 +184,7 @@ class _Reader:
         if found is None or not (found["low"] or found["high"]):
             raise PatternError(
                 f"the `{{` at character {self.at + 1} is read differently by RE2, Java and Python",
-                "write `\\{` for the character",
+                self.literally(self.at),
             )
         if not found["low"]:
             high = found["high"]
@@ -196,9 +203,10 @@ class _Reader:
                 f"`{shown}` is not in all of RE2, Java and Python",
                 "write groups as `(…)` or `(?:…)`; there are no look-arounds, names and flags",
             )
+        start = self.at
         self.emit(opening)
         self.at += len(opening)
-        inside = self.alternatives(depth + 1)
+        inside = self.alternatives(depth + 1, start)
         self.emit(")")
         self.at += 1
         return inside
@@ -229,13 +237,11 @@ class _Reader:
         if self.next == "]":
             raise PatternError(
                 f"the `]` at character {self.at + 1} is read differently by RE2, Java and Python",
-                "write `\\]` for the character",
+                self.literally(self.at),
             )
         while self.next != "]":
             if not self.next:
-                raise PatternError(
-                    f"the class at character {start + 1} is not closed", "write `\\[` for the character"
-                )
+                raise PatternError(f"the class at character {start + 1} is not closed", self.literally(start))
             low = self.class_member(is_first=self.text[self.at - 1] in "[^")
             if self.next == "-" and self.text[self.at + 1 : self.at + 2] != "]" and low:
                 self.at += 1
@@ -267,13 +273,14 @@ class _Reader:
         self.at += 1
         if character == "[" or (character in "&~|-" and self.next == character):
             pair = character if character == "[" else character * 2
-            escaped = "".join(f"\\{c}" for c in pair)
             raise PatternError(
                 f"`{pair}` in a class is read differently by Java and Python",
-                f"write `{escaped}` for the character",
+                self.literally(self.at - 1, len(pair)),
             )
         if character == "-" and not is_first and self.next != "]":
-            raise PatternError("a `-` in the middle of a class may be read as a range", "write `\\-`")
+            raise PatternError(
+                "a `-` in the middle of a class may be read as a range", self.literally(self.at - 1)
+            )
         self.emit(character, _java_of(character))
         return character
 

@@ -118,14 +118,16 @@ class Enum(Constraint):
     def read(cls, type_: LogicalType, authored: Any) -> Self:
         """Return the values, which are all of the type, and none of which stands twice."""
         found: dict[Value, Any] = {}
-        for one in authored:
-            value = read_value(type_, one)
+        for i, one in enumerate(authored):
+            try:
+                value = read_value(type_, one)
+            except UnfitValueError as error:
+                raise UnfitValueError(error.message, error.help, at=i) from error
             if value in found:
                 was = found[value]
                 as_ = "" if repr(was) == repr(one) else f", once as {was}"
-                raise UnfitValueError(
-                    f"{shown(type_, value)} stands twice in the list{as_}", "keep one of the two"
-                )
+                message = f"{shown(type_, value)} stands twice in the list{as_}"
+                raise UnfitValueError(message, Remove.it(help="keep one of the two", is_safe=not as_), at=i)
             found[value] = one
         return cls(type_, tuple(found))
 

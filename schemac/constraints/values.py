@@ -21,6 +21,7 @@ from schemac.kinds.units import PER_SECOND
 from schemac.logical.model import LogicalType
 from schemac.source.suggest import with_article
 from schemac.syntax.remedies import Quote, WriteText
+from schemac.syntax.remedies_within import Rewrite
 
 Value = int | Decimal | float | str | bool
 """A value of a type. Of one type, all of them are of one class."""
@@ -41,9 +42,11 @@ _MOST_DIGITS = 400
 class UnfitValueError(Exception):
     """An authored value that is none of a type."""
 
-    def __init__(self, message: str, help: str = "") -> None:
+    def __init__(self, message: str, help: str = "", *, at: int | None = None) -> None:
         super().__init__(message)
         self.message, self.help = message, help
+        self.at = at
+        """The item of a list that it is about."""
 
 
 def read_value(type_: LogicalType, authored: Any) -> Value:
@@ -160,7 +163,8 @@ def _decimal(type_: LogicalType, authored: Any) -> Value:
             else f"{-scale} zeros at its end"
         )
         near = f"write '{rounded:f}'" if rounded else f"write '{Decimal(1).scaleb(-scale):f}'"
-        help = f"{near}, or a type with more digits"
+        digit = rounded or Decimal(1).scaleb(-scale)
+        help = Rewrite.text_of(f"{near}, or a type with more digits", f"{digit:f}")
         raise UnfitValueError(
             f"{_quoted(authored)} is no value of {type_.type_text()}, which has {digits}", help
         )
@@ -213,7 +217,8 @@ def _last_day(text: str) -> str:
     year, month = (int(part) for part in text.split("-")[:2])
     if not (1 <= year <= 9999 and 1 <= month <= 12):
         return "write a day of the years 0001 to 9999, such as '2020-01-31'"
-    return f"the last day of this month is '{text[:8]}{monthrange(year, month)[1]}'"
+    last = f"{text[:8]}{monthrange(year, month)[1]}"
+    return Rewrite.text_of(f"the last day of this month is '{last}'", last)
 
 
 def _time(type_: LogicalType, authored: Any) -> Value:
@@ -250,7 +255,8 @@ def _timestamp(type_: LogicalType, authored: Any) -> Value:
     if found is None:
         raise UnfitValueError(f"{_quoted(authored)} is no timestamp", f"write a timestamp as '{example}'")
     if is_instant and found["zone"] is None:
-        help = f"write '{authored}Z' for UTC, or with another offset, such as '{authored}+02:00'"
+        utc = f"write '{authored}Z' for UTC, or with another offset, such as '{authored}+02:00'"
+        help = Rewrite.text_of(utc, f"{authored}Z")
         raise UnfitValueError(f"'{authored}' has no offset, but {type_.type_text()} is an instant", help)
     if not is_instant and found["zone"] is not None:
         reading = WriteText.text_of(authored.removesuffix(found["zone"]), mark="'", is_safe=False)

@@ -12,10 +12,14 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import jinja2
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
 
 from schemac.attributes.own import Classification
+from schemac.documentation.history import History, Step
 from schemac.documentation.model import DatasetPage, FieldPage, Site
 from schemac.documentation.picture import draw
+from schemac.documentation.prose import plain, prose
 from schemac.evolution.changes import Change, Fact
 from schemac.source.json_object import Json
 from schemac.source.printable import printable
@@ -56,9 +60,12 @@ def environment_of_pages() -> jinja2.Environment:
         finalize=_harmless,
     )  # fmt: skip
     environment.filters |= {
+        "plain": plain,
+        "prose": prose,
         "text": _text,
         "json": lambda value: json.dumps(value, ensure_ascii=False),
         "url": quote,
+        "history": _history_data,
         "is_digit": str.isdigit,
         "kind_of_change": kind_of_change,
     }
@@ -109,11 +116,13 @@ def _search_data(site: Site) -> str:
     entries: list[Json] = []
     for one in site.datasets:
         url = f"datasets/{quote(one.file)}.html"
-        entries.append(_entry(one.name, "", f"{len(one.fields)} columns", one.description, url))
+        entries.append(_entry(one.name, "", f"{len(one.fields)} columns", plain(one.description), url))
         for field in one.all_fields:
             if field.is_member:
                 in_ = ".".join((one.name, *_around(field)))
-                words = " ".join((field.description, *field.tags, field.classification, field.owner)).strip()
+                words = " ".join(
+                    (plain(field.description), *field.tags, field.classification, field.owner)
+                ).strip()
                 entries.append(
                     _entry(field.name, in_, field.type_text, words, f"{url}#{quote(field.anchor)}")
                 )
@@ -130,6 +139,37 @@ def _around(field: FieldPage) -> list[str]:
 def _entry(name: str, in_: str, type: str, text: str, url: str) -> Json:
     parts = {"name": name, "in": in_, "type": type, "text": text}
     return {**{key: printable(value) for key, value in parts.items()}, "url": url}
+
+
+def _history_data(found: History) -> Markup:
+    """Return what `site.js` compares versions by; an order that stays is told once, and texts show what they hide."""
+    orders = [
+        order if n == 0 or order != found.orders[n - 1] else None for n, order in enumerate(found.orders)
+    ]
+    fields = {
+        id_: {
+            "paths": [
+                (step.since, step.parent, printable(step.name), printable(step.path)) for step in one.paths
+            ],
+            "types": _steps(one.types),
+            "attributes": {printable(key): _steps(steps) for key, steps in sorted(one.attributes.items())},
+        }
+        for id_, one in found.fields.items()
+    }
+    schema = {printable(key): _steps(steps) for key, steps in sorted(found.schema.items())}
+    return htmlsafe_json_dumps({"orders": orders, "schema": schema, "fields": fields}, separators=(",", ":"))
+
+
+def _steps(steps: Iterable[Step]) -> list[tuple[int, int, str | None, str]]:
+    return [
+        (
+            one.since,
+            one.state,
+            None if one.value is None else printable(_text(one.value), keep="\n"),
+            one.words,
+        )
+        for one in steps
+    ]
 
 
 def _text(value: Any) -> str:

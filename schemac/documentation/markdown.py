@@ -47,9 +47,9 @@ def _page(one: DatasetPage, site: Site) -> Iterator[str]:
         yield "## References\n"
         names = [(one.source, ", ".join(one.fields), one.target, ", ".join(one.to)) for one in related]
         yield _table(("dataset", "fields", "refers to", "fields"), [tuple(map(_cell, row)) for row in names])
-    if one.history:
+    if one.revisions:
         yield "## Changelog\n"
-    for revision in one.history:
+    for revision in reversed(one.revisions):
         version = f"Version {revision.new}" if revision.new.isdigit() else revision.new
         yield f"### {_text(version)}\n"
         yield "\n".join(_change(change) for change in revision.changes) or "No changes."

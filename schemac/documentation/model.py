@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from schemac.attributes.own import Deprecation
+from schemac.documentation.history import History
 from schemac.evolution.changes import Change
 
 
@@ -111,7 +112,9 @@ class DatasetPage:
     versions: tuple[str, ...] = ()
     """Labels of the locked versions, the oldest first; the last one may be what is not locked yet."""
     revisions: tuple[Revision, ...] = ()
-    """Of every two of them, the older one first."""
+    """What each version but the first one changed, the oldest first."""
+    history: History | None = None
+    """What all versions were, where there are several."""
 
     @property
     def field_count(self) -> int:
@@ -134,17 +137,6 @@ class DatasetPage:
     def all_fields(self) -> "tuple[FieldPage, ...]":
         """Every field and part, parents first."""
         return tuple(_flat(self.fields))
-
-    def revision(self, old: str, new: str) -> Revision | None:
-        """Return what changed between two versions."""
-        return next((one for one in self.revisions if (one.old, one.new) == (old, new)), None)
-
-    @property
-    def history(self) -> tuple[Revision, ...]:
-        """What each version changed, the newest first."""
-        pairs = zip(self.versions, self.versions[1:], strict=False)
-        found = (self.revision(old, new) for old, new in pairs)
-        return tuple(reversed([one for one in found if one is not None]))
 
 
 def _flat(fields: tuple[FieldPage, ...]) -> list[FieldPage]:

@@ -7,12 +7,13 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from schemac.artifacts.emission import Compilation, Emission, load_target
 from schemac.attributes.constraints import OF_ROWS, OF_VALUES, REFERENCES
 from schemac.attributes.odf import DESCRIPTION
+from schemac.documentation.history import read_history
 from schemac.documentation.model import (
     DatasetPage,
     EngineType,
@@ -24,7 +25,7 @@ from schemac.documentation.model import (
     Site,
 )
 from schemac.evolution.diff import diff, slot_type_text
-from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
+from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.keys import named_key, primary_key
 from schemac.logical.ownership import ATTRIBUTES as OWNERSHIP
@@ -40,8 +41,6 @@ from schemac.project.targets import emit_targets, engines_of
 from schemac.registry.installed import engine
 from schemac.source.report import Report
 
-MOST_COMPARED = 30
-"""Versions of which any two are compared; of a longer history, those before are compared with the next one."""
 _TOLD = {DESCRIPTION.key, *(a.key for a in OWNERSHIP), *(a.key for a in OF_VALUES), *(a.key for a in OF_ROWS)}
 """Attributes that have a place of their own on a page."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^[.-]")
@@ -104,6 +103,7 @@ def _dataset(
         tuple(losses.get("", ())),
         tuple([version.label.removeprefix("lock:") for version in versions]),
         tuple(_revisions(versions)),
+        read_history(versions) if len(versions) > 1 else None,
     )
 
 
@@ -181,26 +181,20 @@ def _engines(
     return types, losses
 
 
-def _versions(dataset: LogicalDataset, locked: Locked | None) -> list[SchemaVersion]:
+def _versions(dataset: LogicalDataset, locked: Locked | None) -> list[LockedSchemaVersion]:
     if locked is None or locked.dataset.newest is None:
         return []
-    versions: list[SchemaVersion] = [
-        locked_schema_version(locked.dataset, version.number) for version in locked.dataset.versions
-    ]
+    versions = [locked_schema_version(locked.dataset, version.number) for version in locked.dataset.versions]
     if locked.found.is_changed:
         now = LockedSchemaVersion(dataset, _UNLOCKED, locked.dataset, locked.found.ids, locked.found.numbers)
         versions.append(now)
     return versions
 
 
-def _revisions(versions: Sequence[SchemaVersion]) -> Iterable[Revision]:
-    """Compare any two of the newest versions, and each of those before with the next one."""
-    early = len(versions) - MOST_COMPARED
-    pairs = [(n, n + 1) for n in range(max(0, early))]
-    pairs += combinations(range(max(0, early), len(versions)), 2)
+def _revisions(versions: Sequence[LockedSchemaVersion]) -> Iterable[Revision]:
     labels = [version.label.removeprefix("lock:") for version in versions]
-    for old, new in pairs:
-        yield Revision(labels[old], labels[new], diff(versions[old], versions[new]))
+    for n, (old, new) in enumerate(pairwise(versions)):
+        yield Revision(labels[n], labels[n + 1], diff(old, new))
 
 
 def _relations(dataset: LogicalDataset) -> Iterable[Relation]:

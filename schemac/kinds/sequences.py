@@ -26,7 +26,7 @@ from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
 from schemac.source.listing import listed
 from schemac.source.suggest import with_article
 from schemac.syntax.reading import Bounds
-from schemac.syntax.remedies import Write
+from schemac.syntax.remedies import Remove, Write
 from schemac.syntax.remedies_around import Detach
 
 FixedLength = Annotated[int, Bounds(ge=1, le=2**31 - 1)]
@@ -89,7 +89,7 @@ def _checkbuffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large_
             CONFLICTING_HINTS,
             f"{slot.path_text} has a fixed length, so it has no offsets to encode",
             on_key=True,
-            help="remove the hint, or remove `fixedLength`",
+            help=Remove.it(help="remove the hint, or remove `fixedLength`", is_safe=False),
         )
     elif buffer.kind == "RunEnd":
         findings.at_extra(

@@ -5,7 +5,7 @@ Shape: SC80x comments and settings, SC81x and SC82x names, SC83x descriptions, S
 SC88x owners, SC89x data about people.
 """
 
-from schemac.source.diagnostic import Code, Severity
+from schemac.source.code import Code, Severity
 
 _WARNING = Severity.WARNING
 

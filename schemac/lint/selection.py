@@ -44,21 +44,26 @@ class Selection:
         return None if most is None else Severity(self.settings.severity[most])
 
     def unknown(self) -> Iterator[tuple[tuple[str, ...], str, str]]:
-        """Yield what names no rule: where it stands in the settings, the word, and the nearest one that does."""
+        """Yield what names no rule: the keys that lead to it in the settings, the word, and the nearest one that does."""
         settings = self.settings
         for key, words in (
             ("select", settings.select),
             ("extend-select", settings.extend_select),
             ("ignore", settings.ignore),
         ):
-            yield from (((key,), word, self._near(word)) for word in words if not self._is_known(word))
+            yield from self._of_list((key,), words)
         for word in settings.severity:
             if not self._is_known(word):
                 yield ("severity", word), word, self._near(word)
         for pattern, words in settings.per_path.items():
-            yield from (
-                (("per-path", pattern), word, self._near(word)) for word in words if not self._is_known(word)
-            )
+            yield from self._of_list(("per-path", pattern), words)
+
+    def _of_list(
+        self, keys: tuple[str, ...], words: Iterable[str]
+    ) -> Iterator[tuple[tuple[str, ...], str, str]]:
+        for i, word in enumerate(words):
+            if not self._is_known(word):
+                yield (*keys, str(i)), word, self._near(word)
 
     def _named(self, words: Iterable[str]) -> set[str]:
         return {rule.code.id for word in words for rule in self.rules if _is_named(rule, word)}

@@ -168,7 +168,8 @@ class Answers:
 
     async def code_actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """Return what can be done about the findings in a range."""
-        opened = self._opened(params.text_document)
+        # Settings are no YAML, and have fixes all the same.
+        opened = self._session.opened.get(params.text_document.uri)
         if opened is None:
             return []
         await self._session.current(opened)

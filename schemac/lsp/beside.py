@@ -1,8 +1,8 @@
 """Findings of what lies beside manifests: pipelines and overlays, while they are open in an editor.
 
 Layer: lsp.
-Shape: a pipeline is checked as `schemac run --dry-run` does, but for the files and tables that it names; an overlay as `--overlay`
-does, with all datasets of the project.
+Shape: a pipeline is checked as `schemac check` does, but for what is not on this machine; an overlay as `--overlay` does, with all
+datasets of the project.
 """
 
 import os
@@ -21,7 +21,7 @@ from schemac.source.text import decode_text
 from schemac.syntax.document import parse
 
 _KEY = re.compile(rb"^[\"']?([A-Za-z]+)[\"']?[ \t]*:[ \t]*(.?)", re.MULTILINE)
-_WORDS = (b"target", b"datasets")
+_WORDS = (b"target", b"source", b"datasets")
 """One of them is in each."""
 
 
@@ -78,10 +78,10 @@ def _of_manifest(path: str, content: bytes, checked: Checked, report: Report) ->
 
 def _check_pipeline(path: str, checked: Checked, report: Report) -> None:
     try:
-        from schemac.pipeline.conforming.load import load_job  # for start-up time, and it is an extra
+        from schemac.pipeline.conforming.check import checked_job  # for start-up time, and it is an extra
     except ModuleNotFoundError:
         return
-    load_job(Path(path), report, edited=checked.buffers)
+    checked_job(Path(path), report, edited=checked.buffers, is_typed=True)
 
 
 def _check_overlay(path: str, content: bytes, checked: Checked, report: Report) -> None:

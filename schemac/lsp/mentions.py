@@ -30,6 +30,7 @@ from schemac.lsp.targets import (
 from schemac.manifest.groups import PLACEHOLDER, Definition, placeholders, strings_in
 from schemac.manifest.write import scalar
 from schemac.project.manifests import CompiledFile
+from schemac.project.name_edits import Edit, edits_of_references, path_after
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
@@ -233,34 +234,44 @@ def _in_vocabulary(key: str, texts: ProjectTexts) -> Iterator[Mention]:
                 yield _value(path, document, at)._replace(domain=domain)
 
 
-class FieldMention(NamedTuple):
-    """A place in another text that has the path of a field, and its path after a renaming."""
+class FieldEdit(NamedTuple):
+    """An edit of a text that names a field of another one."""
 
-    mention: Mention
     path: str
+    """Of the text; absolute."""
+    source: SourceText
+    edit: Edit
 
 
-def field_mentions(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[FieldMention]:
-    """Yield what references of other datasets, overlays and pipelines call a field that gets another name."""
+def field_edits(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[FieldEdit]:
+    """Yield the edits of references of other datasets, overlays and pipelines that name a field which gets another name.
+
+    Raises NoEditError.
+    """
+    yield from _of_references(target, new, texts)
     for found in target.all:
         old, path = found.slot.path_text, dotted((*found.slot.path[:-1], new))
         for mention, written in _of_field(found, texts):
-            if written == old or written.startswith(f"{old}."):
-                yield FieldMention(mention, path + written[len(old) :])
+            after = path_after(written, {old: path})
+            if after is not None:
+                yield FieldEdit(mention.path, mention.source, Edit(mention.span, mention.text(after)))
+
+
+def _of_references(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[FieldEdit]:
+    renamed: dict[str, dict[str, str]] = {}
+    for found in target.all:
+        path = dotted((*found.slot.path[:-1], new))
+        renamed.setdefault(found.dataset.name, {})[found.slot.path_text] = path
+    for file in texts.checked.files:
+        for dataset in file.datasets if file.named else ():
+            # Those that have the field are edited with their own texts.
+            if dataset.name not in renamed:
+                for place, edit in edits_of_references(dataset, renamed):
+                    yield FieldEdit(texts.checked.path(place.source.name), place.source, edit)
 
 
 def _of_field(found: Found, texts: ProjectTexts) -> Iterator[tuple[Mention, str]]:
     name, manifest = found.dataset.name, key_of(found.file.file.path)
-    for file in texts.checked.files:
-        for dataset in file.datasets if file.named and name.encode() in file.content else ():
-            for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or ()):
-                for j, written in enumerate((reference.to or ()) if reference.dataset == name else ()):
-                    place = dataset.origins.place(("extra", REFERENCES.key, i, "to", j))
-                    if place is not None:
-                        yield (
-                            Mention(texts.checked.path(place.source.name), place.source, place.span),
-                            written,
-                        )
     for path, document in texts.overlays(name):
         whole: Any = document.value
         overlay = whole["datasets"].get(name)

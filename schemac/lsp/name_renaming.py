@@ -129,6 +129,19 @@ def _tried(
 
 def _compare(before: Checked, after: Checked, renamed: Mapping[str, str]) -> None:
     """Raise RefusedRenameError where there is a new error, or a dataset has other fields."""
+    check_findings(before, after)
+    fields = {file.file.path: file.datasets for file in after.files}
+    for file in before.files:
+        for old, new in zip(file.datasets, fields.get(file.file.path, ()), strict=False):
+            if _renamed(fields_of(old), renamed) != fields_of(new):
+                raise RefusedRenameError(
+                    f"The fields of {old.name} would not stay the same: the name is also written in another form."
+                    " Rename it by hand."
+                )
+
+
+def check_findings(before: Checked, after: Checked) -> None:
+    """Raise RefusedRenameError where there is a new error."""
     former = {(one.code, one.message): one for one in _errors(before)}
     now = {(one.code, one.message): one for one in _errors(after)}
     # An error that was there before may have the name in its message.
@@ -138,14 +151,6 @@ def _compare(before: Checked, after: Checked, renamed: Mapping[str, str]) -> Non
             gone[one.code] -= 1
             if gone[one.code] < 0:
                 raise RefusedRenameError(f"With this name there would be an error: {one.message}.")
-    fields = {file.file.path: file.datasets for file in after.files}
-    for file in before.files:
-        for old, new in zip(file.datasets, fields.get(file.file.path, ()), strict=False):
-            if _renamed(fields_of(old), renamed) != fields_of(new):
-                raise RefusedRenameError(
-                    f"The fields of {old.name} would not stay the same: the name is also written in another form."
-                    " Rename it by hand."
-                )
 
 
 def _errors(checked: Checked) -> list[Diagnostic]:

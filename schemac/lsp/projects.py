@@ -137,7 +137,7 @@ class ProjectFolder:
         if not self.is_project:
             return Project(self.folder)
         found = Report()
-        project = find_project(self.folder, found, None, Cache, buffers)
+        project = find_project(self.folder, found, None, Cache, buffers, self.folder)
         report.extend(found.diagnostics)
         if found.has_errors and self._project is not None:
             # While somebody types settings, those count that were sound last.

@@ -14,8 +14,8 @@ from schemac.identity.lockfile import write_lock
 from schemac.logical.path import quoted
 from schemac.lsp.context import Context
 from schemac.lsp.findings import uri_of
-from schemac.lsp.mentions import field_mentions, mentions
-from schemac.lsp.name_renaming import RefusedRenameError, refusal, renamed_texts
+from schemac.lsp.mentions import field_edits, mentions
+from schemac.lsp.name_renaming import RefusedRenameError, check_findings, refusal, renamed_texts
 from schemac.lsp.navigation import Navigator
 from schemac.lsp.outline import word_at
 from schemac.lsp.project_texts import ProjectTexts
@@ -31,7 +31,7 @@ from schemac.lsp.targets import (
 )
 from schemac.lsp.texts import Lines, line_edits
 from schemac.project.manifests import CompiledFile
-from schemac.project.name_edits import Renamed
+from schemac.project.name_edits import NoEditError, Renamed
 from schemac.project.renaming import planned_rename
 from schemac.project.rewriting import Rewriting, Surroundings
 from schemac.source.report import Report
@@ -138,22 +138,34 @@ def rename_edits(
         ]
     )
     if isinstance(found.target, FieldTarget) and edits.texts:
-        _add_mentions(found.target, new, found.navigator.texts, edits, lines_of)
+        _add_others(found.target, new, found.navigator.texts, edits, lines_of)
+        contents = {
+            path: lines_of(path).edited(own).encode("utf-8", "surrogatepass")
+            for path, own in edits.texts.items()
+        }
+        check_findings(checked, folder.tried({**checked.buffers, **contents}, checked.project))
     return edits
 
 
-def _add_mentions(
+def _add_others(
     target: FieldTarget, new: str, texts: ProjectTexts, edits: RenameEdits, lines_of: Callable[[str], Lines]
 ) -> None:
-    """Add the edits of what other texts call a field; lines that change anyway are left to the author."""
-    for mention, path in field_mentions(target, new, texts):
-        region = mention.source.region(mention.span)
-        range_ = lines_of(mention.path).range(region)
-        own = edits.texts.setdefault(mention.path, [])
-        if not any(one.range.start.line <= range_.start.line <= one.range.end.line for one in own):
-            own.append(types.TextEdit(range_, mention.text(path)))
-        if not own:
-            del edits.texts[mention.path]
+    """Add the edits of what other texts call a field; a line that changes anyway is left to the author. Raises RefusedRenameError."""
+    try:
+        found = list(field_edits(target, new, texts))
+    except NoEditError as error:
+        raise RefusedRenameError(f"It cannot be renamed: {error}.") from error
+    before = {path: list(own) for path, own in edits.texts.items()}
+    for path, edit, source in dict.fromkeys((one.path, one.edit, one.source) for one in found):
+        range_ = lines_of(path).range(source.region(edit.span))
+        if not any(_is_on_line(range_.start.line, other.range) for other in before.get(path, ())):
+            edits.texts.setdefault(path, []).append(types.TextEdit(range_, edit.text))
+
+
+def _is_on_line(line: int, range_: types.Range) -> bool:
+    """Whether a line is one of those that lie in a range."""
+    last = range_.end.line - 1 if range_.end.character == 0 < range_.end.line else range_.end.line
+    return range_.start.line <= line <= max(last, range_.start.line)
 
 
 def _planned(target: FieldTarget, new: str, checked: Checked) -> Rewriting:

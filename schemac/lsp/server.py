@@ -8,8 +8,9 @@ of what was typed before them, except for completion, which is needed while noth
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from json import JSONDecodeError
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar, cast
 from urllib.parse import unquote
 
 from lsprotocol import types
@@ -19,6 +20,7 @@ from pygls.workspace import TextDocument, Workspace
 
 from schemac.lsp.answers import Answers
 from schemac.lsp.findings import EXPLAIN, page_link
+from schemac.lsp.frames import Frames
 from schemac.lsp.session import Session
 from schemac.lsp.texts import EditedText
 from schemac.registry.codes import codes
@@ -61,9 +63,19 @@ class EditedWorkspace(Workspace):
         )
 
 
+class Server(LanguageServer):
+    """A server that says which message it cannot read."""
+
+    def report_server_error(self, error: Exception, source: Any) -> None:
+        """Show an error in the editor."""
+        if isinstance(error, JSONDecodeError):
+            error = ValueError(f"a message cannot be read: {error.doc[:200]}")
+        super().report_server_error(error, source)
+
+
 def make_server() -> LanguageServer:
     """Return a server that knows all requests and has not been started."""
-    server = LanguageServer("schemac", __version__)
+    server = Server("schemac", __version__)
     session = Session(server)
     _add_texts(server, session)
     _add_requests(server, Answers(session), session)
@@ -73,7 +85,9 @@ def make_server() -> LanguageServer:
 def start() -> None:
     """Serve an editor on standard input and output, until it says to exit."""
     sys.setswitchinterval(_SWITCH)
-    make_server().start_io()
+    # pygls closes what it writes to, and standard output is flushed at the end of every command.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:
+        make_server().start_io(cast(BinaryIO, Frames(sys.stdin.buffer)), stdout)
 
 
 def _add_texts(server: LanguageServer, session: Session) -> None:

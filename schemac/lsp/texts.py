@@ -8,7 +8,7 @@ are one-based, in code points. This is the only module that knows both.
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from lsprotocol import types
 from pygls.workspace import PositionCodec, TextDocument
@@ -96,6 +96,20 @@ class Lines:
         start = self.position(region.line - 1, region.column - 1)
         end = self.position(region.end_line - 1, region.end_column - 1)
         return types.Range(start, max(start, end))
+
+    def edited(self, edits: Sequence[types.TextEdit]) -> str:
+        """Return the text after edits, which do not overlap."""
+        text = self.text
+        starts = [0, *accumulate(len(line) for line in split_with_ends(text))]
+
+        def offset(position: types.Position) -> int:
+            line, column = self.place(position)
+            return min(starts[line] + column, len(text)) if line < len(starts) else len(text)
+
+        spans = [(offset(one.range.start), offset(one.range.end), one.new_text) for one in edits]
+        for start, end, new in sorted(spans, reverse=True):
+            text = text[:start] + new + text[end:]
+        return text
 
     def columns(self, line: int, start: int, end: int) -> types.Range:
         """Return a part of a line, by zero-based columns."""

@@ -42,9 +42,11 @@ from schemac.syntax.remedies_around import Move
 
 def _advise_option(key: str, field: Mapping[str, Any]) -> str:
     """Return what to write for a flag of nullability."""
-    if field[key] is (fold(key) not in ("nullable", "optional", "null")):
-        return Remove.it(": a type without Option is never null")
     kind = field["type"].get("kind") if isinstance(field.get("type"), dict) else None
+    if field[key] is (fold(key) not in ("nullable", "optional", "null")):
+        if kind is not None and fold(str(kind)) == "option":
+            return Remove.it(": the type is an Option, whose values may be null", is_safe=False)
+        return Remove.it(": a type without Option is never null")
     inner = kind if isinstance(kind, str) and len(field["type"]) == 1 else "…"
     return MakeOptional(f"nullability is part of the type: write `type: {{kind: Option, inner: {inner}}}`")
 

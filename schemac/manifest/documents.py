@@ -121,7 +121,7 @@ class Documents:
         if is_pipeline(value):
             # A pipeline lies beside its manifest; whoever checks a folder need not hear of it.
             if self._is_named:
-                help = "check it with `schemac run --dry-run`"
+                help = "check it with `schemac check`, and run it with `schemac run`"
                 self._say(UNKNOWN_DOCUMENT, (), "this is a pipeline, not a manifest", help=help)
             return []
         if "$schema" in value:
@@ -441,10 +441,14 @@ class Documents:
 
 
 def is_pipeline(value: Any) -> bool:
-    """Whether a document is a pipeline: it has a target, and a source, several of them, or rows of the target to fill."""
-    if not isinstance(value, dict) or "target" not in value or "kind" in value:
+    """Whether a document is a pipeline: of a source, or several, the path of a manifest and a target, it has two.
+
+    One of the three may be misspelled, or missing yet; and a backfill has no source.
+    """
+    if not isinstance(value, dict) or "kind" in value:
         return False
-    return bool({"source", "sources"} & value.keys()) or isinstance(value.get("schema"), str)
+    has_source = bool({"source", "sources"} & value.keys())
+    return has_source + isinstance(value.get("schema"), str) + ("target" in value) >= 2
 
 
 def is_overlay(value: Any) -> bool:

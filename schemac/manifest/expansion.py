@@ -33,6 +33,7 @@ from schemac.syntax.compose import MAX_DEPTH
 from schemac.syntax.document import Document, TreePath
 from schemac.syntax.reading import MISSING, InvalidValueError
 from schemac.syntax.remedies import Meant
+from schemac.syntax.remedies_within import RemoveItem
 
 MAX_VALUES = 1_000_000
 """Values of one schema that groups may make."""
@@ -262,7 +263,12 @@ class Expander:
         names = [group.name for group in frame.groups]
         if any(group is definition for group in frame.groups):
             way = " → ".join([*names[names.index(definition.name) :], definition.name])
-            self._say(place, REUSE_CYCLE, f"the group contains itself: {way}", help="remove this use")
+            self._say(
+                place,
+                REUSE_CYCLE,
+                f"the group contains itself: {way}",
+                help=RemoveItem("remove this use"),
+            )
             return False
         if len(names) >= _MOST_GROUPS:
             message = f"groups are used in groups more than {_MOST_GROUPS} levels deep"

@@ -32,6 +32,7 @@ from schemac.source.suggest import closest, fold
 from schemac.source.text import SourceText
 from schemac.syntax.document import parse
 from schemac.syntax.remedies import Meant, WriteType
+from schemac.syntax.remedies_of_types import RetypeWithExtra
 from schemac.syntax.type_text import ColumnText, TypeText, read_type
 
 _UNITS = {**FOREIGN_UNITS, **{fold(unit): unit for unit in ARROW_UNITS}}
@@ -98,8 +99,11 @@ def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
     if not found.extra:
         is_safe = _is_known(written) and not found.remark
         return WriteType.value(flow(found.tree), reason=found.remark, is_safe=is_safe)
-    with_extra = f" with `extra: {flow(dict(found.extra))}` beside the field's name" if found.extra else ""
-    return f"write `{flow(found.tree)}`{with_extra}{found.remark}"
+    extra = {key: flow(value) for key, value in found.extra.items()}
+    with_extra = f" with `extra: {flow(dict(found.extra))}` beside the field's name"
+    return RetypeWithExtra.of(
+        f"write `{flow(found.tree)}`{with_extra}{found.remark}", flow(found.tree), extra
+    )
 
 
 def complete_type(written: Mapping[str, Any]) -> str | None:

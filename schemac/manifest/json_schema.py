@@ -37,7 +37,10 @@ from schemac.manifest.json_schema_attributes import (
     family_attributes,
     type_definitions,
 )
-from schemac.manifest.json_schema_together import rules_of_field, rules_of_kind
+from schemac.manifest.json_schema_together import (
+    rules_of_field,
+    rules_of_kind,
+)
 from schemac.manifest.json_schema_words import described, spelled_words, word_choice
 from schemac.manifest.pydantic_models import json_schema
 from schemac.source.json_object import Json
@@ -306,6 +309,7 @@ def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
     properties = definition["properties"]
     if on_schema:
         properties["extra"] = {**_of("SchemaAttributes"), "description": _EXTRA}
+        definition["allOf"] = [*definition.get("allOf", ()), {"properties": {"fields": _of("Columns")}}]
     else:
         properties["extra"] = {"type": "object", "description": _EXTRA}
         properties["name"] |= _FIELD_NAME

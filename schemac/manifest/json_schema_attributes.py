@@ -4,6 +4,7 @@ Layer: manifest.
 """
 
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -42,6 +43,7 @@ def attribute_definitions(*, strict: bool) -> Json:
         )
         for family in _FAMILIES
     }
+    values["JsonValue"] = _json_value()
     return {**values, **{name: _mapping(keys) for name, keys in places.items()}, **of_families}
 
 
@@ -61,7 +63,19 @@ def _mapping(keys: Iterable[str], family: Family | None = None) -> Json:
         "properties": {key: _reference(key) for key in known},
         "propertyNames": {"pattern": f"^{KEY_PATTERN}$"},
         "patternProperties": {f"^(?!(?:{names})$)(?:{closed})/": False},
+        "additionalProperties": {"$ref": "#/$defs/JsonValue"},
         **({"allOf": rules} if rules else {}),
+    }
+
+
+def _json_value() -> Json:
+    """Return what JSON can hold, at every depth: YAML has infinity as well."""
+    inside = {"$ref": "#/$defs/JsonValue"}
+    return {
+        "if": {"type": "number"},
+        "then": {"minimum": -sys.float_info.max, "maximum": sys.float_info.max},
+        "items": inside,
+        "additionalProperties": inside,
     }
 
 

@@ -2,8 +2,8 @@
 
 Layer: manifest.
 Shape: rules of a family of kinds narrow its attributes, rules of some types of a kind are conditions (`Shape`), and rules of what
-is inside of another type hold at every depth (`inside_definition`). Words of draft-07 alone: editors do not know `contains` with
-a greatest number, so keys at the same position are left to the compiler, as is whatever compares two values.
+is inside of another type hold at every depth (`inside_definition`). Words of draft-07, which is what most editors know; `maxContains`
+only where a schema without it means the same or less. What compares two values is left to the compiler.
 """
 
 from collections.abc import Iterable, Iterator
@@ -150,7 +150,7 @@ def _keys() -> Iterator[Shape]:
 def shape_definitions() -> Json:
     """Return the definitions of the conditions, and of what holds inside of other types."""
     found = {shape.name: inside_options(shape.name, shape.body) for shape in shapes()}
-    return {**found, "InsideType": inside_definition()}
+    return {**found, "InsideType": inside_definition(), "Columns": columns_definition()}
 
 
 def inside_definition() -> Json:
@@ -196,6 +196,31 @@ def rules_of_kind(name: str) -> list[Json]:
     elif kind.family in (Family.LIST, Family.MAP):
         rules.append({"properties": dict.fromkeys(steps, no_column)})
     return rules
+
+
+_MOST_KEY_FIELDS = 5
+"""Positions of a key that are looked for; hardly any key has more fields."""
+
+
+def columns_definition() -> Json:
+    """Return the rules of columns together: no two of them stand at one position of a key.
+
+    Validators of draft-07 see nothing in `maxContains`, so for them these rules say what is true anyway.
+    """
+    keys = [attribute.key for role in (Role.KEY_PART, Role.CLUSTERING_PART) for attribute in of_role(role)]
+    return {"allOf": [_once(_at(key, n)) for key in keys for n in range(1, _MOST_KEY_FIELDS + 1)]}
+
+
+def _at(key: str, position: int) -> Json:
+    found: Json = {"const": position}
+    for step in ("position", key, "extra"):
+        found = {"type": "object", "properties": {step: found}, "required": [step]}
+    return found
+
+
+def _once(item: Json) -> Json:
+    contains = {"type": "array", "contains": item}
+    return {"if": contains, "then": {"contains": item, "maxContains": 1}}
 
 
 def _no_word(*words: str) -> Json:

@@ -233,10 +233,10 @@ def own_groups(documents: Sequence[Document], stem: str, reuse: Reuse, report: R
     for name, definition in file.groups.items():
         said = Report()
         place = definition.document.place(definition.path, on_key=True)
-        help = f"write `- use: {name}` in a list of fields, or remove the group"
-        said.add(
-            UNUSED_GROUP, f"nothing uses the group '{name}'", source=place.source, span=place.span, help=help
+        help = Remove.it(
+            help=f"write `- use: {name}` in a list of fields, or remove the group", is_safe=False
         )
+        said.add(UNUSED_GROUP, f"nothing uses the group '{name}'", spot=place, help=help)
         reuse.own |= {name: said.diagnostics[0]}
     return scope
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_origin
 
 from schemac.attributes.attribute import Attribute, Role
-from schemac.attributes.registry import known
+from schemac.attributes.registry import ATTRIBUTES, DOMAINS, domain_of, known
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import ExtraAttributes
 from schemac.logical.slots import Slot, TreePath, columns, preorder
@@ -20,7 +20,7 @@ from schemac.manifest.names import is_dataset_name
 from schemac.source.catalogue import INVALID_DATASET_NAME, INVALID_OVERLAY
 from schemac.source.diagnostic import Code
 from schemac.source.report import Report
-from schemac.source.suggest import closest
+from schemac.source.suggest import closest, one_of
 from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document
 from schemac.syntax.reading import InvalidValueError, bare
@@ -146,11 +146,23 @@ def read_overlay(document: Document, report: Report) -> Overlay | None:
         for place_, extra in places:
             for key in extra:
                 attribute = known(key)
-                if attribute is None or not is_stored(attribute):
+                if attribute is None and domain_of(key) in DOMAINS:
+                    overlay.say((*place_, "extra", key), *_unknown(key), said)
+                elif attribute is None or not is_stored(attribute):
                     message = f"`{key}` says what data mean, so it cannot differ between environments"
                     overlay.say((*place_, "extra", key), message, "write it in the manifest", said)
     report.extend(said.diagnostics)
     return None if said.has_errors else overlay
+
+
+def _unknown(key: str) -> tuple[str, str]:
+    """Return what is wrong with an attribute that its domain does not have, and what to write."""
+    domain, _, name = key.partition("/")
+    stored = [one.name for one in ATTRIBUTES.values() if domain_of(one.key) == domain and is_stored(one)]
+    near = closest(name, stored)
+    others = f"an overlay may have {one_of([f'{domain}/{one}' for one in stored])}" if stored else ""
+    help = Meant.word(f"{domain}/{near}", key) if near else others
+    return f"`{domain}` has no attribute `{name}`", help
 
 
 def _merged(below: ExtraAttributes, above: ExtraAttributes) -> ExtraAttributes:

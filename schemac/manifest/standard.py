@@ -191,9 +191,9 @@ class Standardizer:
             else "the `extra` of a field belongs beside its `name`"
         )
         help = (
-            "remove it, or compile without --strict"
+            Remove.it(help="remove it, or compile without --strict", is_safe=False)
             if is_nested
-            else "move it one level out, beside `name` and `type`"
+            else Move.to_field("move it one level out, beside `name` and `type`")
         )
         self._say(FRIENDLY_FORM, (*at, "extra"), message, help=help, on_key=True)
         return {key: item for key, item in value.items() if key != "extra"}

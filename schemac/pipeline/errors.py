@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from schemac.runs.errors import PipelineError
 from schemac.source.suggest import closest
+from schemac.syntax.remedies import Meant
 
 __all__ = ["PipelineError", "did_you_mean"]
 
@@ -20,7 +21,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     names = sorted(set(known))
     near = closest(word, names)
     if near is not None:
-        return f"did you mean `{near}`?"
+        return Meant.word(near, word)
     if not names:
         return None
     shown = ", ".join(f"`{name}`" for name in names[:MOST_NAMES])

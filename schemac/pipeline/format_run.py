@@ -5,24 +5,27 @@ Errors: PipelineError for what the author can mend; anything else is Spark's or 
 """
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.codes import JAVA_GONE
 from schemac.pipeline.conforming.gather import conformed, records_read
 from schemac.pipeline.conforming.preflight import check, check_places
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.unchanged import changed_since, look
+from schemac.pipeline.reading.absent_paths import AbsentPath
+from schemac.pipeline.reading.unchanged import Seen, changed_since, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport
-from schemac.pipeline.reruns.repeats import Identified, identify_among, unnamed
+from schemac.pipeline.reruns.repeats import Identified, committed_in_format, identify_among, unnamed
 from schemac.pipeline.session import on_spark, session_of, settings_of_a_run
-from schemac.pipeline.spark.failures import NOTHING, sparks_errors_told
+from schemac.pipeline.spark.failures import sparks_errors_told
+from schemac.pipeline.writing.file_systems import local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recovered
+from schemac.pipeline.writing.sink_report import SinkReport
 from schemac.pipeline.writing.written_report import report_of
+from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local, local_path
 from schemac.runs.request import RunRequest
 from schemac.runs.staging import kept_alive
@@ -44,41 +47,75 @@ def run_into_format(
     watch.at(Step.LOOKING)
     check_places(job)
     seen = look(path for part in job.parts for path in part.source.path)
+    folder = None
     if job.target.is_of_files:
         watch.at(Step.STARTING)
         spark = session_of(spark, job)
-        identity, earlier = _identified_in_folder(job, form, request, spark)
+        folder, (identity, earlier) = _identified_in_folder(job, form, request, spark)
         if earlier is not None:
             return RunReport.of_earlier(earlier, job, time.monotonic() - started)
     else:
         identity = unnamed(job, form, request)
     check(job, schema)
     places = [local_path(path) for path in (job.quarantine_path,) if is_local(path)]
+    attempt = _FormatAttempt(job, schema, identity, folder)
     try:
         with on_spark(spark, job, identity, watch) as session, kept_alive(places, identity):
-            frame, counts, absent = found = conformed(session, job, schema, None)
-            found.check_lists(is_part=False)
-            target = FormatTarget(session, job, identity)
-            numbers = target.write(frame, [field.name for field in schema if not field.nullable], seen)
-            differences = target.differences(frame)
-            rows_in = records_read(counts)
+            attempt.carry_out(session, seen)
     except PipelineError as error:
-        if error.code is not JAVA_GONE:
-            raise changed_since(error, seen) from error
-        help = (error.help or NOTHING).replace(NOTHING, _left_behind(job))
-        raise PipelineError(error.code, error.message, help, place=error.place) from error
-    return replace(report_of(numbers, job, identity, rows_in, differences, started), absent=tuple(absent))
+        attempt.stopped = changed_since(error, seen)
+    return attempt.report(started)
 
 
-def _left_behind(job: Job) -> str:
-    """Say what a target may have of a run whose Java is gone; nobody knows how far it was."""
-    path = job.target.path
-    if job.target.is_of_files:
-        return f"`schemac runs {path}` lists this run if it was committed; otherwise the next one removes what it left"
-    return f"look at `{path}` before you run it again: it may have rows of this run"
+@dataclass
+class _FormatAttempt:
+    """One attempt of a run whose target is in a format of Spark, and what is known of it."""
+
+    job: Job
+    schema: pa.Schema
+    identity: RunIdentity
+    folder: str | None
+    """The folder of files in full; None where the target is a table of a connector."""
+    numbers: SinkReport | None = None
+    differences: tuple[str, ...] | None = None
+    rows_in: int | None = None
+    absent: tuple[AbsentPath, ...] = ()
+    is_undecided: bool = False
+    """Whether the commit failed so that nobody could see what came of it."""
+    stopped: PipelineError | None = None
+
+    def carry_out(self, spark: SparkSession, seen: Seen) -> None:
+        """Do all that needs Spark."""
+        found = conformed(spark, self.job, self.schema, None)
+        found.check_lists(is_part=False)
+        self.absent = tuple(found.absent)
+        target = FormatTarget(spark, self.job, self.identity)
+        keys = [field.name for field in self.schema if not field.nullable]
+        try:
+            self.numbers = target.write(found.frame, keys, seen)
+        finally:
+            self.is_undecided = target.is_undecided
+        self.differences = target.differences(found.frame)
+        self.rows_in = records_read(found.counts)
+
+    def report(self, started: float) -> RunReport:
+        """Tell what the target has of the attempt. Raises what stopped it where that is nothing."""
+        numbers, stopped = self.numbers, self.stopped
+        if numbers is None:
+            assert stopped is not None
+            committed = committed_in_format(stopped, self.identity, self.folder, self.job, self.is_undecided)
+            numbers = SinkReport.of_commit(committed)
+        differences = self.differences or ()
+        told = report_of(numbers, self.job, self.identity, self.rows_in, differences, started)
+        told = replace(told, absent=self.absent)
+        if stopped is None:
+            return told
+        return replace(told, stopped=stopped.message, is_compared=self.differences is not None)
 
 
-def _identified_in_folder(job: Job, form: TableForm, request: RunRequest, spark: SparkSession) -> Identified:
+def _identified_in_folder(
+    job: Job, form: TableForm, request: RunRequest, spark: SparkSession
+) -> tuple[str, Identified]:
     """Identify the run among those of a folder, when what dead ones left is gone. Raises PipelineError where it is under way."""
     with sparks_errors_told(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
         runs = recovered(spark, job)
@@ -86,4 +123,4 @@ def _identified_in_folder(job: Job, form: TableForm, request: RunRequest, spark:
         found = identify_among(job, form, request, [one.run for one in records], runs.version(records))
     if found.earlier is None:
         sink_of(None).fence(found.identity, (job.quarantine_path,))
-    return found
+    return local_address(runs.path), found

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from schemac.cache.store import NO_CACHE, Cache, has_cache
 from schemac.project.configured import Configuration
 from schemac.project.exclusion import Exclusion
+from schemac.project.settings_file import SettingsFile
 from schemac.registry.installed import engines
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.json_object import Json
@@ -47,7 +48,7 @@ class Project:
     vocabulary_contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """JSON Schemas by attribute domain, all of them sound."""
     cache: Cache = field(default=NO_CACHE, compare=False, repr=False)
-    file: Path | None = field(default=None, compare=False, repr=False)
+    file: SettingsFile | None = field(default=None, compare=False, repr=False)
     """Where its settings stand."""
 
     @cached_property
@@ -98,18 +99,20 @@ def find_project(
     explicit: Path | None = None,
     open_cache: Callable[[Path], Cache] = lambda _: NO_CACHE,
     edited: Mapping[str, bytes] = MappingProxyType({}),
+    base: Path | None = None,
 ) -> Project:
     """Return the project of a folder; what is wrong with its configuration is in the report.
 
-    `edited` are texts that count in the place of files, by absolute path.
+    `edited` are texts that count in the place of files, by absolute path; findings speak of files from the folder `base`, by
+    default from the working folder.
 
     `open_cache` opens the cache in its folder, if it is a project: if it has a configuration, a repository, or a cache already.
     """
     for path in [explicit] if explicit else _candidates(start):
-        content = edited.get(os.path.abspath(path))
-        table = _read(path, report, content)
+        file = SettingsFile(path, _name(path, base), edited.get(os.path.abspath(path)))
+        table = _read(file, report)
         if table is not None:
-            return _project(path, table, report, open_cache(path.parent), content)
+            return _project(file, table, report, open_cache(path.parent))
         if report.has_errors:
             break
     root = _root(start) if not report.has_errors else None
@@ -123,7 +126,7 @@ def find_root(start: Path, opened: Sequence[Path] = ()) -> Path | None:
     """
     for path in _candidates(start):
         report = Report()
-        if _read(path, report) is not None or report.has_errors:
+        if _read(SettingsFile(path, path.name), report) is not None or report.has_errors:
             return path.parent
     around = [folder for folder in opened if folder == start or folder in start.parents]
     return max(around, key=lambda folder: len(folder.parts)) if around else _root(start)
@@ -151,8 +154,17 @@ def _root(start: Path) -> Path | None:
     return None
 
 
-def _read(path: Path, report: Report, content: bytes | None = None) -> Json | None:
-    """Return the table of settings in a file, or in a content in its place; None where there is none."""
+def _name(path: Path, base: Path | None) -> str:
+    """Return how findings speak of a file: from a folder, if it lies below it or above it."""
+    here = Path(base or Path.cwd()).resolve()
+    folder = path.resolve().parent
+    is_near = folder == here or folder in here.parents or here in folder.parents
+    return Path(os.path.relpath(folder / path.name, here)).as_posix() if is_near else path.as_posix()
+
+
+def _read(file: SettingsFile, report: Report) -> Json | None:
+    """Return the table of settings in a file; None where there is none."""
+    path, content = file.path, file.content
     # Imported here for start-up time: most folders have no such file.
     import tomllib
 
@@ -160,17 +172,17 @@ def _read(path: Path, report: Report, content: bytes | None = None) -> Json | No
         document = _parsed(read_file(path, _MOST_BYTES) if content is None else content)
     except (OSError, UnicodeDecodeError) as error:
         reason = reason_of(error) if isinstance(error, OSError) else f"it is not UTF-8: {error.reason}"
-        report.add(INVALID_CONFIGURATION, f"cannot read {path.name}: {reason}", file=path.name)
+        report.add(INVALID_CONFIGURATION, f"cannot read {path.name}: {reason}", file=file.name)
         return None
     except RecursionError:
         message = f"{path.name} is nested too deeply or too large for a configuration"
-        report.add(INVALID_CONFIGURATION, message, file=path.name, help="see `[tool.schemac]` in the README")
+        report.add(INVALID_CONFIGURATION, message, file=file.name, help="see `[tool.schemac]` in the README")
         return None
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"at line (\d+), column (\d+)", str(error))
         line, column = (int(at[1]), int(at[2])) if at else (0, 0)
         message = f"{path.name} is not TOML: {re.sub(r' [(]at .*', '', str(error)).lower()}"
-        report.add(INVALID_CONFIGURATION, message, file=path.name, at=Region.within(line, column, column + 1))
+        report.add(INVALID_CONFIGURATION, message, file=file.name, at=Region.within(line, column, column + 1))
         return None
     if path.name != "pyproject.toml":
         return document
@@ -188,7 +200,8 @@ def _parsed(content: bytes) -> Json:
     return tomllib.loads(content.decode("utf-8"))
 
 
-def _project(path: Path, table: Json, report: Report, cache: Cache, content: bytes | None = None) -> Project:
+def _project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> Project:
+    path = file.path
     contents = _vocabulary_contents(path, table)
     key = _key(path, table, contents, cache)
     configuration = cache.get(key, Configuration.of_json) if key is not None else None
@@ -200,16 +213,16 @@ def _project(path: Path, table: Json, report: Report, cache: Cache, content: byt
         )
 
         before = report.has_errors
-        configuration = checked_settings(path, table, report, content)
+        configuration = checked_settings(file, table, report)
         if configuration is None:
             return Project(path.parent)
-        report_vocabularies(path, configuration.vocabularies, contents, report, content)
+        report_vocabularies(file, configuration.vocabularies, contents, report)
         if "lint" in table:
-            report_rules(path, configuration, report, content)
+            report_rules(file, configuration, report)
         if key is not None and not report.has_errors and not before:
             cache.put(key, asdict(configuration))
     sound = {domain: content for domain, content in contents.items() if isinstance(content, bytes)}
-    return Project(path.parent, configuration, {} if report.has_errors else sound, cache, path)
+    return Project(path.parent, configuration, {} if report.has_errors else sound, cache, file)
 
 
 def _key(path: Path, table: Json, contents: Mapping[str, bytes | OSError], cache: Cache) -> bytes | None:

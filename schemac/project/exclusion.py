@@ -5,6 +5,8 @@ Source: patterns are those of `.gitignore`, by their paths from the project's fo
 """
 
 import os
+import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,8 +21,12 @@ def is_pattern(text: str) -> bool:
     from pathspec import GitIgnoreSpec  # for start-up time: few projects have patterns
 
     try:
-        GitIgnoreSpec.from_lines([text])
-    except ValueError:
+        with warnings.catch_warnings():
+            # Of `[[:alpha:]]`, which the library does not know, Python warns; it would match something else.
+            warnings.simplefilter("error", FutureWarning)
+            GitIgnoreSpec.from_lines([text])
+    except (ValueError, re.error, FutureWarning):
+        # Of ranges such as `[z-a]` Python's expressions say that they are wrong.
         return False
     return True
 

@@ -25,10 +25,12 @@ from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.name_edits import (
     Edit,
     Fields,
+    NoEditError,
     Renamed,
     edit_of,
     edited,
     edits_of_column,
+    edits_of_references,
     edits_of_successors,
     fields_of,
     place_of_name,
@@ -82,7 +84,11 @@ def rename_in_groups(
     members = list(_members(files, place, new))
     if report.has_errors:
         return None
-    contents = _contents(members, path, edit_of(place, new), place.source)
+    try:
+        contents = _contents(members, path, edit_of(place, new), place.source)
+    except NoEditError as error:
+        refuse_edit(dataset, slot, f"{slot.path_text} cannot be renamed: {error}", report)
+        return None
     after = _checked(files, members, contents, project, report, around)
     if after is None:
         return None
@@ -181,6 +187,7 @@ def _contents(
     """Return the edited texts: of the file that has the name, and of the manifests whose attributes name the column."""
     texts: dict[Path, SourceText] = {path: source}
     edits: dict[Path, set[Edit]] = {path: {edit}}
+    paths = {member.dataset.name: {old: new for new, old in member.renamed.items()} for member in members}
     for member in members:
         for slot in member.slots:
             if slot.parent is None:
@@ -191,12 +198,12 @@ def _contents(
                 if found:
                     texts.setdefault(own, own_source)
                     edits.setdefault(own, set()).update(found)
-        new = {old: new for new, old in member.renamed.items()}
-        for place, successor in edits_of_successors(member.dataset, new):
+        named = edits_of_successors(member.dataset, paths[member.dataset.name])
+        for place, other in (*named, *edits_of_references(member.dataset, paths)):
             found_in = _file_of(member.file, place)
             assert found_in is not None, "a manifest has texts of its own and of its imports"
             texts.setdefault(found_in, place.source)
-            edits.setdefault(found_in, set()).add(successor)
+            edits.setdefault(found_in, set()).add(other)
     return {
         place: Rewritten(
             place, texts[place].name, texts[place].content, edited(texts[place].content, [*found])

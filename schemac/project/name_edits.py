@@ -9,17 +9,27 @@ from types import MappingProxyType
 from typing import Any
 
 from schemac.attributes.attribute import Extra
+from schemac.attributes.constraints import REFERENCES
 from schemac.attributes.own import DEPRECATED
 from schemac.attributes.registry import ATTRIBUTES
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot, TreePath, preorder
 from schemac.manifest.write import scalar
 from schemac.source.catalogue import REFUSED_EDIT
+from schemac.source.edits import span_of, with_line_ends
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.syntax.document import Place
+from schemac.syntax.plain import written
+from schemac.syntax.remedies_around import Insert
 
 Fields = list[Any]
+RenamedPaths = Mapping[str, Mapping[str, str]]
+"""New paths by old ones, by the names of the datasets that have them."""
+
+
+class NoEditError(Exception):
+    """A text is written so that an edit would change more than it should; the message says what is in the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +93,49 @@ def new_successor(extra: Extra, renamed: Mapping[str, str]) -> str | None:
     """Return what the successor of a deprecated field is called after renamings, by old path; None if it is none of them."""
     value = extra.get(DEPRECATED.key)
     successor = value.get("successor") if isinstance(value, dict) else None
-    if not isinstance(successor, str):
-        return None
+    return path_after(successor, renamed) if isinstance(successor, str) else None
+
+
+def path_after(path: str, renamed: Mapping[str, str]) -> str | None:
+    """Return a path after renamings, by old path; None if it is none of them, nor inside of one."""
     for old, new in renamed.items():
-        if successor == old or successor.startswith(f"{old}."):
-            return new + successor[len(old) :]
+        if path == old or path.startswith(f"{old}."):
+            return new + path[len(old) :]
     return None
+
+
+def edits_of_references(dataset: LogicalDataset, renamed: RenamedPaths) -> Iterator[tuple[Place, Edit]]:
+    """Yield what the references of a dataset call fields that get other paths. Raises NoEditError.
+
+    A reference without `to` gets one where its fields are not called the same in both datasets any more. What it has in `fields`
+    is for `edits_of_column`.
+    """
+    own = renamed.get(dataset.name, {})
+    for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or ()):
+        at = ("extra", REFERENCES.key, i)
+        theirs = renamed.get(reference.dataset, {})
+        after = [path_after(name, theirs) or name for name in reference.to or reference.fields]
+        if reference.to is not None:
+            for j, (path, new) in enumerate(zip(reference.to, after, strict=True)):
+                if path != new:
+                    place = dataset.origins.place((*at, "to", j))
+                    assert place is not None, "every value of a manifest has a place"
+                    yield place, edit_of(place, new)
+        elif after != [path_after(name, own) or name for name in reference.fields]:
+            yield _with_to(dataset, at, after)
+
+
+def _with_to(dataset: LogicalDataset, at: TreePath, names: Sequence[str]) -> tuple[Place, Edit]:
+    place = dataset.origins.place(at)
+    assert place is not None, "every value of a manifest has a place"
+    fix = Insert.pair("to", f"[{', '.join(map(written, names))}]").fix(place)
+    if fix is None:
+        raise NoEditError(
+            f"the reference in {place.source.name}, line {place.source.region(place.span).line}, needs"
+            f" `to: [{', '.join(names)}]`, and its text also stands for others"
+        )
+    (edit,) = fix.edits
+    return place, Edit(span_of(place.source, edit), with_line_ends(edit.text, place.source.content))
 
 
 def edits_of_successors(dataset: LogicalDataset, renamed: Mapping[str, str]) -> Iterator[tuple[Place, Edit]]:

@@ -21,6 +21,7 @@ from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.source.text import decode_text, read_content
 from schemac.syntax.document import parse
+from schemac.syntax.remedies import Meant
 
 if TYPE_CHECKING:
     # For start-up time: many projects have no locks.
@@ -71,7 +72,7 @@ class RunOverlay:
         for dataset in self.overlay.file.datasets if is_whole else ():
             if dataset not in datasets:
                 near = closest(dataset, datasets)
-                help = f"did you mean `{near}`?" if near else f"the datasets are {', '.join(datasets)}"
+                help = Meant.word(near, dataset) if near else f"the datasets are {', '.join(datasets)}"
                 self.overlay.say(("datasets", dataset), f"there is no dataset '{dataset}'", help, report)
 
 

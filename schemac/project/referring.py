@@ -15,6 +15,7 @@ from schemac.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, UNKNO
 from schemac.source.diagnostic import Code, Label
 from schemac.source.report import Report, label
 from schemac.source.suggest import closest
+from schemac.syntax.remedies import Meant
 
 if TYPE_CHECKING:
     # For start-up time: most projects have no references.
@@ -65,7 +66,9 @@ class _Checks:
                 near = closest(reference.dataset, self._holders)
                 if near is not None:
                     message = f"there is no dataset `{reference.dataset}`"
-                    self._add(UNKNOWN_REFERRED, message, (*at, "dataset"), help=f"did you mean `{near}`?")
+                    self._add(
+                        UNKNOWN_REFERRED, message, (*at, "dataset"), help=Meant.word(near, reference.dataset)
+                    )
                 continue
             other = next(one for one in holder.datasets if one.name == reference.dataset)
             self._check_fields(reference, other, at)
@@ -82,9 +85,7 @@ class _Checks:
             place = (*at, "to" if reference.to else "fields", j)
             if name not in theirs or theirs[name].children:
                 near = closest(name, theirs)
-                help = (
-                    f"did you mean `{near}`?" if near is not None else f"its fields are {', '.join(theirs)}"
-                )
+                help = Meant.word(near, name) if near is not None else f"its fields are {', '.join(theirs)}"
                 message = f"{other.name} has no field `{name}` that can be referred to"
                 self._add(UNFIT_REFERENCE, message, place, labels=_named(other), help=help)
                 is_sound = False
@@ -114,15 +115,7 @@ class _Checks:
     ) -> None:
         origins = self._dataset.origins
         found = origins.place(path)
-        self._report.add(
-            code,
-            message,
-            source=found.source if found is not None else None,
-            span=found.span if found is not None else None,
-            file=origins.file,
-            labels=(*labels, *(found.labels if found is not None else ())),
-            help=help,
-        )
+        self._report.add(code, message, spot=found, file=origins.file, labels=labels, help=help)
 
 
 def referring_fields(files: Sequence[CompiledFile], dataset: str, old: str, new: str) -> Iterator[str]:

@@ -29,10 +29,12 @@ from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import (
     Edit,
     Fields,
+    NoEditError,
     Renamed,
     edit_at,
     edited,
     edits_of_column,
+    edits_of_references,
     edits_of_successors,
     fields_of,
     place_of_name,
@@ -103,7 +105,7 @@ def planned_rename(
         return None
     try:
         text = _edited_text(dataset, slot, goal)
-    except NoBlockError as error:
+    except (NoBlockError, NoEditError) as error:
         refuse_edit(dataset, slot, f"{slot.path_text} cannot be moved: {error}", report)
         return None
     after = _checked(text, file, dataset, (slot, goal), project, report, around)
@@ -221,7 +223,8 @@ def _edited_text(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> str:
     text = dataset.origins.source.content
     edits = list(_edits(dataset, slot, goal))
     if goal.parent is slot.parent:
-        return edited(text, [*dict.fromkeys([*edits, *_successors(dataset, slot, goal)])])
+        named = [*_successors(dataset, slot, goal), *_references(dataset, slot, goal)]
+        return edited(text, [*dict.fromkeys([*edits, *named])])
     block = _block(dataset, slot.declared_at)
     last = _last_block(dataset, goal.parent)
     siblings = slot.parent.children if slot.parent is not None else dataset.columns
@@ -268,6 +271,14 @@ def _successors(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Iterator[Ed
     for place, edit in edits_of_successors(dataset, {slot.path_text: goal.path_text}):
         if place.source.name != dataset.origins.file:
             raise NoBlockError(f"it is a successor in {place.source.name}")
+        yield edit
+
+
+def _references(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Iterator[Edit]:
+    """Yield the edits of the dataset's own references, of which some may lead to itself."""
+    for place, edit in edits_of_references(dataset, {dataset.name: {slot.path_text: goal.path_text}}):
+        if place.source.name != dataset.origins.file:
+            raise NoEditError(f"a reference in {place.source.name} names it")
         yield edit
 
 

@@ -6,11 +6,7 @@ Errors: SC601 invalid-configuration.
 """
 
 import json
-import os
-import re
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from schemac.attributes.own import TargetName
@@ -20,15 +16,14 @@ from schemac.lint.settings import LintSettings
 from schemac.logical.system import Variant
 from schemac.project.configured import Configuration
 from schemac.project.exclusion import is_pattern
+from schemac.project.settings_file import SettingsFile
 from schemac.registry.engine import EngineError
 from schemac.registry.installed import version_settings
 from schemac.source.catalogue import INVALID_CONFIGURATION
-from schemac.source.diagnostic import Edit, Fix
 from schemac.source.json_object import Json
 from schemac.source.report import Report
-from schemac.source.span import WHOLE_FILE, Region
 from schemac.source.suggest import shortened
-from schemac.source.text import read_file, reason_of
+from schemac.source.text import reason_of
 from schemac.syntax.complaints import complaints
 from schemac.syntax.reading import Bounds, InvalidValueError, Rule
 from schemac.syntax.record import Record, RecordType
@@ -144,21 +139,22 @@ else:
     )
 
 
-def checked_settings(
-    path: Path, table: Json, report: Report, content: bytes | None = None
-) -> Configuration | None:
-    """Return the values of a table of settings; None after saying what is wrong with it.
-
-    Here and below, `content` is what counts in the place of what the file has.
-    """
+def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configuration | None:
+    """Return the values of a table of settings; None after saying what is wrong with it."""
     try:
         return _values(Settings.model_validate(table))
     except InvalidValueError as error:
-        places = _Places(path, content)
         for found in complaints(error, Settings, table):
-            at = places.of([str(step) for step in found.path])
-            fix = places.fix(at, found.help)
-            report.add(INVALID_CONFIGURATION, found.message, file=path.name, at=at, help=found.help, fix=fix)
+            keys = [str(step) for step in found.path]
+            fix = file.fix(keys, found.help, on_key=found.on_key)
+            report.add(
+                INVALID_CONFIGURATION,
+                found.message,
+                file=file.name,
+                at=file.of(keys),
+                help=found.help,
+                fix=fix,
+            )
         return None
 
 
@@ -181,53 +177,49 @@ def _values(settings: Settings) -> Configuration:
     )
 
 
-def report_rules(path: Path, project: Configuration, report: Report, content: bytes | None = None) -> None:
+def report_rules(file: SettingsFile, project: Configuration, report: Report) -> None:
     """Say which names of rules in a configuration are of none, and which files of rules cannot be used."""
     from schemac.lint.selection import (
         Selection,  # for start-up time: most projects have no settings for rules
     )
 
-    places = _Places(path, content)
     try:
-        selection = Selection(project.lint, path.parent)
+        selection = Selection(project.lint, file.path.parent)
     except EngineError as error:
-        at = places.of(["lint", "rules"])
-        report.add(INVALID_CONFIGURATION, str(error), file=path.name, at=at)
+        at = file.of(["lint", "rules"])
+        report.add(INVALID_CONFIGURATION, str(error), file=file.name, at=at)
         return
     for keys, word, near in selection.unknown():
-        at = places.of(["lint", *keys, word])
         help = Meant.word(near, word) if near else "`schemac explain` lists the codes of all rules"
         report.add(
             INVALID_CONFIGURATION,
             f"there is no rule '{word}'",
-            file=path.name,
-            at=at,
+            file=file.name,
+            at=file.of(["lint", *keys]),
             help=help,
-            fix=places.fix(at, help),
+            fix=file.fix(["lint", *keys], help, on_key=keys[-1] == word),
         )
 
 
 def report_vocabularies(
-    path: Path,
+    settings: SettingsFile,
     files: Mapping[str, str],
     contents: Mapping[str, bytes | OSError],
     report: Report,
-    content: bytes | None = None,
 ) -> None:
     """Say what is wrong with the vocabularies that a configuration names, by their domains."""
-    places = _Places(path, content)
     for domain, file in files.items():
-        at = places.of(["vocabularies", domain])
+        at = settings.of(["vocabularies", domain])
         if domain in DOMAINS:
             report.add(
                 INVALID_CONFIGURATION,
                 f"the domain {domain} is closed, and schemac checks it itself",
-                file=path.name,
+                file=settings.name,
                 at=at,
                 help="register vocabularies only for your own domains",
             )
         elif (wrong := _what_is_wrong(file, contents[domain])) is not None:
-            report.add(INVALID_CONFIGURATION, f"the vocabulary {wrong}", file=path.name, at=at)
+            report.add(INVALID_CONFIGURATION, f"the vocabulary {wrong}", file=settings.name, at=at)
 
 
 def _what_is_wrong(file: str, content: bytes | OSError) -> str | None:
@@ -257,58 +249,3 @@ def vocabulary(domain: str, content: bytes) -> Vocabulary:
     # With this registry, nothing is fetched from elsewhere: a build depends on the project alone.
     schema: Any = json.loads(content)
     return Vocabulary(domain, Draft202012Validator(schema, registry=REGISTRY))
-
-
-def place_of_setting(path: Path, keys: Sequence[str], edited: Mapping[str, bytes]) -> Region:
-    """Return where a setting stands; `edited` are texts that count in the place of files, by absolute path."""
-    return _Places(path, edited.get(os.path.abspath(path))).of(keys)
-
-
-class _Places:
-    """Where the keys of a file stand; TOML's reader keeps no positions."""
-
-    def __init__(self, path: Path, content: bytes | None) -> None:
-        self._path, self._content = path, content
-
-    def of(self, keys: Sequence[str]) -> Region:
-        """Return the line of the innermost key that can be found."""
-        return next((self._first[key] for key in reversed(keys) if key in self._first), WHOLE_FILE)
-
-    def fix(self, at: Region, help: str) -> Fix | None:
-        """Return the fix that writes the word that was meant, where the other one stands once in the file, and in this line."""
-        name = self._path.name
-        if not isinstance(help, Meant) or not at.line or not self._is_here:
-            return None
-        word = re.compile(rf"(?<![\w.-]){re.escape(help.instead_of)}(?![\w.-])")
-        found = [(n, m) for n, line in enumerate(self._lines, start=1) for m in word.finditer(line)]
-        if len(found) != 1 or found[0][0] != at.line:
-            return None
-        (number, match) = found[0]
-        region = Region.within(number, match.start() + 1, match.end() + 1)
-        return Fix(str(help), (Edit(name, *region, help.text),), help.is_safe)
-
-    @property
-    def _is_here(self) -> bool:
-        """Whether the name alone leads to the file: findings have no more of it."""
-        name = self._path.name
-        return os.path.exists(name) and os.path.samefile(name, self._path)
-
-    @cached_property
-    def _lines(self) -> list[str]:
-        content = read_file(self._path) if self._content is None else self._content
-        return content.decode("utf-8").splitlines()
-
-    @cached_property
-    def _first(self) -> dict[str, Region]:
-        found: dict[str, Region] = {}
-        for number, line in enumerate(self._lines, start=1):
-            head = _HEAD.match(line)
-            for key in _KEY.finditer(head[0] if head is not None else ""):
-                group = key.lastindex or 0
-                found.setdefault(key[group], Region.within(number, key.start(group) + 1, key.end(group) + 1))
-        return found
-
-
-_HEAD = re.compile(r"(?:[^=#\"']|\"[^\"]*\"|'[^']*')*[\]=]")
-"""A line as far as its keys go: to the sign of equality, or the end of a table's header."""
-_KEY = re.compile(r"\"([^\"]*)\"|'([^']*)'|([A-Za-z0-9_-]+)")

@@ -31,6 +31,7 @@ from schemac.registry.engine import EngineError
 from schemac.registry.installed import blamed, default_targets, engine, engines
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
+from schemac.syntax.remedies_around import AttachToSchema
 
 _REMEMBERED = 1024
 """Losses whose words are kept for further fields; a field may have any number of its own."""
@@ -162,7 +163,12 @@ def _leave_out(target: Target, dataset: LogicalDataset, said: Report, report: Re
     first = next(d for d in said.diagnostics if d.severity is Severity.ERROR)
     others = ", ".join(name for name in default_targets() if name != target.name)
     message = f"{dataset.name} is built without {target.name}: {first.message}"
-    help = f"name the engines that you need: `{TARGETS_OF.key}: [{others}]` under the schema's `extra:`"
+    help = AttachToSchema.pair(
+        f"name the engines that you need: `{TARGETS_OF.key}: [{others}]` under the schema's `extra:`",
+        (TARGETS_OF.key,),
+        f"[{others}]",
+    )
+    place = dataset.origins.place(("fields",), on_key=True)
     report.extend(
         [
             replace(
@@ -172,6 +178,7 @@ def _leave_out(target: Target, dataset: LogicalDataset, said: Report, report: Re
                 severity=target.left_out_code.severity,
                 message=message,
                 help=help,
+                fix=help.fix(place) if place is not None else None,
             )
         ]
     )

@@ -21,26 +21,29 @@ def report_unused_vocabularies(
     edited: Mapping[str, bytes] = MappingProxyType({}),
 ) -> None:
     """Say which vocabularies none of the project's manifests uses; `edited` are texts in the place of files."""
-    path = project.file
-    if path is None or not project.vocabulary_contents:
+    file = project.file
+    if file is None or not project.vocabulary_contents:
         return
     # For start-up time: few projects have vocabularies.
     from schemac.lint.codes import UNUSED_VOCABULARY
     from schemac.lint.vocabularies import RULES, unused_domains
-    from schemac.project.settings import place_of_setting
+    from schemac.syntax.remedies import Remove
 
     (rule,) = RULES
     if rule not in project.selection.rules_for(""):
         return
-    texts = [text for file in files for text in _texts(file, edited)]
+    texts = [text for one in files for text in _texts(one, edited)]
     for domain in unused_domains(project.vocabulary_contents, texts):
+        keys = ("vocabularies", domain)
+        help = Remove.it(help="check how the domain is written, or remove it", is_safe=False)
         found = Report()
         found.add(
             UNUSED_VOCABULARY,
             f"no manifest has an attribute of {domain}",
-            file=path.name,
-            at=place_of_setting(path, ("vocabularies", domain), edited),
-            help="check how the domain is written, or remove it",
+            file=file.name,
+            at=file.of(keys),
+            help=help,
+            fix=file.fix(keys, help, on_key=True),
         )
         severity = project.selection.severity(rule)
         report.extend(replace(one, severity=severity or one.severity) for one in found.diagnostics)

@@ -79,6 +79,11 @@ def own_codes() -> dict[str, Code]:
     return {code.id: code for code in sorted(found, key=lambda code: code.id)}
 
 
+def own_code(id: str) -> Code | None:
+    """Return one of these; for a code of the core nothing else is loaded."""
+    return CATALOGUE.get(id) or own_codes().get(id)
+
+
 def own_bringers() -> tuple[Bringer, ...]:
     """Return what comes with the compiler and brings codes."""
     return (*own_engines(), *_ROOMS)

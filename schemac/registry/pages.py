@@ -3,9 +3,7 @@
 Layer: registry.
 """
 
-from importlib.util import find_spec
-from pathlib import Path
-from pkgutil import get_data
+from typing import TYPE_CHECKING
 
 from schemac.registry.codes import Bringer, codes_of, own_bringers, own_codes
 from schemac.registry.engine import EngineError, reason_of
@@ -13,6 +11,9 @@ from schemac.registry.installed import engines
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.code import Code
 from schemac.source.pages import FOLDER, Page, read_page
+
+if TYPE_CHECKING:
+    from pathlib import Path  # for start-up time: `explain` opens no files through it
 
 
 def page(code: Code) -> Page:
@@ -25,8 +26,11 @@ def page(code: Code) -> Page:
     return Page(text or f"# {code.id} {code.slug}\n\n{bringer.title}: {code.title}.\n")
 
 
-def page_file(code: Code) -> Path | None:
+def page_file(code: Code) -> "Path | None":
     """Return the file of a page, for programs that open files; None where it is none."""
+    from importlib.util import find_spec  # for start-up time, as above
+    from pathlib import Path
+
     if CATALOGUE.get(code.id) is code:
         return Path(FOLDER) / f"{code.id}.md"
     bringer = next(one for one in (*own_bringers(), *engines()) if code in codes_of(one))
@@ -46,6 +50,8 @@ def _text(bringer: Bringer, name: str) -> str:
     """Return a page that an engine or a room brought; empty where it has none."""
     if not bringer.pages:
         return ""
+    from pkgutil import get_data  # for start-up time: the pages of the core need none of it
+
     try:
         content = get_data(bringer.pages, name)
         return content.decode() if content is not None else ""

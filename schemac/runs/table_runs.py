@@ -20,7 +20,18 @@ def table_runs(
 
     `table` is a path or an open table of the engine. Raises what the engine raises where there is none.
     """
-    records = records_in(table) if isinstance(table, str) and is_local(table) else None
-    if records is not None:
+    is_path = isinstance(table, str)
+    if is_path and is_local(table) and (records := records_in(table)) is not None:
         return [record.run for record in records]
-    return None if sink is None else sink.runs(table, storage)
+    if sink is not None:
+        return sink.runs(table, storage)
+    return _in_store(table) if is_path and not is_local(table) else None
+
+
+def _in_store(path: str) -> list[CommittedRun] | None:
+    """List the runs of a folder of files on an object store; None where there are none, or it cannot be opened."""
+    try:
+        records = records_in(path)
+    except (OSError, ValueError):
+        return None
+    return None if records is None else [record.run for record in records]

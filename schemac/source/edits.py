@@ -35,7 +35,7 @@ def applied(source: SourceText, fixes: Iterable[Fix]) -> Fixed:
         done.append(fix)
     content = source.content
     for span, text in sorted(taken, reverse=True):
-        content = content[: span.start] + _with_line_ends(text, content) + content[span.end :]
+        content = content[: span.start] + with_line_ends(text, content) + content[span.end :]
     return Fixed(content, tuple(done))
 
 
@@ -49,7 +49,8 @@ def files_of(fixes: Iterable[Fix]) -> Sequence[str]:
     return tuple(dict.fromkeys(edit.file for fix in fixes for edit in fix.edits))
 
 
-def _with_line_ends(text: str, content: str) -> str:
+def with_line_ends(text: str, content: str) -> str:
+    """Return a text that goes into another one, with the line ends of that one."""
     return text.replace("\n", "\r\n") if "\n" in text and "\r\n" in content else text
 
 

@@ -141,6 +141,9 @@ def _complaint(error: Any, model: Any, value: Any, words: Vocabulary) -> Complai
         help = Meant.word(near, given, synonyms) if near else ""
         if str(given) in choices and not isinstance(given, str):
             help = Write.in_quotes(str(given))
+        elif given in choices:
+            # The words are numbers.
+            help = Write.without_quotes(given)
         return Complaint(
             UNKNOWN_VALUE, path, f"{name} has to be {one_of(choices)}, not {sort_of(given)}", help
         )

@@ -36,7 +36,7 @@ from schemac.source.span import Span
 from schemac.source.text import SourceText, is_printable
 from schemac.syntax.events import EventSource, YAMLError, fast_events, pure_events
 from schemac.syntax.place import Place
-from schemac.syntax.remedies import REMOVE_TAG, Remove
+from schemac.syntax.remedies import REMOVE_TAG, Remove, Untag
 from schemac.syntax.scalars import Scalar, YamlValue, resolve
 from schemac.syntax.syntax_errors import report_syntax_error
 
@@ -228,7 +228,7 @@ class _Composer:
             return float(resolved)
         if tag in _SCALAR_TAGS:
             message = f"'{event.value}' is not a valid {_readable(tag)}"
-            self.refuse(event, UNKNOWN_TAG, message, help="remove the tag, or write a value that fits")
+            self.refuse(event, UNKNOWN_TAG, message, help=Untag("remove the tag, or write a value that fits"))
         self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} is unknown", help=REMOVE_TAG)
         return str(event.value)
 

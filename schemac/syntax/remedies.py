@@ -86,7 +86,8 @@ class WriteType(Write):
         entry = spot.entry
         if spot.is_exact and entry is not None and entry.key == "kind":
             return replacing(self, spot, entry.within.span, self.text, is_safe=self.is_safe)
-        if entry is not None and not spot.is_exact and entry.inside is not None:
+        inside = entry.inside if entry is not None and not spot.is_exact else None
+        if inside is not None and any(one.key is not None for one in inside.entries):
             return None
         return replacing(self, spot, spot.span, self.text, is_safe=self.is_safe)
 
@@ -160,7 +161,7 @@ class Quote(Write):
 
 
 class Remove(Remedy):
-    """Takes out the key with its value, or the item, that the finding stands at."""
+    """Takes out the key with its value, or the item, that the finding stands at; with an attribute that lists nothing else."""
 
     __slots__ = ("is_safe",)
     is_safe: bool
@@ -179,12 +180,14 @@ class Remove(Remedy):
         entry = spot.entry
         while entry is not None and len(entry.within.entries) == 1:
             around = entry.within.holder
-            entry = around if around is not None and around.key in _NEEDLESS else None
+            is_list = entry.key is None and not self.is_safe
+            goes = around is not None and (around.key in _NEEDLESS or (is_list and "/" in (around.key or "")))
+            entry = around if goes else None
         span = _without(spot.source.content, entry) if entry is not None and not entry.is_shared else None
         return None if span is None else replacing(self, spot, span, "", is_safe=self.is_safe)
 
 
-_NEEDLESS = frozenset({"extra", "imports", "with"})
+_NEEDLESS = frozenset({"extra", "imports", "with", "groups", "parameters", "options", "rules"})
 """Keys that go as well where nothing is left below them."""
 
 

@@ -5,10 +5,12 @@ Errors: SC106 invalid-yaml, SC107 tab-indentation.
 Source: the messages of ruamel.yaml's two parsers, which differ in wording alone.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from schemac.source.catalogue import INVALID_YAML, TAB_INDENTATION
+from schemac.source.diagnostic import Edit, Fix
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
@@ -22,6 +24,38 @@ class _Words(NamedTuple):
     help: str = ""
     at_opening: bool = False
     """Whether what is never closed is shown where it opens, not where its end was missed."""
+    way_out: "Callable[[SourceText, int], tuple[Span, str] | None]" = lambda _source, _offset: None
+    """What the help would write at a place of the text, and instead of what."""
+
+
+def _doubled(source: SourceText, offset: int) -> tuple[Span, str] | None:
+    """Return two backslashes for the one at a place or before it."""
+    at = next((at for at in (offset, offset - 1) if source.content[at : at + 1] == "\\"), None)
+    return None if at is None else (Span(at, at + 1), "\\\\")
+
+
+_PLAIN = re.compile(r"[^\n\r#,\[\]{}\"'\\]*[^\s#,\[\]{}\"'\\]")
+_SECOND_COLON = re.compile(
+    r"[ \t]*(?:- +)*[\w./-]+:[ \t]+(?P<text>[^\s\"'\[{#&*!|>][^#\"\\]*: [^#\"\\]*[^\s#\"\\])[ \t]*(?:#.*)?"
+)
+
+
+def _in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None:
+    """Return the text that begins at a place, in quotes, as far as it can be told on its line."""
+    found = _PLAIN.match(source.content, offset)
+    if found is None or ": " in found[0] or found[0].endswith(":"):
+        return None
+    return Span(*found.span()), f'"{found[0]}"'
+
+
+def _value_in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None:
+    """Return the whole value of a line, where a second colon stands in it."""
+    position = source.position(offset)
+    line, start = source.line(position.line), offset - position.column + 1
+    found = _SECOND_COLON.fullmatch(line)
+    if found is None:
+        return None
+    return Span(start + found.start("text"), start + found.end("text")), f'"{found["text"]}"'
 
 
 _AT_END = " at the end"
@@ -34,7 +68,11 @@ _COMPLAINTS: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
     ),
     (
         lambda context, problem: "unknown escape" in problem,
-        _Words("this backslash does not start a valid escape", "double it, or use single quotes"),
+        _Words(
+            "this backslash does not start a valid escape",
+            "double it, or use single quotes",
+            way_out=_doubled,
+        ),
     ),
     (
         lambda context, problem: "escape" in problem or "escape sequence" in problem,
@@ -45,6 +83,7 @@ _COMPLAINTS: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
         _Words(
             "a second colon is not allowed here",
             f"{_QUOTES} if it contains a colon; otherwise {_INDENTATION}",
+            way_out=_value_in_quotes,
         ),
     ),
     (
@@ -57,7 +96,7 @@ _COMPLAINTS: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
     ),
     (
         lambda context, problem: "cannot start any token" in problem,
-        _Words("an unquoted text cannot start with {}", _QUOTES),
+        _Words("an unquoted text cannot start with {}", _QUOTES, way_out=_in_quotes),
     ),
     (
         lambda context, problem: "flow mapping" in context and _AT_END in problem,
@@ -127,6 +166,7 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
             source=source,
             span=Span(tab, tab + 1),
             help="indent with spaces",
+            fix=_fix("indent with spaces", source, _spaces(source, tab)),
         )
         return
     character = source.content[offset : offset + 1]
@@ -137,7 +177,27 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
         source=source,
         span=Span(offset, end),
         help=words.help.format(),
+        fix=_fix(words.help.format(), source, words.way_out(source, offset)),
     )
+
+
+def _fix(help: str, source: SourceText, edit: tuple[Span, str] | None) -> Fix | None:
+    """Return the fix that a help stands for; what a text that is no YAML means is a guess."""
+    if edit is None:
+        return None
+    span, text = edit
+    return Fix(help, (Edit(source.name, *source.region(span), text),), is_safe=False)
+
+
+_LEVEL = "  "
+"""What a tab is taken for."""
+
+
+def _spaces(source: SourceText, tab: int) -> tuple[Span, str]:
+    """Return the indentation of a line from its first tab on, as spaces."""
+    found = re.compile(r"[ \t]+").match(source.content, tab)
+    assert found is not None
+    return Span(*found.span()), found[0].replace("\t", _LEVEL)
 
 
 def _offset(error: YAMLError, *, at_opening: bool) -> int:

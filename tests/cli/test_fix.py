@@ -142,13 +142,19 @@ def test_fix_the_configuration(
     assert main(["check", "--fix", "--unsafe-fixes"]) == 0
     fixed = text.replace("targts", "targets").replace("selct", "select")
     assert settings.read_bytes() == fixed.encode()
-    # What is in another folder is told, and not touched: another file may have the same name here.
+    # It is fixed from a folder below it, too; a file of the same name there is another one.
     settings.write_bytes(text.encode())
     (rides.parent / "inside").mkdir()
-    (rides.parent / "inside/pyproject.toml").write_text("[tool.other]\n")
+    other = rides.parent / "inside/schemac.toml"
+    other.mkdir()
     monkeypatch.chdir(rides.parent / "inside")
     assert main(["check", "..", "--fix", "--unsafe-fixes"]) == 2
     assert settings.read_bytes() == text.encode()
+    other.rmdir()
+    (rides.parent / "inside/pyproject.toml").write_text('[tool.other]\ntargts = ["arrow"]  # one\n')
+    assert main(["check", "..", "--fix", "--unsafe-fixes"]) == 0
+    assert settings.read_bytes() == fixed.encode()
+    assert "targts" in (rides.parent / "inside/pyproject.toml").read_text()
 
 
 def test_fix_an_overlay(rides: Path) -> None:
@@ -162,3 +168,16 @@ def test_fix_an_overlay(rides: Path) -> None:
     overlay.write_text(overlay.read_text().replace("fare:", "fair:"))
     assert main(["check", "--overlay", str(overlay), "--fix", "--unsafe-fixes"]) == 0
     assert "fare:" in overlay.read_text()
+    # One mistake hides the next one.
+    text = "datasets:\n  ridez:\n    extra: {lance.org/storageVersion: 2.1}  # new\n    fields: {fair: {extra: {lance.org/encodng: {compresion: zstd}}}}\n"
+    overlay.write_text(text)
+    assert main(["check", "--overlay", str(overlay), "--fix", "--unsafe-fixes"]) == 0
+    for wrong, right in (
+        ("ridez", "rides"),
+        ("2.1", '"2.1"'),
+        ("fair", "fare"),
+        ("odng", "oding"),
+        ("esion", "ession"),
+    ):
+        text = text.replace(wrong, right)
+    assert overlay.read_text() == text

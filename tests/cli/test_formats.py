@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as Xml
@@ -16,6 +17,7 @@ from schemac.source.render.gitlab import render_gitlab
 from schemac.source.render.junit import render_junit
 
 ODD = "fields:\n  - {name: id, type: Int8}\n  - {name: ID, type: Int8}\n  - {name: x, type: Int9}\n"
+CORPUS = Path(__file__).parents[1] / "corpus"
 HOSTILE = "]]>\x00\x1b[31m<&\"'\ud800\ufffe\u202e\n</failure>"
 
 
@@ -81,6 +83,64 @@ def test_write_code_quality_for_gitlab(folder: Path, capsys: pytest.CaptureFixtu
     again = json.loads(_printed(capsys, "--format", "gitlab"))
     assert [one["fingerprint"] for one in again] == [one["fingerprint"] for one in found]
     assert [one["location"]["lines"]["begin"] for one in again] == [4, 5]
+
+
+CODE_QUALITY = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["description", "check_name", "fingerprint", "severity", "location"],
+        "properties": {
+            "description": {"type": "string", "minLength": 1},
+            "check_name": {"type": "string", "pattern": "^[a-z0-9-]+$"},
+            "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{32,64}$"},
+            "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
+            "location": {
+                "type": "object",
+                "required": ["path", "lines"],
+                "properties": {
+                    # GitLab compares it with the paths of the diff, which are relative to the repository.
+                    "path": {
+                        "type": "string",
+                        "pattern": r"^[^/\\]",
+                        "not": {"pattern": r"^\.\.?/|/\.\.?/|\\|//"},
+                    },
+                    "lines": {
+                        "type": "object",
+                        "required": ["begin"],
+                        "properties": {
+                            "begin": {"type": "integer", "minimum": 1},
+                            "end": {"type": "integer"},
+                        },
+                    },
+                },
+            },
+        },
+        "additionalProperties": False,
+    },
+}
+"""What GitLab's documentation of the report says, and its own `codeclimate.json`, which asks for types of the same members."""
+
+
+@pytest.mark.parametrize("where", [".", "rejected", "rejected/SC201-unknown-kind", "elsewhere"])
+def test_write_code_quality_that_gitlab_takes_for_all_that_can_be_found(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    shutil.copytree(CORPUS / "rejected", tmp_path / "rejected")
+    monkeypatch.chdir(tmp_path / where)
+    found = json.loads(
+        _printed(capsys, "--format", "gitlab", "--max-findings", "0", str(tmp_path / "rejected"))
+    )
+    jsonschema.Draft202012Validator(CODE_QUALITY).validate(found)
+    assert len(found) > 200
+    # Of two findings with one fingerprint GitLab shows the first one alone.
+    assert len({one["fingerprint"] for one in found}) == len(found)
+    for one in found:
+        lines = one["location"]["lines"]
+        assert lines["begin"] <= lines["end"]
+        assert (tmp_path / one["location"]["path"]).exists()
 
 
 @pytest.mark.skipif(

@@ -53,6 +53,13 @@ def test_overwrite_nothing(taken: str, folder: Path, capsys: pytest.CaptureFixtu
     assert (folder / taken).read_text() == "mine"
 
 
+def test_refuse_a_file_in_the_place_of_the_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "trips.yaml").write_text("mine")
+    assert main(["init", "trips.yaml"]) == 2
+    assert "trips.yaml is a file; name a folder" in capsys.readouterr().err
+    assert (folder / "trips.yaml").read_text() == "mine"
+
+
 def test_leave_gitignore_and_say_what_it_lacks(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / ".gitignore").write_text(".schemac/\n")
     assert main(["init", "--template", "minimal"]) == 0

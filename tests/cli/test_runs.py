@@ -43,7 +43,7 @@ def as_files(folder: Path) -> Path:
     for version, run in enumerate(runs(), 1):
         record = FileRecord.new(run, version, {ROWS: "1"}, ["a.parquet"])
         (folder / "t" / LEDGER / f"{run.id}.json").write_text(record.text)
-    (folder / "t" / LEDGER / "other.json").write_text("[]")
+    (folder / "t" / LEDGER / "notes.txt").write_text("[]")
     return folder / "t"
 
 
@@ -63,3 +63,14 @@ def test_list_runs_of_every_kind(made: object, tmp_path: Path, capsys: pytest.Ca
     ]
     assert main(["runs", "--limit", "2", "--format", "json", str(path)]) == 0
     assert len(json.loads(capsys.readouterr().out)["runs"]) == 2
+
+
+def test_a_folder_with_a_damaged_record_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = as_files(tmp_path)
+    (path / LEDGER / "one.json").write_text('{"committed"')
+    assert main(["runs", str(path)]) == 1
+    said = capsys.readouterr()
+    assert "SC652" in said.out + said.err
+    assert "_schemac/one.json` is not the record of a run" in said.out + said.err

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from schemac.cli.main import COMMANDS
 from schemac.cli.waiting import NEXT_SECONDS, _Bar
 from schemac.project.under_way import UnderWay
 from tests.bench.workload import write_manifests
@@ -22,17 +23,68 @@ SCRIPT = (
     "from schemac.cli.main import main\n"
     "sys.exit(main(sys.argv[1:]))"
 )
-BAR = re.compile(r"(check|build): \w+ table_\d+\.yaml")
+BAR = re.compile(r"(check|build|fmt|list|expand): [\w ]+ table_\d+\.yaml")
+WITH_OWN_BAR = {"run", "lsp"}
+"""`run` counts records, and `lsp` talks to a program."""
+EACH = """
+import argparse, sys, time
+from importlib import import_module
+from schemac.cli import main, waiting
+
+waiting.FIRST_SECONDS = waiting.NEXT_SECONDS = 0.01
+
+
+def busy(options):
+    latest = time.monotonic() + 10
+    while waiting._BARS and waiting._BARS[0]._shown is None and time.monotonic() < latest:
+        time.sleep(0.001)
+    is_shown = bool(waiting._BARS) and waiting._BARS[0]._shown is not None
+    print(options.command, is_shown, flush=True)
+    return 0
+
+
+def least(action):
+    word = str(next(iter(action.choices))) if action.choices else "x"
+    if not action.option_strings:
+        return [] if action.nargs in ("?", "*", argparse.SUPPRESS) else [word]
+    return [action.option_strings[0], word] if action.required else []
+
+
+for name in sys.argv[1:]:
+    import_module(f"schemac.cli.command_{name}").run = busy
+    actions = main._command_parser(name, ())._actions
+    main._run([name, *(word for action in actions for word in least(action))])
+"""
+"""Each command with no more words than it needs; in the place of its work is a wait for the bar."""
+WATCHED = """
+import argparse, time
+from schemac.cli import waiting, watching
+
+waiting.FIRST_SECONDS = waiting.NEXT_SECONDS = 0.01
+
+
+def once():
+    latest = time.monotonic() + 10
+    while waiting._BARS and waiting._BARS[0]._shown is None and time.monotonic() < latest:
+        time.sleep(0.001)
+    print(bool(waiting._BARS) and waiting._BARS[0]._shown is not None, flush=True)
+    raise KeyboardInterrupt
+
+
+options = argparse.Namespace(command="check", format="text", output_file=None, paths=[])
+with waiting.bar_when_long("check", "text"):
+    watching.watch(options, once)
+"""
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 
 
-def seen(folder: Path, *words: str, **environment: str) -> str:
+def seen(folder: Path, *words: str, script: str = SCRIPT, **environment: str) -> str:
     """What the terminal gets that a command has for its standard error; its output goes into a file."""
     ours, theirs = pty.openpty()
     known = {key: value for key, value in os.environ.items() if key not in ("CI", "TERM", "COLUMNS")}
     with (folder / "stdout.txt").open("w") as out:
         process = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, *words],
+            [sys.executable, "-c", script, *words],
             cwd=folder,
             stdout=out,
             stderr=theirs,
@@ -53,14 +105,39 @@ def seen(folder: Path, *words: str, **environment: str) -> str:
     return b"".join(parts).decode()
 
 
+SUMMARIES = {
+    "check": "checked 12 datasets",
+    "build": "12 datasets: ",
+    "list": "480 fields of 12 datasets",
+    "fmt": "laid out",
+}
+"""What the command says in the end; `expand` says nothing beside what it prints."""
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_manifests(tmp_path_factory.mktemp("waiting") / "tables", 12, 40)
 
 
+def test_show_a_bar_for_every_command(tmp_path: Path) -> None:
+    """Also for one that is new: the commands are those of the command line."""
+    seen(tmp_path, *COMMANDS, script=EACH)
+    lines = (tmp_path / "stdout.txt").read_text().splitlines()
+    shown = dict(line.split() for line in lines)
+    assert shown == {name: str(name not in WITH_OWN_BAR) for name in COMMANDS}
+
+
+def test_show_a_bar_each_time_that_something_changed(tmp_path: Path) -> None:
+    """The screen is cleared before, and every bar with it."""
+    seen(tmp_path, script=WATCHED)
+    assert (tmp_path / "stdout.txt").read_text().split() == ["True"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words", [("check",), ("build", "--target", "arrow", "--no-cache")], ids=lambda w: w[0]
+    "words",
+    [("check",), ("build", "--target", "arrow", "--no-cache"), ("list",), ("expand",), ("fmt",)],
+    ids=lambda w: w[0],
 )
 def test_show_a_bar_while_somebody_waits(folder: Path, words: tuple[str, ...]) -> None:
     text = seen(folder, *words)
@@ -69,7 +146,7 @@ def test_show_a_bar_while_somebody_waits(folder: Path, words: tuple[str, ...]) -
     bar, _, rest = text.rpartition(SHOW)
     assert HIDE in bar
     assert not BAR.search(rest)
-    assert re.search(r"(checked 12 datasets|12 datasets: )", rest)
+    assert words[0] not in SUMMARIES or SUMMARIES[words[0]] in rest
 
 
 @pytest.mark.slow

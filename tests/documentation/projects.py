@@ -1,10 +1,19 @@
 """A project with what pages have to show: references, versions, attributes, and texts that mean harm."""
 
+import random
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from schemac.cli.main import main
+from schemac.identity.freeze import freeze, identify
+from schemac.identity.lock import Lock, LockedDataset
+from schemac.identity.lockfile import write_lock
+from schemac.project.configuration import Project
+from schemac.project.stages import check_source
+from schemac.source.report import Report
+from schemac.source.text import SourceText
 
 HARM = "</script><script>window.harm=1</script><img src=x onerror=window.harm=1>\"' \u202e{{ 7*7 }}"
 CUSTOMERS = """\
@@ -15,7 +24,10 @@ fields:
   - {name: id, type: Int64, description: Never reused, extra: {lance.org/primaryKey: {position: 1}}}
   - name: address
     type: {kind: Struct, fields: [{name: city, type: String, extra: {schemac.dev/classification: personal}}]}
-  - {name: fax, type: String, extra: {schemac.dev/deprecated: {removeAfter: 2027-03-31, successor: id}}}
+  - name: fax
+    description: "See *the* [rules](https://wiki.example/fax).\n\n| a | b |\n|:-:|--:|\n| 1 | `x` |\n\n# Old\n\n> gone"
+    type: String
+    extra: {schemac.dev/deprecated: {removeAfter: 2027-03-31, successor: id}}
 """
 ORDERS = """\
 name: orders
@@ -65,3 +77,79 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         orders.write_text(orders.read_text().replace(old, new, 1))
     orders.write_text(orders.read_text() + "  - {name: note, type: {kind: Option, inner: String}}\n")
     return tmp_path
+
+
+_TYPES = (
+    "Int32", "Int64", "UInt8", "Float32", "String", "Binary", "{kind: Option, inner: Int32}", "{kind: Option, inner: String}",
+    "{kind: Decimal, precision: 8, scale: 2}", "{kind: Decimal, precision: 9, scale: 2}", "{kind: Decimal, precision: 9, scale: 4}",
+    "{kind: Timestamp, unit: Millisecond}", "{kind: Timestamp, unit: Microsecond, timezone: null}",
+    "{kind: List, itemType: Int32}", "{kind: List, itemType: {kind: Option, inner: Int64}}",
+    "{kind: List, itemType: Float32, fixedLength: 3}", "{kind: Map, keyType: String, valueType: Int32}",
+    "{kind: Map, keyType: String, valueType: Int32, keysSorted: true}",
+    "{kind: Struct, fields: [{name: x, type: Int32}, {name: y, type: String}]}",
+    "{kind: Struct, fields: [{name: y, type: String}, {name: x, type: Int64}]}",
+    "{kind: Struct, fields: [{name: y, type: String, description: ours}, {name: z, type: {kind: List, itemType: Int32}}]}",
+)  # fmt: skip
+_EXTRAS = (
+    "", "description: one", "description: two", "extra: {schemac.dev/tags: [a, b]}", "extra: {x.org/a: {b: [1, null]}}",
+    "extra: {x.org/a: 1, schemac.dev/tags: [b]}", "extra: {lance.org/encoding: {compression: zstd}}",
+    "extra: {lance.org/encoding: {compression: lz4, dictDivisor: 2}}", "extra: {schemac.dev/owner: me}",
+)  # fmt: skip
+_SCHEMA = ("", "description: all", "extra: {schemac.dev/unique: [[k]]}", "extra: {paimon.apache.org/options: {a: '1', b: '2'}}",
+           "extra: {paimon.apache.org/options: {a: '2'}, schemac.dev/owner: us}")  # fmt: skip
+
+
+def drawn_versions(seed: int, count: int) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield manifests that follow each other, and the former names of the fields that each renames.
+
+    A field comes, goes, comes back, moves, and changes its type and attributes, often to what they were before.
+    """
+    draw = random.Random(seed)
+    columns: dict[str, list[str]] = {}
+    extra = ""
+    for _ in range(count):
+        renamed: dict[str, str] = {}
+        for _ in range(draw.randint(1, 4)):
+            name, free = draw.choice("abcdefgh"), [one for one in "abcdefgh" if one not in columns]
+            what = draw.random()
+            if name not in columns:
+                columns[name] = [draw.choice(_TYPES), draw.choice(_EXTRAS)]
+            elif what < 0.15:
+                del columns[name]
+                renamed.pop(name, None)
+            elif what < 0.3 and free and not renamed:
+                renamed[free[0]] = name
+                columns = {free[0] if one == name else one: held for one, held in columns.items()}
+            elif what < 0.4:
+                columns[name] = columns.pop(name)
+            else:
+                columns[name][what < 0.7] = draw.choice(_EXTRAS if what < 0.7 else _TYPES)
+        if draw.random() < 0.2:
+            extra = draw.choice(_SCHEMA)
+        columns.setdefault("k", ["Int32", ""])
+        fields = [
+            f"  - {{name: {name}, type: {type_}{f', {words}' if words and _fits(words, type_) else ''}}}\n"
+            for name, (type_, words) in columns.items()
+        ]
+        yield f"name: drawn\n{extra}\nfields:\n{''.join(fields)}", renamed
+
+
+def _fits(extra: str, type_: str) -> bool:
+    return "lance.org" not in extra or _TYPES.index(type_) < _TYPES.index(
+        "{kind: Timestamp, unit: Millisecond}"
+    )
+
+
+def lock_versions(path: Path, versions: Iterable[tuple[str, dict[str, str]]]) -> LockedDataset:
+    """Write a manifest and its lock, with a version for each of these that differs from the one before."""
+    lock = Lock()
+    for text, renamed in versions:
+        report = Report()
+        (dataset,) = check_source(SourceText(text, path.name), Project(path.parent), report)
+        assert not report.has_errors, report.diagnostics
+        locked = lock.dataset(dataset.name)
+        found = identify(dataset, locked, renamed=renamed)
+        lock = lock.with_dataset(freeze(dataset, locked, found))
+        path.write_text(text, encoding="utf-8")
+    path.with_suffix(".lock").write_text(write_lock(lock), encoding="utf-8")
+    return lock.dataset(dataset.name)

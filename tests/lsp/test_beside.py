@@ -1,11 +1,15 @@
 """Findings, completion and hover in pipelines, overlays and settings, from texts that are not saved."""
 
+import json
 from pathlib import Path
 
+import lance
+import pyarrow as pa
 import pytest
 from lsprotocol import types
 
-from tests.lsp.editor import Editor
+from schemac.cli.main import main
+from tests.lsp.editor import Editor, applied
 from tests.lsp.test_session import session
 
 pytestmark = pytest.mark.slow
@@ -76,6 +80,93 @@ def test_type_a_pipeline(tmp_path: Path) -> None:
         # A comment ignores warnings alone.
         e.replace(uri, "  fare: cost", "  fare: cost # schemac: ignore[SC622] soon")
         assert "SC622" in {one.code for one in await e.found(uri)}
+
+    session(tmp_path, act)
+
+
+async def fixed(e: Editor, uri: str, found: types.Diagnostic) -> str:
+    """The text after the code action of a finding."""
+    asked = types.CodeActionParams(
+        types.TextDocumentIdentifier(uri), found.range, types.CodeActionContext([found])
+    )
+    actions = await e.client.text_document_code_action_async(asked) or ()
+    (edit,) = (a.edit for a in actions if isinstance(a, types.CodeAction) and a.edit is not None)
+    ((of, edits),) = (edit.changes or {}).items()
+    assert of == uri
+    return applied(e.texts[uri], list(edits))
+
+
+def test_say_of_a_pipeline_what_its_check_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _project(tmp_path)
+    (tmp_path / "file").write_text("")
+    schema = pa.schema([("other", pa.int64())])
+    lance.write_dataset(pa.table({"other": [1]}, schema=schema), tmp_path / "taken.lance")
+    wrong = {
+        PIPELINE.replace("in.ndjson", "inn.ndjson"): ["SC631"],
+        PIPELINE.replace("path: in.ndjson", "format: csv"): ["SC630"],
+        PIPELINE.replace("in.ndjson", "in.zip"): ["SC631"],
+        PIPELINE.replace("out.lance", "file/out.lance"): ["SC656"],
+        PIPELINE.replace("out.lance", "taken.lance"): ["SC651"],
+        PIPELINE.replace("out.lance}", "taken.lance, mode: append}"): ["SC653"],
+        PIPELINE.replace("in.ndjson", "no.ndjson").replace("out", "file/out"): ["SC631", "SC656"],
+        PIPELINE.replace("source: {path: in.ndjson}", "sources: [{path: in.ndjson}, {path: b.csv}]"): [
+            "SC631"
+        ],
+        PIPELINE + "quarantine: {path: taken.lance}\n": ["SC655"],
+        PIPELINE + "quarantine: {path: out.lance}\n": ["SC650"],
+        PIPELINE.replace("target", "targt"): ["SC611"],
+        PIPELINE.replace("fare: cost", "fair: cost"): ["SC622"],
+        PIPELINE.replace("fare: cost", "fare: {from: cost, zone: UTC}"): ["SC624"],
+    }
+
+    async def act(e: Editor) -> None:
+        uri = e.open(tmp_path / "pipeline.yaml", PIPELINE)
+        assert await e.found(uri) == []
+        for text, codes in wrong.items():
+            e.put(uri, 0, len(e.texts[uri]), text)
+            found = await e.until(uri, codes)
+            (tmp_path / "pipeline.yaml").write_text(text)
+            assert main(["check", "pipeline.yaml", "--format", "json"]) == 1
+            said = json.loads(capsys.readouterr().out)["diagnostics"]
+            assert [d["code"] for d in said] == codes
+            at = [(d["line"] - 1, d["column"] - 1) for d in said]
+            assert [(d.range.start.line, d.range.start.character) for d in found] == at
+            assert all(str(tmp_path) not in d.message for d in found)
+
+    monkeypatch.chdir(tmp_path)
+    session(tmp_path, act)
+
+
+def test_ask_nothing_of_a_network_while_somebody_types(tmp_path: Path) -> None:
+    _project(tmp_path)
+    text = PIPELINE.replace("out.lance", "s3://nowhere.invalid/out.lance")
+    text += "storage: {'s3://nowhere.invalid': {secretAccessKey: '${NOT_SET_ANYWHERE}'}}\n"
+
+    async def act(e: Editor) -> None:
+        uri = e.open(tmp_path / "pipeline.yaml", text)
+        assert await e.found(uri) == []
+
+    session(tmp_path, act)
+
+
+def test_fix_what_is_wrong_beside_manifests(tmp_path: Path) -> None:
+    _project(tmp_path)
+
+    async def act(e: Editor) -> None:
+        uri = e.open(tmp_path / "pipeline.yaml", PIPELINE.replace("fare: cost", "fair: cost"))
+        (found,) = await e.until(uri, ["SC622"])
+        assert await fixed(e, uri, found) == PIPELINE
+        e.put(uri, 0, len(e.texts[uri]), PIPELINE.replace("fare: cost", "fare: {from: cost, zone: UTC}"))
+        (found,) = await e.until(uri, ["SC624"])
+        assert "fare: {from: cost}" in await fixed(e, uri, found)
+        overlay = e.open(tmp_path / "prod.overlay.yaml", OVERLAY.replace("rides:", "ridez:"))
+        (found,) = await e.until(overlay, ["SC237"])
+        assert await fixed(e, overlay, found) == OVERLAY
+        settings = e.open(tmp_path / "schemac.toml", "# ours\nmanifest = ['.'] # all\n")
+        (found,) = await e.until(settings, ["SC601"])
+        assert await fixed(e, settings, found) == "# ours\nmanifests = ['.'] # all\n"
 
     session(tmp_path, act)
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import pyspark
 
 from schemac.pipeline.spark.java import java_home
+from tests.java import JAVA_OF_SHORT_RUNS
 
 STARTS_WITHIN_SECONDS = 60.0
 
@@ -78,7 +79,8 @@ def _started(
 ) -> Iterator[None]:
     program = Path(pyspark.__file__).parent / "bin" / "spark-class"
     command = [*wrapper, str(program), f"org.apache.spark.deploy.{name}", *arguments]
-    environment = {**clean_environment(), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m"}
+    daemon = {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": JAVA_OF_SHORT_RUNS}
+    environment = {**clean_environment(), "SPARK_LOCAL_IP": "127.0.0.1", **daemon}
     with log.open("w") as file:
         process = subprocess.Popen(
             command, stdout=file, stderr=subprocess.STDOUT, cwd=folder, env=environment

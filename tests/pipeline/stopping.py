@@ -2,7 +2,8 @@
 
 Shape: `python -m tests.pipeline.stopping run p.yaml` is the program, with all its arguments and what `environment` says; its Python
        processes get here by `stopping_site`. The points are before and after each method of every sink that the registry
-       has, by the dataset that it is called for, and each batch that a task reads; what a process passes again has a number.
+       has, by the dataset that it is called for, and of what commits files to a folder, and each batch that a task reads; what a process
+       passes again has a number.
        In the folder: without a `stop_at`, each process notes the points that it passes in `passed`. With one, the first
        process that comes there writes its number to `reached`, and goes on when `go_on` is there.
 """
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from schemac.pipeline.reports.progress import Notes
+from schemac.pipeline.writing.file_runs import FileRuns
+from schemac.pipeline.writing.file_systems import LocalFiles
 from schemac.registry.installed import engines
 from schemac.runs.columns import COLUMN_SINK, ColumnSink
 from schemac.runs.tables import SINK, Sink
@@ -22,8 +25,9 @@ from schemac.runs.tables import SINK, Sink
 FOLDER = "STOPPING_FOLDER"
 """Also tells the processes of such a program from all others."""
 STOP_AT, PASSED, REACHED, GO_ON = "stop_at", "passed", "reached", "go_on"
-DATASETS = {"t.lance": "table", "t.quarantine.lance": "quarantine"}
+DATASETS = {"t.lance": "table", "t": "table", "t.quarantine.lance": "quarantine"}
 DRIVER, WORKER = "driver", "worker"
+OF_FILES = ((FileRuns, "claimed"), (FileRuns, "commit"), (LocalFiles, "rename"))
 BATCH = "add"
 """What a task does with each batch that it reads."""
 LOOKED_EVERY_SECONDS = 0.005
@@ -73,12 +77,13 @@ class Stops:
 
 
 def steps() -> Iterator[tuple[Any, str]]:
-    """Yield the methods that engines have for runs, and what a task does with each batch."""
+    """Yield the methods that engines have for runs, those that commit files, and what a task does with each batch."""
     for engine in engines():
         for capability, base in ((SINK, Sink), (COLUMN_SINK, ColumnSink)):
             if capability.is_of(engine):
                 owner = type(capability.of(engine))
                 yield from ((owner, name) for name in sorted(base.__abstractmethods__))
+    yield from OF_FILES
     yield Notes, BATCH
 
 

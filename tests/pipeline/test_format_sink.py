@@ -10,12 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from schemac.pipeline.codes import DISK_FULL
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import RunReport, run
-from schemac.pipeline.spark.hadoop_files import HadoopFiles
 from schemac.pipeline.writing.file_runs import STAGING, FileRuns
+from schemac.pipeline.writing.file_systems import LocalFiles
 from schemac.runs.request import RunRequest
 from schemac.source.catalogue import (
     CONCURRENT_RUN,
@@ -117,20 +118,34 @@ def test_rows_of_the_quarantine_leave_with_those_of_the_table(
     go(spark, tmp_path, [GOOD, "{"], "parquet")
     quarantine = str(tmp_path / "out.quarantine.lance")
 
-    rename = HadoopFiles.rename
+    rename = LocalFiles.rename
 
-    def fail(files: HadoopFiles, source: str, to: str) -> None:
+    def fail(files: LocalFiles, source: str, to: str) -> None:
         if STAGING in source and "former" not in source:
             raise RuntimeError("no space")
         rename(files, source, to)
 
-    monkeypatch.setattr(HadoopFiles, "rename", fail)
+    monkeypatch.setattr(LocalFiles, "rename", fail)
     for mode in ("append", "overwrite"):
         with pytest.raises(RuntimeError, match="no space"):
             go(spark, tmp_path, [GOOD, "{", "["], "parquet", mode=mode)
         assert spark.read.parquet(str(tmp_path / "out")).count() == 1
         assert lance.dataset(quarantine).count_rows() == 1
         assert left(tmp_path) == []
+
+
+def test_a_disk_that_is_full_when_the_quarantine_is_committed_is_told(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> int:
+        raise OSError("LanceError(IO): Generic LocalFileSystem error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("schemac.engines.lance.runs.sink.LanceSink.commit", full)
+    with pytest.raises(PipelineError) as caught:
+        go(spark, tmp_path, [GOOD, "{"], "parquet")
+    assert caught.value.code is DISK_FULL
+    assert not (tmp_path / "out").exists()
+    assert left(tmp_path) == []
 
 
 def test_a_connector_that_is_not_there_is_named(spark: SparkSession, tmp_path: Path) -> None:
@@ -225,9 +240,10 @@ def test_what_a_killed_run_left_is_taken_back(
             )
     assert left(tmp_path), "what it left lies there until the next run"
     monkeypatch.setattr("schemac.runs.staging.COMMITTED_WITHIN_SECONDS", 1.0)
-    with pytest.raises(PipelineError) as caught:
-        go(spark, tmp_path, records, "parquet", request=RunRequest("b"), mode=mode)
-    assert caught.value.code is CONCURRENT_RUN, "its process is alive: it is this one"
+    if moment != "committed":
+        with pytest.raises(PipelineError) as caught:
+            go(spark, tmp_path, records, "parquet", request=RunRequest("b"), mode=mode)
+        assert caught.value.code is CONCURRENT_RUN, "its process is alive: it is this one"
     monkeypatch.setattr("schemac.pipeline.writing.file_runs.is_gone", lambda process: True)
     monkeypatch.setattr("schemac.runs.staging.is_gone", lambda process: True)
     told = go(spark, tmp_path, records, "parquet", request=RunRequest("b"), mode=mode)
@@ -241,14 +257,14 @@ def test_what_a_killed_run_left_is_taken_back(
 
 def kill_at(patch: pytest.MonkeyPatch, moment: str) -> None:
     """End the run right after a step, with nothing cleaned up."""
-    for name, place in (("_clear", FileRuns), ("_take_back", FileRuns)):
-        patch.setattr(place, name, lambda *_: None)
+    for name in ("_clear", "take_back"):
+        patch.setattr(FileRuns, name, lambda *_: None)
     patch.setattr("schemac.engines.lance.runs.sink.LanceSink.close_staging", lambda *_: None)
     patch.setattr("schemac.engines.lance.runs.sink.LanceSink.take_back", lambda *_: None)
-    rename, write, commit = HadoopFiles.rename, HadoopFiles.write, FileRuns.commit
+    rename, write, commit = LocalFiles.rename, LocalFiles.write, FileRuns.commit
     moved = []
 
-    def renamed(files: HadoopFiles, source: str, to: str) -> None:
+    def renamed(files: LocalFiles, source: str, to: str) -> None:
         rename(files, source, to)
         moved.append(to)
         if to.endswith(".parquet") and moment == f"file {len(moved)}":
@@ -256,7 +272,7 @@ def kill_at(patch: pytest.MonkeyPatch, moment: str) -> None:
         if to.endswith("/former") and moment == "former":
             raise Killed
 
-    def written(files: HadoopFiles, path: str, text: str) -> None:
+    def written(files: LocalFiles, path: str, text: str) -> None:
         write(files, path, text)
         if path.endswith(f"/{moment}"):
             raise Killed
@@ -273,8 +289,8 @@ def kill_at(patch: pytest.MonkeyPatch, moment: str) -> None:
         if moment == "staged":
             raise Killed
 
-    patch.setattr(HadoopFiles, "rename", renamed)
-    patch.setattr(HadoopFiles, "write", written)
+    patch.setattr(LocalFiles, "rename", renamed)
+    patch.setattr(LocalFiles, "write", written)
     patch.setattr(FileRuns, "commit", committed)
     patch.setattr("schemac.pipeline.writing.format_sink.check_seen", seen)
 

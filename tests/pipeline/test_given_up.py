@@ -204,19 +204,50 @@ def test_a_run_counts_if_java_is_gone_after_its_commit(
 
 
 @pytest.mark.spark
-def test_no_promise_of_a_folder_whose_files_may_have_been_moved(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_undecided", [False, True])
+def test_no_promise_of_a_folder_that_nobody_could_look_at(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_undecided: bool
 ) -> None:
+    """The driver itself commits to a folder of this machine, and knows; but for one that does not answer."""
     files_in(tmp_path)
-    monkeypatch.setattr(FormatTarget, "write", java_is_gone)
+
+    def stopping(target: FormatTarget, *_: Any) -> Any:
+        target.is_undecided = is_undecided
+        java_is_gone()
+
+    monkeypatch.setattr(FormatTarget, "write", stopping)
     target = {"path": str(tmp_path / "rides"), "format": "parquet"}
     told = Job.model_validate({"source": {"path": str(tmp_path / "in.json")}, "target": target})
     with pytest.raises(PipelineError) as caught:
         runner.run(told, ONE_COLUMN, spark=spark)
     assert caught.value.code is GONE.code
-    assert str(caught.value.help).startswith(
-        f"`schemac runs {tmp_path / 'rides'}` lists this run if it was committed"
-    )
+    listed = f"`schemac runs {tmp_path / 'rides'}` lists this run if it was committed"
+    assert str(caught.value.help).startswith(listed if is_undecided else "nothing of this run was written; ")
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("step", ["_committed", "differences"])
+def test_a_run_into_files_counts_if_java_is_gone_after_its_commit(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """The table and the quarantine have it, and so says the report: it promises nothing about the schema."""
+    files_in(tmp_path)
+    done: Callable[..., Any] = getattr(FormatTarget, step)
+    monkeypatch.setattr(FormatTarget, step, lambda *given: (done(*given), java_is_gone()))
+    target = {"path": str(tmp_path / "rides"), "format": "parquet"}
+    quarantine = {"path": str(tmp_path / "q.lance")}
+    source = {"path": str(tmp_path / "in.json")}
+    job = Job.model_validate({"source": source, "target": target, "quarantine": quarantine})
+    report = runner.run(job, ONE_COLUMN, spark=spark)
+    assert (report.rows_in, report.rows_written, report.rows_quarantined) == (2, 1, 1)
+    assert (report.is_repeat, report.stopped, report.is_compared) == (False, GONE.message, False)
+    assert "the table's schema was not compared with the artifact" in str(report)
+    assert report.to_json()["differences"] is None
+    assert "the table was not compared with its schema" in report.to_html()
+    (found,) = runs_of(str(tmp_path / "rides"))
+    assert (found.id, bad(tmp_path)) == (report.run, [report.run])
+    monkeypatch.undo()
+    assert runner.run(job, ONE_COLUMN, spark=spark).is_repeat
 
 
 @pytest.mark.spark

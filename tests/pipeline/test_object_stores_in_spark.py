@@ -17,6 +17,7 @@ from ruamel.yaml import YAML
 
 from schemac.engines.lance.storage import options_for
 from schemac.pipeline.spark.java import java_home
+from schemac.runs.file_records import records_in
 from schemac.runs.storage import Storage
 from tests.pipeline.s3_store import HAS_STORE, KEY, REASON, SECRET, Store, door, store
 
@@ -116,6 +117,58 @@ def test_read_and_write_a_store(rides: Store, tmp_path: Path, form: str) -> None
     assert lance.dataset("s3://rides/t.lance", storage_options=options).count_rows() == 200
     assert lance.dataset("s3://rides/t.quarantine.lance", storage_options=options).count_rows() == 100
     assert_not_told(tmp_path, done, rides)
+
+
+@with_jars
+@pytest.mark.long
+def test_files_in_a_store_that_refuses(rides: Store, tmp_path: Path) -> None:
+    """Refused from the record of a run on, for once or for long: whether it counts is what the folder says, and the quarantine agrees."""
+    rides.empty()
+    os.environ.update(WHERE_KEY=KEY, WHERE_SECRET=SECRET)
+    for name in ("first", "second", "third"):
+        (tmp_path / f"{name}.json").write_text(f'{{"id": {len(name)}}}\n{{"id": "x"}}\n')
+    storage = Storage.parse(rides.section())
+
+    def counted() -> list[str]:
+        return [record.run.id for record in records_in("s3://rides/out", storage) or []]
+
+    def bad() -> set[str]:
+        return {*lance.dataset(str(tmp_path / "q.lance")).to_table()["run"].to_pylist()}
+
+    with door(rides) as way:
+        impatient = {
+            "fs.s3a.attempts.maximum": "1",
+            "fs.s3a.retry.limit": "1",
+            "fs.s3a.retry.throttle.limit": "1",
+        }
+        section = rides.section(way.endpoint)
+        section["s3://rides"]["hadoop"] = impatient
+
+        def go(name: str) -> tuple[int, dict[str, Any]]:
+            job = {
+                "source": {"path": f"{name}.json"},
+                "target": {"path": "s3://rides/out", "format": "parquet", "mode": "append"},
+                "quarantine": {"path": "q.lance"},
+                "run": name,
+                "storage": section,
+                "spark": {"master": "local[2]", "settings": settings(tmp_path)},
+            }
+            done = schemac_run(tmp_path, job)
+            return done.returncode, json.loads(done.stdout)
+
+        assert go("first")[0] == 0
+        way.refuse = lambda _, path: "/out/_schemac/second.json" in path
+        status, told = go("second")
+        assert (status, counted(), way.refused > 0) == (1, ["first"], True), told
+        assert told["diagnostics"][0]["code"] == "SC686", told
+        assert "nothing of this run was written" not in told["diagnostics"][0]["help"]
+        way.refuse = None
+        assert go("third")[0] == 0
+        assert (counted(), bad()) == (["third", "first"], {"third", "first"})
+        assert go("second")[0] == 0
+        assert (counted(), bad()) == (["second", "third", "first"], {"second", "third", "first"})
+    assert not [name for name in rides.names() if "staging" in name]
+    assert sum(name.endswith(".parquet") for name in rides.names("out")) == 3
 
 
 @pytest.mark.long

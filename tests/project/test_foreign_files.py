@@ -3,14 +3,18 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from schemac.cli.main import main
 from schemac.project.configuration import Project
+from schemac.project.exclusion import Exclusion, is_pattern
 from schemac.project.stages import check_source
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText
 from tests.cli.repository import Repository
+from tests.effort import law
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 FOREIGN = {
@@ -152,7 +156,7 @@ def test_leave_out_what_settings_exclude(
     assert main(["check", "x.yaml"]) == 0, "a file that somebody names is checked"
 
 
-@pytest.mark.parametrize("pattern", ["!", "\\\\"])
+@pytest.mark.parametrize("pattern", ["!", "\\\\", "[z-a]", "[[:alpha:]]*"])
 def test_refuse_what_is_no_pattern(pattern: str, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "schemac.toml").write_text(f'exclude = ["{pattern}"]')
     assert main(["check"]) == 2
@@ -184,3 +188,13 @@ def test_know_a_manifest_that_cannot_be_read_whatever_ends_its_lines(
     (tmp_path / "rides.yaml").write_bytes(f"fields:{end}\t- {{name: a, type: Int8}}{end}".encode())
     assert main(["check"]) == 1
     assert "SC107" in capsys.readouterr().out
+
+
+@given(st.text("[]!-^az*?\\/{}. #\n\t", max_size=12))
+@law(300)
+@example("[z-a]")
+@example("[[:a:]")
+@example("\\")
+def test_refuse_a_pattern_or_use_it(text: str) -> None:
+    if is_pattern(text):
+        Exclusion(Path("/project"), (text,)).hides_file("/project/tables", "rides.yaml")

@@ -1,8 +1,10 @@
 """Both parsers read the same, and the slow one has the last word."""
 
+from importlib.util import find_spec, module_from_spec
 from typing import Any
 
 import pytest
+from ruamel.yaml import events as library
 
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
@@ -41,6 +43,22 @@ def _paths(value: Any, at: TreePath, most: int) -> list[TreePath]:
         if len(found) < most:
             found += _paths(item, (*at, key), most - len(found))
     return found
+
+
+@pytest.mark.parametrize("given", [(), ("start", "end", "style", "comment")], ids=["few", "all"])
+@pytest.mark.parametrize("kind", ["ScalarEvent", "SequenceStartEvent", "MappingStartEvent"])
+def test_make_events_as_their_library_does(kind: str, given: tuple[str, ...]) -> None:
+    spec = find_spec(library.__name__)
+    assert spec is not None
+    assert spec.loader is not None
+    untouched = module_from_spec(spec)
+    spec.loader.exec_module(untouched)
+    first = ("anchor", None, (True, False), *(("text",) if kind == "ScalarEvent" else ()))
+    ours, theirs = (getattr(module, kind)(*first, *given) for module in (library, untouched))
+    names = [name for base in type(theirs).__mro__[:-1] for name in vars(base)["__slots__"]]
+    assert len(names) == 8
+    assert [getattr(ours, name) for name in names] == [getattr(theirs, name) for name in names]
+    assert type(ours).__init__ is not type(theirs).__init__
 
 
 @pytest.mark.skipif(CParser is None, reason="the extension with the C parser is not there")

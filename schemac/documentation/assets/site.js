@@ -1,5 +1,5 @@
 "use strict";
-// Search, filters, the choice of two versions, and what a link into a closed part opens. Every page can be read without this.
+// Search, filters, the comparison of two versions, and what a link into a closed part opens. Every page can be read without this.
 
 const root = document.documentElement.dataset.root || "";
 
@@ -120,26 +120,122 @@ if (filters) {
 
 // --- two versions -----------------------------------------------------------
 
-const pick = document.querySelector("[data-pick]");
-if (pick) {
-  pick.hidden = false;
-  const [older, newer] = pick.querySelectorAll("select");
-  const revisions = [...document.querySelectorAll("[data-revision]")];
-  const none = document.querySelector("[data-none]");
-  const show = () => {
-    const order = [older.selectedIndex, newer.selectedIndex].sort((a, b) => a - b);
-    // What is shown goes from the older one to the newer one, and says so.
-    [older.selectedIndex, newer.selectedIndex] = order;
-    const name = `${order[0]}-${order[1]}`;
-    let isShown = false;
-    for (const one of revisions) {
-      one.hidden = one.dataset.revision !== name;
-      isShown = isShown || !one.hidden;
+// Steps are [since, state, text, words], paths [since, parent, name, path]; `schemac/documentation/history.py` makes them.
+
+function at(steps, version) {
+  let found = null;
+  for (const step of steps) if (step[0] <= version) found = step;
+  return found;
+}
+
+function changeOf(steps, older, newer) {
+  const [before, after] = [at(steps, older), at(steps, newer)];
+  if (before[1] === after[1]) return null;
+  const between = steps.filter((step) => step[3] && step[0] > older && step[0] <= newer);
+  const generic = before[2] === null ? "added" : after[2] === null ? "removed" : "changed";
+  return { before: before[2], after: after[2], words: between.length === 1 ? between[0][3] : generic };
+}
+
+function attributesOf(steps, path, older, newer) {
+  const rows = [];
+  for (const [key, own] of Object.entries(steps)) {
+    const found = changeOf(own, older, newer);
+    if (found) rows.push({ kind: "changed", path, key, ...found });
+  }
+  return rows;
+}
+
+function compare(history, older, newer) {
+  const order = (version) => { while (history.orders[version] === null) version -= 1; return history.orders[version]; };
+  const [olds, news] = [order(older), order(newer)];
+  const [had, has] = [new Set(olds), new Set(news)];
+  const place = (id, version) => at(history.fields[id].paths, version);
+  const type = (id, version) => at(history.fields[id].types, version)[2];
+  const isOutermost = (id, version, others) => { const parent = place(id, version)[1]; return parent === null || others.has(parent); };
+  const members = (ids, version) => {
+    const found = new Map();
+    for (const id of ids) {
+      const parent = place(id, version)[1];
+      if (!found.has(parent)) found.set(parent, []);
+      found.get(parent).push(id);
     }
-    none.hidden = isShown;
-    none.textContent = order[0] === order[1] ? "Choose two different versions." : "Any two of the newest 30 versions are compared; for those before, see the changelog below.";
+    return found;
   };
-  pick.addEventListener("change", show);
+  const [before, after] = [members(olds, older), members(news, newer)];
+
+  function reordered(parent) {
+    const index = new Map((before.get(parent) || []).map((id, n) => [id, n]));
+    const stayed = (after.get(parent) || []).filter((id) => index.has(id));
+    const sorted = [...stayed].sort((a, b) => index.get(a) - index.get(b));
+    if (stayed.every((id, n) => id === sorted[n])) return [];
+    const names = (ids) => JSON.stringify(ids.map((id) => place(id, newer)[2]));
+    const path = parent === null ? "" : place(parent, newer)[3];
+    return [{ kind: "changed", path, words: "fields reordered", before: names(sorted), after: names(stayed) }];
+  }
+
+  function changed(id) {
+    const [was, is, own] = [place(id, older), place(id, newer), history.fields[id]];
+    const rows = [];
+    if (is[2] && was[1] !== is[1]) rows.push({ kind: "changed", path: is[3], words: "field moved", before: was[3], after: is[3] });
+    else if (is[2] && was[2] !== is[2]) rows.push({ kind: "changed", path: is[3], words: "field renamed", before: was[2], after: is[2] });
+    const retyped = changeOf(own.types, older, newer);
+    if (retyped) rows.push({ kind: "changed", path: is[3], ...retyped, words: retyped.words === "changed" ? "type changed" : retyped.words });
+    return [...rows, ...attributesOf(own.attributes, is[3], older, newer), ...reordered(id)];
+  }
+
+  const rows = [...attributesOf(history.schema, "", older, newer), ...reordered(null)];
+  for (const id of news) {
+    if (had.has(id)) rows.push(...changed(id));
+    else if (place(id, newer)[2] && isOutermost(id, newer, had)) {
+      rows.push({ kind: "added", path: place(id, newer)[3], words: "field added", before: null, after: type(id, newer) });
+    }
+  }
+  for (const id of olds) {
+    if (!has.has(id) && place(id, older)[2] && isOutermost(id, older, has)) {
+      rows.push({ kind: "dropped", path: place(id, older)[3], words: "field dropped", before: type(id, older), after: null });
+    }
+  }
+  return rows;
+}
+
+function element(name, text, className) {
+  const made = document.createElement(name);
+  if (text) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+function rowOf(change) {
+  const row = element("li", "", change.kind);
+  const sign = element("span", { added: "+", dropped: "\u2212", changed: "~" }[change.kind], "sign");
+  sign.setAttribute("aria-hidden", "true");
+  const told = element("div", change.words);
+  if (change.key) told.append(" ", element("code", change.key));
+  if (change.before !== null) told.append(" ", element("del", change.before));
+  if (change.before !== null && change.after !== null) told.append(" \u2192");
+  if (change.after !== null) told.append(" ", element("ins", change.after));
+  row.append(sign, element("code", change.path || "the schema"), told);
+  return row;
+}
+
+const section = document.querySelector("[data-compare]");
+if (section) {
+  section.hidden = false;
+  const [older, newer] = section.querySelectorAll("select");
+  const list = section.querySelector("[data-changes]");
+  const told = section.querySelector("[data-told]");
+  const history = JSON.parse(section.querySelector("[data-history]").textContent);
+  const show = () => {
+    // What is shown goes from the older one to the newer one, and says so.
+    [older.selectedIndex, newer.selectedIndex] = [older.selectedIndex, newer.selectedIndex].sort((a, b) => a - b);
+    const isSame = older.selectedIndex === newer.selectedIndex;
+    const rows = isSame ? [] : compare(history, older.selectedIndex, newer.selectedIndex);
+    list.replaceChildren(...rows.map(rowOf));
+    list.hidden = rows.length === 0;
+    const count = rows.length ? `${rows.length} change${rows.length === 1 ? "" : "s"}.` : "No changes.";
+    told.textContent = isSame ? "Choose two different versions." : count;
+  };
+  section.addEventListener("change", show);
   show();
 }
 

@@ -6,9 +6,12 @@ Errors: none: whatever passes the checks has an Arrow type; losses SC531.
 Source: Arrow's columnar format, "Encapsulated message format".
 """
 
+from typing import Any
+
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.engines.arrow.codes import ARROW_LOSS
 from schemac.logical.slots import Slot
+from schemac.physical.arrow import pa
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
@@ -16,7 +19,10 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     schema = compilation.lowered.to_arrow()
     for field in compilation.lowered.preorder():
         # Tensors make their own storage type, and its items may be null.
-        if field.slot.extra and getattr(field.arrow.type, "extension_name", "") == "arrow.fixed_shape_tensor":
+        type_: Any = field.arrow.type
+        if not isinstance(type_, pa.BaseExtensionType):
+            continue
+        if field.slot.extra and type_.extension_name == "arrow.fixed_shape_tensor":
             emission.lose(field.slot, "items that may not be null", "items that may be null")
     return [Artifact("arrow/schema.arrow", schema.serialize().to_pybytes())]
 

@@ -18,7 +18,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.keys import named_key, primary_key
 from schemac.logical.slots import Slot, preorder
 from schemac.source.suggest import closest
-from schemac.syntax.remedies import Meant
+from schemac.syntax.remedies import Meant, Remove
 
 
 def identifier_ids(
@@ -59,7 +59,12 @@ def _declared(
         reason = _complaint(slot, fields)
         if reason:
             message = f"{name} cannot identify rows: {reason}"
-            emission.findings.at_schema(ICEBERG_KEY, message, *place, help="name other fields, or remove it")
+            emission.findings.at_schema(
+                ICEBERG_KEY,
+                message,
+                *place,
+                help=Remove.it(help="name other fields, or remove it", is_safe=False),
+            )
             continue
         yield fields[slot].id
 

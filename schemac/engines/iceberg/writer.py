@@ -12,7 +12,7 @@ from typing import Any
 
 from schemac.artifacts.emission import Emission
 from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_variant, list_form
-from schemac.attributes import arrow, odf
+from schemac.attributes import arrow, odf, own
 from schemac.attributes.attribute import Role
 from schemac.attributes.family import Family
 from schemac.attributes.registry import has_role
@@ -35,7 +35,8 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.syntax.remedies import Remove
-from schemac.syntax.remedies_around import AttachToSchema, Retype
+from schemac.syntax.remedies_around import AttachToSchema, LeaveOut
+from schemac.syntax.remedies_of_types import Retype
 
 _ONLY_FORMAT_3 = AttachToSchema.pair(
     f"write `{attributes.FORMAT_VERSION.key}: 3` under the `extra:` of the schema",
@@ -113,7 +114,7 @@ class _Writer(TypeWriter[IcebergType]):
         help = (
             Retype.write("type", "Int64", reason=" and tell the unit with `schemac.dev/unit`")
             if slot.type.family is Family.DURATION
-            else "leave Iceberg out with `schemac.dev/targets`"
+            else LeaveOut.engine("Iceberg", own.TARGETS_OF.key, "iceberg")
         )
         return self.refused_type(slot, f"Iceberg has no type for {slot.type.type_text()}", help)
 

@@ -30,6 +30,7 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.json_object import Json, in_order
+from schemac.syntax.remedies_around import LeaveOut
 
 SCHEMA_FILE = "jsonschema/schema.json"
 _STRING: Json = {"type": "string"}
@@ -136,7 +137,7 @@ class _Writer(TypeWriter[Json]):
     def refused(self, slot: Slot) -> Json:
         what = "as the key of a map " if slot.segment is Part.KEY else ""
         message = f"{slot.type.type_text()} {what}has no form in JSON ({slot.path_text})"
-        help = f"leave JSON Schema out with `{own.TARGETS_OF.key}`"
+        help = LeaveOut.engine("JSON Schema", own.TARGETS_OF.key, "jsonschema")
         self.emission.findings.at_type(slot, JSON_SCHEMA_TYPE, message, help=help)
         return {"type": "null"}
 

@@ -10,20 +10,23 @@ from schemac.attributes.family import NUMBERS, Family
 from schemac.checks.brought import Checks
 from schemac.engines.lance.attributes import ENCODING, FLOAT_ENCODING, PACKED
 from schemac.engines.lance.names import BLOB_EXTENSION, BRAIN_FLOAT
+from schemac.kinds.sequences import Binary, String
 from schemac.logical.findings import Findings
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import UNSUPPORTED_HINT, USELESS_HINT
 from schemac.source.suggest import with_article
 from schemac.syntax.remedies import Remove, Write
 from schemac.syntax.remedies_around import Detach
+from schemac.syntax.remedies_of_types import SwapAttribute
 
 _RESERVED = "lance."
 """What the names of Lance's own extension types start with."""
 _OWN_WORDS = {
-    "lance.json": "`lance.org/json: true` on a String",
-    BRAIN_FLOAT: "`lance.org/floatEncoding: {format: bfloat16}` on a fixed-length List of floats",
-    BLOB_EXTENSION: "`lance.org/blob: {}` on a Binary",
+    "lance.json": ("lance.org/json: true", "a String", String.__name__),
+    BRAIN_FLOAT: ("lance.org/floatEncoding: {format: bfloat16}", "a fixed-length List of floats", ""),
+    BLOB_EXTENSION: ("lance.org/blob: {}", "a Binary", Binary.__name__),
 }
+"""The attribute that stands in the place of an extension type, what it is for, and that as a type alone."""
 
 
 def check(slot: Slot, findings: Findings) -> None:
@@ -47,7 +50,10 @@ def _check_extension(slot: Slot, findings: Findings) -> None:
             "choose a name in a domain of your own",
         )
     else:
-        message, help = f"{extension.name} has an attribute of its own", f"write {own}"
+        message = f"{extension.name} has an attribute of its own"
+        pair, noun, type_ = own
+        help = f"write `{pair}` on {noun}"
+        help = SwapAttribute.of(help, EXTENSION_TYPE.key, pair, type_) if type_ else help
     findings.at_extra(slot, EXTENSION_TYPE.key, UNSUPPORTED_HINT, message, "name", help=help)
 
 
@@ -78,7 +84,7 @@ def _check_encoding(slot: Slot, findings: Findings) -> None:
             USELESS_HINT,
             "this encoding is empty and has no effect",
             on_key=True,
-            help="remove it, or write `compression: zstd`",
+            help=Remove.it(help="remove it, or write `compression: zstd`", is_safe=False),
         )
     if slot.type.family in PACKED:
         for name in given:

@@ -31,7 +31,9 @@ from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.diagnostic import Code
 from schemac.syntax.remedies import Remove
-from schemac.syntax.remedies_around import AttachToSchema, Detach, Retype
+from schemac.syntax.remedies_around import AttachToSchema, Detach
+from schemac.syntax.remedies_of_types import Retype
+from schemac.syntax.remedies_within import DropProperty, Rewrite
 
 MAX_DEPTH = 32
 """Levels of nesting that Lance's way in, Arrow's C interface, takes with room to spare."""
@@ -112,7 +114,8 @@ class Limits:
         """Names of columns; those of members Lance takes as they are."""
         name = str(slot.segment)
         if "." in name:
-            help = f"rename it to '{name.replace('.', '_')}'"
+            plain = name.replace(".", "_")
+            help = Rewrite.text_of(f"rename it to '{plain}'", plain)
             self.refuse_name(slot, f"Lance does not allow a dot in the column name '{name}'", help)
         elif "`" in name:
             message = (
@@ -215,7 +218,7 @@ class Limits:
         elif not is_plain and not is_vector:
             what = "an extension type" if is_marked else item
             message = f"Lance has no fixed-size list of {what}"
-            help = "remove `fixedLength`, or make the items numbers"
+            help = DropProperty.of("remove `fixedLength`, or make the items numbers", "fixedLength")
             self.refuse(slot, LANCE_TYPE, message, "itemType", help=help)
         else:
             if not type_.value_field.nullable:
@@ -244,7 +247,9 @@ class Limits:
             self.needs("2.2", slot, what)
             if not place.is_in_vector and self.is_miscounted(field):
                 message = f"Lance can read {what} only alone; reading it together with other columns fails"
-                help = "remove `fixedLength`, or read it with `columns=[…]`"
+                help: str = DropProperty.of(
+                    "remove `fixedLength`, or read it with `columns=[…]`", "fixedLength"
+                )
                 self.findings.at_type(slot, LANCE_READ_RISK, message, help=help)
         elif self.version < "2.3":
             self.needs("2.3", slot, f"{what} inside a list or map")
@@ -355,7 +360,12 @@ class Limits:
                 slot,
                 LANCE_TYPE,
                 f"Lance cannot pack a struct in which {slot.path_text} may be null",
-                help=f"remove `packed` from {holder.path_text}",
+                help=Detach.attribute(
+                    f"remove `packed` from {holder.path_text}",
+                    lance.ENCODING.key,
+                    "packed",
+                    is_around=True,
+                ),
             )
         elif id == types.struct and slot.type.family is Family.STRUCT and member.children:
             self.needs("2.3", slot, f"a packed struct inside which {slot.path_text} is a struct")
@@ -371,7 +381,12 @@ class Limits:
                 slot,
                 LANCE_TYPE,
                 f"Lance cannot pack a struct with the {slot.type.kind} {slot.path_text}",
-                help=f"remove `packed` from {holder.path_text}",
+                help=Detach.attribute(
+                    f"remove `packed` from {holder.path_text}",
+                    lance.ENCODING.key,
+                    "packed",
+                    is_around=True,
+                ),
             )
 
 

@@ -125,6 +125,8 @@ def _canonical(metadata: Mapping[str, str]) -> Mapping[str, str]:
     """Metadata as Lance keeps it, keys in order."""
     if metadata.get(EXTENSION_NAME) == "arrow.json":
         metadata = {**metadata, EXTENSION_NAME: JSON_EXTENSION}
+    if len(metadata) == 1:
+        return metadata
     keys = sorted(metadata)
     # Mostly they are in order already.
     return metadata if keys == list(metadata) else {key: metadata[key] for key in keys}

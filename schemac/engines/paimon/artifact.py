@@ -51,7 +51,8 @@ from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.report import Report
 from schemac.syntax.remedies import Remove, WriteText
-from schemac.syntax.remedies_around import Retype
+from schemac.syntax.remedies_around import Detach, LeaveOut
+from schemac.syntax.remedies_of_types import Retype
 
 MOST_DIGITS = 38
 
@@ -212,7 +213,7 @@ class _Writer(TypeWriter[PaimonType]):
                 "type", "Int64", reason=" and give the unit with `schemac.dev/unit`"
             ),
             Family.NULL: "leave the field out until it has a type",
-        }.get(slot.type.family, "leave Paimon out with `schemac.dev/targets`")
+        }.get(slot.type.family, LeaveOut.engine("Paimon", own.TARGETS_OF.key, "paimon"))
         message = f"Paimon has no type for {slot.type.type_text()}"
         self.emission.findings.at_type(slot, PAIMON_TYPE, message, help=help)
         return BYTES
@@ -381,7 +382,8 @@ class _Writer(TypeWriter[PaimonType]):
         if isinstance(type_, Vector):
             return type_
         message = f"a VECTOR cannot have elements of type {type_.children[0].type_text()}"
-        return self.refuse_word(slot, message, "make the items numbers, or remove the attribute")
+        help = Detach.attribute("make the items numbers, or remove the attribute", paimon.TYPE.key)
+        return self.refuse_word(slot, message, help)
 
     def worded_array(self, lowered: LoweredField) -> PaimonType:
         """Return a list, whatever its length: what releases without a VECTOR can store."""

@@ -30,8 +30,10 @@ from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.source.diagnostic import Code
 from schemac.source.suggest import closest
+from schemac.syntax.plain import written
 from schemac.syntax.remedies import Meant, Remove, Unwrap, Write
-from schemac.syntax.remedies_around import AttachToSchema
+from schemac.syntax.remedies_around import AttachToSchema, Detach, MeantPart
+from schemac.syntax.remedies_within import InsertKeys, Rewrite
 
 RESERVED_NAMES = frozenset({"_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID"})
 RESERVED_PREFIX = "_KEY_"
@@ -44,7 +46,9 @@ VECTORS_SINCE = "2.0.0"
 UNAWARE, POSTPONED = -1, -2
 """Numbers of buckets that are none: as many as come, and decided later."""
 ROW_TRACKING, DATA_EVOLUTION = "row-tracking.enabled", "data-evolution.enabled"
-_EVOLVING = f'`{ROW_TRACKING}: "true"` and `{DATA_EVOLUTION}: "true"`'
+_EVOLVING_PAIRS = ((ROW_TRACKING, '"true"'), (DATA_EVOLUTION, '"true"'))
+_EVOLVING = " and ".join(f"`{key}: {value}`" for key, value in _EVOLVING_PAIRS)
+_REMOVE_OR_KEY = "remove it, or add `paimon.apache.org/primaryKeys`"
 
 
 class _Place(NamedTuple):
@@ -88,7 +92,9 @@ class Limits:
             self._findings.at_name(slot, PAIMON_NAME, f"Paimon reserves the name '{name}'", help="rename it")
         elif name.startswith(RESERVED_PREFIX):
             message = f"Paimon reserves names that start with {RESERVED_PREFIX}"
-            self._findings.at_name(slot, PAIMON_NAME, message, help=f"rename it, such as '{name[5:]}'")
+            plain = name[len(RESERVED_PREFIX) :]
+            help = Rewrite.text_of(f"rename it, such as '{plain}'", plain) if plain else "rename it"
+            self._findings.at_name(slot, PAIMON_NAME, message, help=help)
 
     def _place(self, place: _Place) -> None:
         slot, field = place.slot, place.field
@@ -122,7 +128,11 @@ class Limits:
                 return
             reason = f"'{text}' cannot be the default value of {slot.path_text} in Paimon: {found}"
         self._findings.at_extra(
-            slot, paimon.DEFAULT_VALUE.key, PAIMON_DEFAULT, reason, help="change or remove it"
+            slot,
+            paimon.DEFAULT_VALUE.key,
+            PAIMON_DEFAULT,
+            reason,
+            help=Detach.attribute("change or remove it", paimon.DEFAULT_VALUE.key),
         )
 
     def _blob(self, place: _Place) -> None:
@@ -135,7 +145,9 @@ class Limits:
             self._at_type(slot, PAIMON_TYPE, message, help="move it to the top level")
             return
         if not (self._table.is_set(ROW_TRACKING) and self._table.is_set(DATA_EVOLUTION)):
-            help = f"write {_EVOLVING} under `{paimon.OPTIONS.key}`"
+            help = AttachToSchema.several(
+                f"write {_EVOLVING} under `{paimon.OPTIONS.key}`", (paimon.OPTIONS.key,), *_EVOLVING_PAIRS
+            )
             message = f"a BLOB ({slot.path_text}) needs a table with row tracking and data evolution"
             self._at_type(slot, PAIMON_OPTION, message, help=help)
         if all(_has_blobs(type_) for type_ in self._types.values()):
@@ -188,14 +200,17 @@ class Limits:
                 help="add a column that identifies rows within a partition",
             )
 
-    def _key_columns(self, key: Iterable[KeyColumn], noun: str) -> None:
+    def _key_columns(self, key: Sequence[KeyColumn], noun: str) -> None:
         seen: set[str] = set()
         for name, place in key:
             if name not in self._types:
                 self._at(place, PAIMON_KEY, f"there is no column '{name}'", help=self._nearest(name))
             elif name in seen:
                 self._at(
-                    place, PAIMON_KEY, f"the column '{name}' is listed twice", help=Remove.it(what="one")
+                    place,
+                    PAIMON_KEY,
+                    f"the column '{name}' is listed twice",
+                    help=_once(place, [n for n, at in key if at == place]),
                 )
             elif self._types[name].root in NO_KEY:
                 message = f"'{name}' is {self._types[name].type_text()}, which is not allowed in the {noun}"
@@ -203,11 +218,11 @@ class Limits:
             seen.add(name)
 
     def _buckets(self) -> None:
-        written = self._table.options.get("bucket", "-1").strip()
+        text = self._table.options.get("bucket", "-1").strip()
         try:
-            bucket = int(written)
+            bucket = int(text)
         except ValueError:
-            message = f"the number of buckets has to be a whole number, not '{written}'"
+            message = f"the number of buckets has to be a whole number, not '{text}'"
             self._at_option(
                 "bucket", PAIMON_BUCKET, message, help=Write.value('"4"', key="bucket", is_safe=False)
             )
@@ -215,23 +230,30 @@ class Limits:
         if bucket == UNAWARE:
             if "bucket-key" in self._table.options:
                 message = "`bucket-key` needs a number of buckets"
-                help = 'add `bucket: "4"`, or remove it'
+                help: str = InsertKeys.beside('add `bucket: "4"`, or remove it', ("bucket", '"4"'))
+                if self._table.is_set(ROW_TRACKING):
+                    # Row tracking has no buckets.
+                    help = Remove.it(is_safe=False)
                 self._at_option("bucket-key", PAIMON_BUCKET, message, help=help, on_key=True)
         elif bucket == POSTPONED:
             if not self._table.primary:
                 message = 'only tables with a primary key can have `bucket: "-2"`'
-                help = "remove it, or add `paimon.apache.org/primaryKeys`"
-                self._at_option("bucket", PAIMON_BUCKET, message, help=help)
+                way_out = Remove.it(help=_REMOVE_OR_KEY, is_safe=False)
+                self._at_option("bucket", PAIMON_BUCKET, message, help=way_out)
         elif bucket < 1:
             message = f"a table has at least one bucket, not {bucket}"
-            help = 'write `bucket: "1"`, or "-1" for as many as needed'
-            self._at_option("bucket", PAIMON_BUCKET, message, help=help)
+            more = ', or "-1" for as many as needed'
+            one = Write.value('"1"', key="bucket", reason=more, is_safe=False)
+            self._at_option("bucket", PAIMON_BUCKET, message, help=one)
         elif self._table.is_of_first_version:
             return
         elif not self._table.primary and "bucket-key" not in self._table.options:
             message = "a table without a primary key needs a bucket key to assign rows to buckets"
             near = next((n for n, t in self._types.items() if t.root not in NO_BUCKET_KEY), "…")
-            help = f"add `bucket-key: {near}`, or remove `bucket`"
+            help = InsertKeys.beside(
+                f"add `bucket-key: {near}`, or remove `bucket`",
+                *([("bucket-key", written(near))] if near in self._types else []),
+            )
             self._at_option("bucket", PAIMON_BUCKET, message, help=help)
         if bucket != UNAWARE:
             self._bucket_key()
@@ -269,18 +291,27 @@ class Limits:
                 self._columns_of(option)
         if table.options.get("changelog-producer", "none").strip().lower() != "none" and not table.primary:
             message = "only tables with a primary key can produce a changelog"
-            help = "remove it, or add `paimon.apache.org/primaryKeys`"
+            help = Remove.it(help=_REMOVE_OR_KEY, is_safe=False)
             self._at_option("changelog-producer", PAIMON_OPTION, message, help=help)
         if table.is_set(ROW_TRACKING):
             self._row_tracking()
         elif table.is_set(DATA_EVOLUTION):
             message = "data evolution needs row tracking"
-            self._at_option(DATA_EVOLUTION, PAIMON_OPTION, message, help=f'add `{ROW_TRACKING}: "true"`')
+            self._at_option(
+                DATA_EVOLUTION,
+                PAIMON_OPTION,
+                message,
+                help=InsertKeys.beside(f'add `{ROW_TRACKING}: "true"`', (ROW_TRACKING, '"true"')),
+            )
         is_evolving = table.is_set(ROW_TRACKING) and table.is_set(DATA_EVOLUTION)
         if "vector.file.format" in table.options and not is_evolving:
             message = "storing vectors in separate files needs row tracking and data evolution"
             self._at_option(
-                "vector.file.format", PAIMON_OPTION, message, help=f"add {_EVOLVING}", on_key=True
+                "vector.file.format",
+                PAIMON_OPTION,
+                message,
+                help=InsertKeys.beside(f"add {_EVOLVING}", *_EVOLVING_PAIRS),
+                on_key=True,
             )
 
     def _sequence_field(self) -> None:
@@ -302,12 +333,18 @@ class Limits:
         for name in option.split(".")[1].split(","):
             if name not in self._types and name != "default-aggregate-function":
                 message = f"the option `{option}` refers to '{name}', but there is no such column"
-                self._at_option(option, PAIMON_OPTION, message, help=self._nearest(name), on_key=True)
+                near = closest(name, self._types)
+                help = (
+                    MeantPart.word(near, name, mark="'", is_in_key=True)
+                    if near
+                    else "name a column of the schema"
+                )
+                self._at_option(option, PAIMON_OPTION, message, help=help, on_key=True)
 
     def _row_tracking(self) -> None:
         if self._table.primary:
             message = "a table with a primary key cannot have row tracking"
-            help = "remove it, or remove the primary key"
+            help = Remove.it(help="remove it, or remove the primary key", is_safe=False)
             self._at_option(ROW_TRACKING, PAIMON_OPTION, message, help=help, on_key=True)
         if self._table.options.get("bucket", "-1").strip() != "-1":
             message = "a table with row tracking cannot have a number of buckets"
@@ -316,7 +353,10 @@ class Limits:
     def _no_column(self, option: str, name: str, text: str, code: Code) -> None:
         help = self._nearest(name)
         if name.strip() in self._types:
-            help = f"write `{option}: {','.join(part.strip() for part in text.split(','))}`: spaces are part of the name"
+            names = ",".join(part.strip() for part in text.split(","))
+            help = Rewrite.text_of(
+                f"write `{option}: {names}`: spaces are part of the name", names, is_safe=True
+            )
         self._at_option(option, code, f"there is no column '{name}'", help=help)
 
     def _nearest(self, name: str) -> str:
@@ -370,3 +410,10 @@ _REFUSED = {
     "avro": frozenset({"VARIANT"}),
     "lance": frozenset({"TIMESTAMP_LTZ", "VARIANT", "BLOB", "MULTISET", "MAP"}),
 }
+
+
+def _once(place: tuple[str | int, ...], names: Iterable[str]) -> str:
+    """Return how a column is named once: in the list of an attribute, or in the text of an option, which names all of these."""
+    if place[1] != paimon.OPTIONS.key:
+        return Remove.it(what="one")
+    return Rewrite.text_of("remove one", ",".join(dict.fromkeys(names)), is_safe=True)

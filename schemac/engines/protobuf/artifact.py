@@ -24,6 +24,7 @@ from schemac.logical.findings import Other
 from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.source.json_object import Json
+from schemac.syntax.remedies_around import LeaveOut
 
 MARK = "schemac:"
 """Begins a comment that is read again."""
@@ -157,7 +158,7 @@ class _Writer:
         if leaf is None:
             message_text = f"Protobuf cannot hold {slot.type.type_text()} ({slot.path_text})"
             self._emission.findings.at_type(
-                slot, PROTOBUF_TYPE, message_text, help=f"leave it out with `{own.TARGETS_OF.key}`"
+                slot, PROTOBUF_TYPE, message_text, help=LeaveOut.engine("it", own.TARGETS_OF.key, "protobuf")
             )
             return Typed("", "bytes")
         if not leaf.is_lossless:

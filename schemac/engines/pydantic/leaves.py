@@ -20,6 +20,7 @@ from schemac.logical.path import Part
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
+from schemac.syntax.remedies_around import LeaveOut
 
 
 class Leaf(NamedTuple):
@@ -126,7 +127,7 @@ class Leaves(TypeWriter[Leaf]):
         """Report a type that has no annotation."""
         what = "as the key of a map " if slot.segment is Part.KEY else ""
         message = f"{slot.type.type_text()} {what}has no form in a model of pydantic ({slot.path_text})"
-        help = f"leave pydantic out with `{own.TARGETS_OF.key}`"
+        help = LeaveOut.engine("pydantic", own.TARGETS_OF.key, "pydantic")
         self.emission.findings.at_type(slot, PYDANTIC_TYPE, message, help=help)
         return Leaf("None", ())
 

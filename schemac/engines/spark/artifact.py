@@ -20,6 +20,7 @@ from schemac.arrow.lower_metadata import (
 )
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
+from schemac.attributes import own
 from schemac.attributes.attribute import Role
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.registry import are_telling, has_role
@@ -51,7 +52,7 @@ from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.source.json_object import Json
-from schemac.syntax.remedies_around import Detach
+from schemac.syntax.remedies_around import Detach, LeaveOut
 
 MOST_DIGITS = 38
 JSON_FILE = "spark/schema.json"
@@ -157,6 +158,10 @@ _TYPES = TypeTable(
 )
 
 
+_INSTANT = SparkType("timestamp", "TIMESTAMP")
+_CLOCK_READING = SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
+
+
 class _Writer(TypeWriter[SparkType]):
     """Finds Spark's type for each lowered field."""
 
@@ -197,7 +202,7 @@ class _Writer(TypeWriter[SparkType]):
             slot,
             SPARK_TYPE,
             f"Spark has no type for {slot.type.type_text()} ({slot.path_text})",
-            help="leave Spark out with `schemac.dev/targets`",
+            help=LeaveOut.engine("Spark", own.TARGETS_OF.key, "spark"),
         )
         return SparkType("void", "VOID")
 
@@ -250,11 +255,12 @@ class _Writer(TypeWriter[SparkType]):
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         if arrow_type.unit != "us":
             self.emission.lose(lowered.slot, f"timestamp in {arrow_type.unit}", "timestamp in us")
-        if arrow_type.tz is None:
-            return SparkType("timestamp_ntz", "TIMESTAMP_NTZ")
-        if arrow_type.tz != "UTC":
-            self.emission.lose(lowered.slot, f"the zone {arrow_type.tz}", "the zone of the session")
-        return SparkType("timestamp", "TIMESTAMP")
+        zone = arrow_type.tz
+        if zone is None:
+            return _CLOCK_READING
+        if zone != "UTC":
+            self.emission.lose(lowered.slot, f"the zone {zone}", "the zone of the session")
+        return _INSTANT
 
     def time(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         precision = {"s": 0, "ms": 3, "us": 6, "ns": 6}[arrow_type.unit]

@@ -4,6 +4,8 @@ Layer: engines.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from json.encoder import encode_basestring
 from typing import Any
 
 from schemac.arrow.lower_metadata import compact
@@ -11,13 +13,18 @@ from schemac.engines.spark_sql import literal, quoted_name
 from schemac.source.json_object import Json
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SparkType:
     """A type in both of Spark's spellings, with what its field's metadata has to say about it."""
 
     json: Any
     ddl: str
     metadata: Json = field(default_factory=dict)
+
+    @cached_property
+    def json_text(self) -> str:
+        """The first spelling as compact JSON, keys sorted; most fields share their type with many others."""
+        return compact(self.json)
 
 
 @dataclass(slots=True)
@@ -42,8 +49,8 @@ class SparkField:
     def json_text(self) -> str:
         """Return the StructField as compact JSON, keys sorted."""
         return (
-            f'{{"metadata":{compact(self.metadata)},"name":{compact(self.name)}'
-            f',"nullable":{"true" if self.is_nullable else "false"},"type":{compact(self.type.json)}}}'
+            f'{{"metadata":{compact(self.metadata)},"name":{encode_basestring(self.name)}'
+            f',"nullable":{"true" if self.is_nullable else "false"},"type":{self.type.json_text}}}'
         )
 
     def ddl(self, separator: str) -> str:

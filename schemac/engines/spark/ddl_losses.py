@@ -40,10 +40,14 @@ def tell_differences(
 def _tell_of_field(field: LoweredField, made: MadeField, told: frozenset[str], lose: Lose) -> None:
     slot: Slot = field.slot
     arrow = field.arrow
-    wanted_type: Any = _storage(arrow.type)
+    wanted_type: Any = arrow.type
+    metadata = field.metadata
+    if isinstance(wanted_type, pa.BaseExtensionType):
+        metadata = {**metadata, **registered_extension_metadata(wanted_type)}
+        wanted_type = wanted_type.storage_type
     if made.is_nullable and not arrow.nullable:
         lose(slot, "a value that may not be null", "one that may")
-    if metadata := _metadata(field):
+    if metadata:
         _tell_metadata(slot, metadata, made.metadata, lose)
     if not field.children and wanted_type.equals(made.type):
         return
@@ -62,10 +66,6 @@ def _tell_of_field(field: LoweredField, made: MadeField, told: frozenset[str], l
                 lose(slot, f"the name {child.arrow.name} of its items", part.name)
             inner = MadeField(part.name, part.type, part.nullable, _texts(part.metadata))
             _tell_of_field(child, inner, told, lose)
-
-
-def _storage(type_: ArrowType) -> ArrowType:
-    return type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
 
 
 def _is_json(field: ArrowField) -> bool:
@@ -99,13 +99,6 @@ def _parts(type_: ArrowType) -> list[ArrowField]:
 
 def _texts(metadata: Any) -> dict[str, str]:
     return {key.decode(): value.decode() for key, value in (metadata or {}).items()}
-
-
-def _metadata(field: LoweredField) -> Mapping[str, str]:
-    """Return the metadata of a field, with what an extension type stands for."""
-    if isinstance(field.arrow.type, pa.BaseExtensionType):
-        return {**field.metadata, **registered_extension_metadata(field.arrow.type)}
-    return field.metadata
 
 
 def _tell_metadata(slot: Slot, wanted: Mapping[str, str], made: Mapping[str, str], lose: Lose) -> None:

@@ -17,7 +17,8 @@ from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
-from schemac.syntax.remedies_around import Detach, Retype
+from schemac.syntax.remedies_around import Detach
+from schemac.syntax.remedies_of_types import Retype
 
 _OFFSET = re.compile(r"[+-]\d\d(:?\d\d)?")
 _TABLE = "cannot read a table with"

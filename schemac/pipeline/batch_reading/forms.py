@@ -42,6 +42,7 @@ ZONE = "(?:Z|[+-](?:0[0-9]|1[0-7]):[0-5][0-9])"
 
 # The bits of a double that a float does not have, and the middle of what they can be.
 _BELOW_FLOAT, _MIDDLE = np.uint64(2**29 - 1), 2**28
+_NEGATIVE_ZERO = np.uint64(2**63)
 SMALLEST_NORMAL_FLOAT = 2.0**-126
 
 
@@ -60,6 +61,8 @@ class Form:
     def read(self, values: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         """Give the column for Spark, and which values are outside the limits; None where none is."""
         outside = self._outside(values) if self.limits is not None else None
+        if pa.types.is_floating(values.type):
+            outside = either(outside, _negative_zeros(values))
         if pa.types.is_float32(self.spark):
             outside = either(outside, _rounded_in_doubt(values))
         if outside is not None:
@@ -96,6 +99,13 @@ class Form:
 def either(a: pa.Array | None, b: pa.Array | None) -> pa.Array | None:
     """Join two masks, of which None is false everywhere."""
     return b if a is None else a if b is None else pc.or_(a, b)
+
+
+def _negative_zeros(values: pa.Array) -> pa.Array | None:
+    """Which doubles are -0.0: item by item it depends on the format whether zero has a sign, and JSON's has none."""
+    doubles = values.fill_null(0.0).to_numpy(zero_copy_only=False)
+    found = doubles.view(np.uint64) == _NEGATIVE_ZERO
+    return pa.array(found) if found.any() else None
 
 
 def _rounded_in_doubt(values: pa.Array) -> pa.Array | None:

@@ -115,11 +115,14 @@ def records_read(counts: Sequence[Observation]) -> int:
     return sum(int(one.get["rows"]) for one in counts)
 
 
-def check_sources(job: Job) -> None:
-    """Look, without Spark, whether each source can be read."""
+def source_mistakes(job: Job) -> Iterator[PipelineError]:
+    """Look, without Spark, whether each source can be read; yield why not, one reason for each."""
     for i, part in enumerate(job.parts):
-        with _placed(job, i):
-            check_source(part)
+        try:
+            with _placed(job, i):
+                check_source(part)
+        except PipelineError as error:
+            yield error
 
 
 @contextmanager

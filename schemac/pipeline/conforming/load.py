@@ -48,6 +48,7 @@ from schemac.source.suggest import closest
 from schemac.source.text import SourceText, decode_text, read_text
 from schemac.syntax.complaints import Complaint, TreePath, complaints
 from schemac.syntax.document import Document, parse
+from schemac.syntax.remedies import Meant
 
 
 @dataclass(frozen=True)
@@ -149,8 +150,8 @@ def _text(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText
 
 
 def _complain(document: Document, found: Complaint, report: Report, code: Code = PIPELINE_FILE) -> None:
-    span = document.key_span(found.path) if found.on_key else document.span(found.path)
-    report.add(code, found.message, source=document.source, span=span, help=found.help)
+    place = document.place(found.path, on_key=found.on_key)
+    report.add(code, found.message, spot=place, help=found.help)
 
 
 def _with_schema(
@@ -178,7 +179,11 @@ def _with_schema(
             if job.dataset
             else f"{manifest} has {len(names)} datasets"
         )
-        help = f"did you mean '{near}'?" if near else f"write `dataset:` with one of: {', '.join(names)}"
+        help = (
+            Meant.word(near, str(job.dataset), mark="'")
+            if near
+            else f"write `dataset:` with one of: {', '.join(names)}"
+        )
         _complain(
             document,
             Complaint(PIPELINE_FILE, ("dataset",) if job.dataset else ("schema",), message, help),

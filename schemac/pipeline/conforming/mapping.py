@@ -38,6 +38,8 @@ from schemac.source.catalogue import (
     UNKNOWN_RULE,
 )
 from schemac.source.pages import rule_pages
+from schemac.syntax.remedies import Remove
+from schemac.syntax.remedies_within import InsertKeys
 
 OF_FILES = ("csv", "json", "geojson", "parquet", "orc")
 RESERVED = (ERRORS, WARNINGS, RAW, SOURCE, DELETE, ADDRESS)
@@ -92,13 +94,18 @@ def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             yield from _origin_mistakes(label, origin, schema.field(label))
 
 
+def _leave_out(key: str, more: str = "") -> Remove:
+    """Return "leave `mode` out" and what may be done instead; what a run does then, its author may not have meant."""
+    return Remove.it(help=f"leave {f'`{key}`' if key else 'it'} out{more}", is_safe=False)
+
+
 def _mode_mistakes(job: Job) -> Iterator[Mistake]:
     """Find sources that cannot be read bit by bit, and targets that cannot be written so."""
     is_incremental = [part.source.mode is SourceMode.INCREMENTAL for part in job.parts]
     for i, part in enumerate(job.parts):
         if is_incremental[i] and part.source.format not in OF_FILES:
             message = f"a {part.source.format} source has no files, of which `mode: incremental` could take the new ones"
-            error = PipelineError(MISPLACED_MODE, message, "leave `mode` out")
+            error = PipelineError(MISPLACED_MODE, message, _leave_out("mode"))
             yield Mistake(job.place_of(i, ("source", "mode")), error)
     if job.trigger is not None and len(job.parts) > 1:
         error = PipelineError(
@@ -117,7 +124,10 @@ def _mode_mistakes(job: Job) -> Iterator[Mistake]:
         error = PipelineError(
             MISPLACED_MODE,
             message,
-            "write `mode: append`, or `mode: upsert` for a schema with a primary key: both make the table where it is missing",
+            InsertKeys.beside(
+                "write `mode: append`, or `mode: upsert` for a schema with a primary key: both make the table where it is missing",
+                ("mode", "append"),
+            ),
         )
         yield Mistake(("target", "mode"), error)
 
@@ -132,7 +142,7 @@ def _target_mistakes(job: Job) -> Iterator[Mistake]:
         error = PipelineError(
             SINK_OPTION,
             message,
-            "leave `options` out; `storage` of the pipeline says how an object store is reached",
+            _leave_out("options", "; `storage` of the pipeline says how an object store is reached"),
         )
         yield Mistake(("target", "options"), error)
     if target.is_of_spark and (
@@ -147,7 +157,7 @@ def _target_mistakes(job: Job) -> Iterator[Mistake]:
 
 def _connector_mistakes(target: Target) -> Iterator[Mistake]:
     """Find what a run does not do through a connector."""
-    without = "leave `connector` out of `target`"
+    without = _leave_out("connector", " of `target`")
     if not is_local(target.path):
         message = f"a run cannot take over what the connector `{target.connector}` writes to an object store"
         help = f"name a path on a disk that all machines share, or {without}"
@@ -159,7 +169,7 @@ def _connector_mistakes(target: Target) -> Iterator[Mistake]:
     if target.delete is not None:
         message = "records that delete rows cannot be told apart where a connector writes the rows"
         yield Mistake(
-            ("target", "delete"), PipelineError(CONNECTOR, message, f"leave `delete` out, or {without}")
+            ("target", "delete"), PipelineError(CONNECTOR, message, _leave_out("delete", f", or {without}"))
         )
     if target.mode is Mode.BACKFILL:
         message = "a backfill adds columns to files that are there, which a connector does not do"
@@ -172,7 +182,7 @@ def _explode_mistakes(source: Source) -> Iterator[Mistake]:
     place = ("source", "explode")
     if source.format == "csv":
         message = "a csv source has no lists to explode: each of its values is a text"
-        yield Mistake(place, PipelineError(NO_LIST, message, "leave `explode` out"))
+        yield Mistake(place, PipelineError(NO_LIST, message, _leave_out("explode")))
         return
     try:
         steps = parse_steps(source.explode.path)
@@ -220,7 +230,10 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     for rule in job.warned:
         if rule in known and rule not in CAN_WARN:
             message = f"the rule `{rule}` cannot only warn: a record that breaks it has no value to write"
-            help = f"leave it out; {_can_warn()} can warn, and `maxQuarantined: {{rules: {{{rule}: 0.05}}}}` sets a limit"
+            help = _leave_out(
+                "",
+                f"; {_can_warn()} can warn, and `maxQuarantined: {{rules: {{{rule}: 0.05}}}}` sets a limit",
+            )
             yield Mistake(("rules", rule), PipelineError(CANNOT_WARN, message, help, place=("rules", rule)))
     for label in job.max_quarantined.fields:
         if not any(label == top or label.startswith((f"{top}.", f"{top}[")) for top in schema.names):
@@ -268,7 +281,7 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
         error = PipelineError(
             MISPLACED_FORMAT,
             f"`{label}` is {member.type}: `{told[0]}` is for dates and timestamps",
-            f"leave `{told[0]}` out, or give the field a Date or Timestamp type",
+            _leave_out(told[0], ", or give the field a Date or Timestamp type"),
         )
         yield Mistake((*place, told[0]), error)
     elif len(told) == 2:
@@ -291,7 +304,7 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
         is_.is_timestamp(storage_type(part.type)) for part in _scalars(member)
     ):
         error = PipelineError(
-            MISPLACED_ZONE, f"`{label}` is {member.type}: `zone` is for timestamps", "leave `zone` out"
+            MISPLACED_ZONE, f"`{label}` is {member.type}: `zone` is for timestamps", _leave_out("zone")
         )
         yield Mistake((*place, "zone"), error)
 

@@ -19,6 +19,8 @@ from schemac.pipeline.spark.sqltext import literal
 from schemac.runs.merges import Merge
 from schemac.runs.modes import Mode
 from schemac.source.catalogue import MERGE_SETTING
+from schemac.syntax.remedies import Remove
+from schemac.syntax.remedies_within import InsertKeys
 
 MARK = pa.field(DELETE, pa.string())
 
@@ -51,10 +53,20 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     for name, told in (("latest", target.latest), ("delete", target.delete)):
         if told is not None and not is_upsert:
             message = f"`{name}` has no meaning with `mode: {target.mode}`"
-            yield PipelineError(MERGE_SETTING, message, "set `mode: upsert`", place=("target", name))
+            yield PipelineError(
+                MERGE_SETTING,
+                message,
+                InsertKeys.beside("set `mode: upsert`", ("mode", "upsert")),
+                place=("target", name),
+            )
     if DUPLICATE in job.warned and (is_upsert or job.keys is Keys.REFUSE):
         message = "records with the same key cannot only warn where rows are compared by key"
-        yield PipelineError(MERGE_SETTING, message, "leave `duplicate` out", place=("rules", DUPLICATE))
+        yield PipelineError(
+            MERGE_SETTING,
+            message,
+            Remove.it(help="leave `duplicate` out", is_safe=False),
+            place=("rules", DUPLICATE),
+        )
     if is_upsert and target.latest is not None:
         yield from _latest_mistakes(target.latest, schema)
 

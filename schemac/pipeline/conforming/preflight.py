@@ -1,17 +1,17 @@
 """Finds what can be found before Spark starts: input, mapping, and the places that rows go to.
 
 Layer: pipeline.
-Errors: PipelineError with the first mistake.
+Errors: PipelineError.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
 from schemac.pipeline.conforming.backfill_settings import backfill_mistakes
-from schemac.pipeline.conforming.gather import check_sources
+from schemac.pipeline.conforming.gather import source_mistakes
 from schemac.pipeline.conforming.mapping import mapping_mistakes
 from schemac.pipeline.conforming.merge_settings import merge_mistakes
 from schemac.pipeline.conforming.row_constraints import reference_mistakes
@@ -37,22 +37,51 @@ TARGET_PATH, QUARANTINE_PATH = ("target", "path"), ("quarantine", "path")
 
 
 def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False) -> None:
-    """Whether the job can run; tables that are there are compared where the schema is given."""
-    job.storage_options.resolved()
+    """Whether the job can run; tables that are there are compared where the schema is given. Raises the first mistake."""
+    for error in mistakes(job, schema, is_replay=is_replay):
+        raise error
+
+
+def mistakes(
+    job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False, is_typed: bool = False
+) -> Iterator[PipelineError]:
+    """Yield what keeps a job from running.
+
+    While its file `is_typed` in an editor, only this machine's files are looked at: nothing is asked over a network, no
+    environment variable is needed, and no function of the author's is loaded.
+    """
+    try:
+        if not is_typed:
+            job.storage_options.resolved()
+        if job.is_backfill and schema is not None:
+            _check_backfill(job, schema, is_typed=is_typed)
+    except PipelineError as error:
+        yield error
+        return
     if job.is_backfill and schema is not None:
-        _check_backfill(job, schema)
         return
     if not is_replay:
-        check_sources(job)
+        yield from source_mistakes(job)
     if schema is not None:
         for mistake in (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema)):
-            raise mistake.error.at(*mistake.place)
-        for error in (*merge_mistakes(job, schema), *reference_mistakes(job, schema)):
-            raise error
-    check_places(job)
+            yield mistake.error.at(*mistake.place)
+        yield from (*merge_mistakes(job, schema), *reference_mistakes(job, schema))
+    try:
+        check_places(job)
+        _check_tables(job, schema, is_typed=is_typed)
+    except PipelineError as error:
+        yield error
+
+
+def _check_tables(job: Job, schema: pa.Schema | None, *, is_typed: bool) -> None:
+    """Whether the tables at the target and at the quarantine, if there are any, can take the rows."""
     sink = sink_of(job.target.engine.name)
+
+    def table(path: str, place: tuple[str, ...]) -> FoundTable | None:
+        return None if is_typed and not is_local(path) else _table(sink, job, path, place)
+
     # A format of Spark is looked at when Spark is there.
-    target = None if job.target.is_of_spark else _table(sink, job, job.target.path, TARGET_PATH)
+    target = None if job.target.is_of_spark else table(job.target.path, TARGET_PATH)
     if target is not None and job.target.mode is Mode.CREATE:
         raise PipelineError(
             TABLE_EXISTS,
@@ -62,14 +91,14 @@ def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False)
         )
     if target is not None and schema is not None and job.target.mode in (Mode.APPEND, Mode.UPSERT):
         check_same_schema(sink, job.target.path, TableForm(schema), job.storage_options)
-    quarantine = _table(sink, job, job.quarantine_path, QUARANTINE_PATH)
+    quarantine = table(job.quarantine_path, QUARANTINE_PATH)
     if quarantine is not None and list(quarantine.names) != QUARANTINE_SCHEMA.names:
         message = f"the table at `{job.quarantine_path}` is no quarantine: it has {_shown(quarantine.names)}"
         help = "name another path as `quarantine: {path: ...}`"
         raise PipelineError(NOT_A_QUARANTINE, message, help, place=QUARANTINE_PATH)
 
 
-def _check_backfill(job: Job, schema: pa.Schema) -> None:
+def _check_backfill(job: Job, schema: pa.Schema, *, is_typed: bool) -> None:
     """Whether the table is there, and the sources that are joined."""
     for mistake in (*backfill_mistakes(job, schema), *mapping_mistakes(job, schema)):
         raise mistake.error.at(*mistake.place)
@@ -79,8 +108,10 @@ def _check_backfill(job: Job, schema: pa.Schema) -> None:
         except PipelineError as error:
             raise error.at("joins", label, *error.place[1:]) from error
     for label, origin in job.fields.items():
-        if origin is not None and origin.python is not None:
+        if origin is not None and origin.python is not None and not is_typed:
             PythonFunction.of(label, origin.python)
+    if is_typed and not is_local(job.target.path):
+        return
     columns = COLUMN_SINK.of(job.target.engine)
     columns.new_columns(job.target.path, TableForm(schema), tuple(job.fields), job.storage_options)
 

@@ -14,6 +14,7 @@ from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.runs.tables import source_of
 from schemac.source.catalogue import SOURCE_OPTION
+from schemac.syntax.remedies import Remove
 
 FILES = ("pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "basePath")
 OF_STREAMS = ("maxFilesPerTrigger", "maxBytesPerTrigger", "latestFirst", "maxFileAge")
@@ -23,19 +24,27 @@ CSV = ("sep", "delimiter", "quote", "escape", "comment", "header", "ignoreLeadin
        "nullValue", "emptyValue", "maxColumns", "maxCharsPerColumn")  # fmt: skip
 ALIASES = {"charset": "encoding", "delimiter": "sep"}
 
-TYPES = "leave it out: the manifest says the types"
+
+def _out(more: str) -> Remove:
+    """Return "leave it out", and why; what its author wanted of it, nothing else does."""
+    return Remove.it(help=f"leave it out{more}", is_safe=False)
+
+
+TYPES = _out(": the manifest says the types")
 FORMATS = "leave it out, and give the field a `format` under `fields`"
-RULES = "leave it out: a record that does not fit goes to the quarantine with its reasons"
-WRITING = "leave it out: it belongs to writing"
-FILE_NAME = "leave it out: the ending of a file's name tells (.gz, .bz2, .zst)"
-JSON_GRAMMAR = "leave it out: records are JSON as RFC 8259 has it, others go to the quarantine"
-NOTHING_LOST = "leave it out: a file that cannot be read stops the run, so that no record is lost"
-ENGINE = "leave it out: it changes nothing that a table could show"
+RULES = _out(": a record that does not fit goes to the quarantine with its reasons")
+WRITING = _out(": it belongs to writing")
+FILE_NAME = _out(": the ending of a file's name tells (.gz, .bz2, .zst)")
+JSON_GRAMMAR = _out(": records are JSON as RFC 8259 has it, others go to the quarantine")
+NOTHING_LOST = _out(": a file that cannot be read stops the run, so that no record is lost")
+ENGINE = _out(": it changes nothing that a table could show")
 
 REFUSED_FILES = {
     "ignoreCorruptFiles": NOTHING_LOST,
     "ignoreMissingFiles": NOTHING_LOST,
-    "ignoredPathSegmentRegex": "leave it out: names that begin with `_` or `.` are not read; `pathGlobFilter` chooses files",
+    "ignoredPathSegmentRegex": _out(
+        ": names that begin with `_` or `.` are not read; `pathGlobFilter` chooses files"
+    ),
     "archivePathFilter": "unpack the archive: archives are not read",
 }
 REFUSED_TEXT = {
@@ -48,10 +57,10 @@ REFUSED_TEXT = {
     "timestampNTZFormat": FORMATS,
     "timeFormat": FORMATS,
     "enableDateTimeParsingFallback": FORMATS,
-    "timeZone": "leave it out: a timestamp has its zone in its text, or its field says the zone",
-    "locale": "leave it out: numbers and names of months are read as in English",
+    "timeZone": _out(": a timestamp has its zone in its text, or its field says the zone"),
+    "locale": _out(": numbers and names of months are read as in English"),
     "compression": FILE_NAME,
-    "wholetext": "leave it out; `multiLine: true` reads values that hold line breaks",
+    "wholetext": _out("; `multiLine: true` reads values that hold line breaks"),
 }
 REFUSED_JSON = {
     "primitivesAsString": TYPES,
@@ -65,7 +74,7 @@ REFUSED_JSON = {
     "allowNonNumericNumbers": JSON_GRAMMAR,
     "allowBackslashEscapingAnyCharacter": JSON_GRAMMAR,
     "allowUnquotedControlChars": JSON_GRAMMAR,
-    "explodeEmbeddedArray": "leave it out: `multiLine: true` reads the items of an array as records",
+    "explodeEmbeddedArray": _out(": `multiLine: true` reads the items of an array as records"),
     "ignoreNullFields": WRITING,
     "pretty": WRITING,
     "sortKeys": WRITING,
@@ -75,12 +84,12 @@ REFUSED_JSON = {
 REFUSED_CSV = {
     "inferSchema": TYPES,
     "preferDate": TYPES,
-    "enforceSchema": "leave it out: columns are found by the names in the header of each file",
-    "charToEscapeQuoteEscaping": "leave it out: `escape` escapes itself",
-    "unescapedQuoteHandling": "leave it out: a record with a quote that is not escaped goes to the quarantine",
-    "nanValue": "leave it out: write `NaN`, or give `nullValues` where it means null",
-    "positiveInf": "leave it out: write `Infinity`",
-    "negativeInf": "leave it out: write `-Infinity`",
+    "enforceSchema": _out(": columns are found by the names in the header of each file"),
+    "charToEscapeQuoteEscaping": _out(": `escape` escapes itself"),
+    "unescapedQuoteHandling": _out(": a record with a quote that is not escaped goes to the quarantine"),
+    "nanValue": _out(": write `NaN`, or give `nullValues` where it means null"),
+    "positiveInf": _out(": write `Infinity`"),
+    "negativeInf": _out(": write `-Infinity`"),
     "inputBufferSize": ENGINE,
     "columnPruning": ENGINE,
     "extension": WRITING,
@@ -142,7 +151,10 @@ def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[tupl
         meaning = ALIASES.get(folded, folded)
         if meaning in seen:
             message = f"the options `{seen[meaning]}` and `{name}` say the same thing"
-            yield name, PipelineError(SOURCE_OPTION, message, f"leave `{name}` out")
+            yield (
+                name,
+                PipelineError(SOURCE_OPTION, message, Remove.it(help=f"leave `{name}` out", is_safe=False)),
+            )
         seen[meaning] = name
         if folded in honoured or HARMLESS.get(folded) == text.lower():
             continue

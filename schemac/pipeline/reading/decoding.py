@@ -3,25 +3,24 @@
 Layer: pipeline.
 Shape: a byte that is not the encoding becomes a character from U+DC00 to U+DCFF, which no text of an encoding holds, so that
        the record around it is known; `byte_text` shows such a record with each byte as one character of ISO-8859-1.
-Errors: PipelineError for encodings that nobody knows, and for packed files that end too early.
+Errors: PipelineError for encodings that nobody knows, and for packed files that end too early or hold other bytes behind what is packed.
 """
 
 import bz2
 import codecs
-import gzip
 import io
 import os
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, Protocol
 
 from pyarrow import ArrowException
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import local_part, refuse_packed
-from schemac.pipeline.spark.failures import UNSEEN
+from schemac.pipeline.spark.failures import UNSEEN, WHOLE
 from schemac.runs.storage import current_storage
 from schemac.source.catalogue import NOT_SHARED, UNKNOWN_BYTE_ORDER, UNKNOWN_ENCODING, UNREADABLE_INPUT
 
@@ -33,6 +32,9 @@ WITH_BYTE_ORDER_MARK = {
     "utf-8": ((codecs.BOM_UTF8, "utf-8"),),
 }
 CHUNK_BYTES = 1 << 20
+PACKED_BYTES = 1 << 17
+# What zlib calls the window: its own header and sum, or those of gzip.
+ZLIB, GZIP = zlib.MAX_WBITS, 16 + zlib.MAX_WBITS
 
 
 def _mark(error: UnicodeError) -> tuple[str, int]:
@@ -95,43 +97,89 @@ def _opened(path: str, *, is_seekable: bool = False) -> Any:
 
 def _unpacked(stream: Any, ending: str) -> Any:
     if ending in (".gz", ".gzip"):
-        return gzip.GzipFile(fileobj=stream)
+        return io.BufferedReader(_Unpacked(stream, lambda: _Inflater(GZIP)))
     if ending == ".bz2":
-        return bz2.BZ2File(stream)
+        return io.BufferedReader(_Unpacked(stream, bz2.BZ2Decompressor))
     if ending in (".zst", ".zstd"):
         import pyarrow as pa
 
         return pa.CompressedInputStream(stream, "zstd")
     if ending == ".deflate":
-        return io.BufferedReader(_Inflated(stream))
+        return io.BufferedReader(_Unpacked(stream, lambda: _Inflater(ZLIB)))
     return nullcontext(stream)
 
 
-class _Inflated(io.RawIOBase):
-    """The bytes of a zlib stream, as they are asked for."""
+class _Unpacker(Protocol):
+    """What unpacks one stream, as `bz2.BZ2Decompressor` does."""
 
-    def __init__(self, packed: Any) -> None:
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+
+
+class _Inflater:
+    """zlib's with the same methods; `form` is its window, which says whether gzip is around."""
+
+    def __init__(self, form: int) -> None:
+        self._inflater = zlib.decompressobj(form)
+
+    @property
+    def eof(self) -> bool:
+        return self._inflater.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._inflater.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inflater.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        try:
+            return self._inflater.decompress(self._inflater.unconsumed_tail or data, max_length)
+        except zlib.error as error:
+            raise OSError(str(error)) from error
+
+
+class _Unpacked(io.RawIOBase):
+    """The bytes of packed streams, one behind the other, as they are asked for.
+
+    What stands behind a stream is another one, or an error, as for Hadoop's codec of gzip: Python's `gzip` and `bz2` pass over
+    it, with all packed data that follow.
+    """
+
+    def __init__(self, packed: Any, unpacker: Callable[[], _Unpacker]) -> None:
         self._packed = packed
-        self._inflater = zlib.decompressobj()
+        self._new_unpacker = unpacker
+        self._unpacker: _Unpacker | None = None
 
     def readable(self) -> bool:
         """Say that it can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Unpack as much as the buffer takes; EOFError where the stream has no end."""
-        while not self._inflater.eof:
-            packed = self._inflater.unconsumed_tail or self._packed.read(CHUNK_BYTES)
-            try:
-                found = self._inflater.decompress(packed, len(buffer))
-            except zlib.error as error:
-                raise OSError(str(error)) from error
+        """Unpack as much as the buffer takes; EOFError where a stream has no end, OSError where it is none."""
+        while True:
+            if self._unpacker is None or self._unpacker.eof:
+                packed = (self._unpacker and self._unpacker.unused_data) or self._packed.read(PACKED_BYTES)
+                if not packed:
+                    return 0
+                self._unpacker, is_at_end = self._new_unpacker(), False
+            else:
+                needs_input = self._unpacker.needs_input
+                packed = self._packed.read(PACKED_BYTES) if needs_input else b""
+                is_at_end = needs_input and not packed
+            found = self._unpacker.decompress(packed, len(buffer))
             if found:
                 buffer[: len(found)] = found
                 return len(found)
-            if not packed:
+            if is_at_end and not self._unpacker.eof:
                 raise EOFError("the compressed stream ended before its end marker was reached")
-        return 0
 
 
 @contextmanager
@@ -144,8 +192,7 @@ def reading(path: str) -> Iterator[None]:
         raise PipelineError(NOT_SHARED, message, UNSEEN) from error
     except (ArrowException, EOFError, OSError) as error:
         message = f"`{path}` cannot be read to its end: {error}"
-        help = "is the file whole, and what its ending says?"
-        raise PipelineError(UNREADABLE_INPUT, message, help) from error
+        raise PipelineError(UNREADABLE_INPUT, message, WHOLE) from error
 
 
 def chunks_of(path: str, encoding: str) -> Iterator[str]:

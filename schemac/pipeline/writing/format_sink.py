@@ -5,18 +5,18 @@ Shape: conformed rows in; the good ones in the format, the others in the quarant
        for every target. The rows are computed once and kept on disk meanwhile, because Spark writes to one place at a time.
 Rule: files are written to a folder beside the target first, and come into it as `file_runs` says, which also knows the runs of the
       target. What a connector promises for its commit is up to the connector, and nothing tells which runs its tables have. The quarantine is
-      committed before, and taken back where the rows could not be written: by the next run, if this one is killed between the two.
+      committed before, and taken back where the rows could not be written: by the next run, if this one is killed between the two, or
+      cannot see whether its rows count. A run that counts keeps its rows in the quarantine, whatever died.
 Errors: PipelineError, as the sinks of engines raise it.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import StorageLevel
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession, functions
@@ -27,17 +27,20 @@ from schemac.pipeline.declaration.limits import Key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.unchanged import Seen, check_seen
 from schemac.pipeline.spark.columns import ERRORS, POSITIONS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
-from schemac.pipeline.spark.hadoop_files import HadoopFiles
+from schemac.pipeline.spark.failures import known_cause, told
 from schemac.pipeline.spark.sqltext import name
 from schemac.pipeline.writing.column_types import format_differences
 from schemac.pipeline.writing.connector import ADD_A_CONNECTOR, NO_CONNECTOR, connector_missing
 from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns
+from schemac.pipeline.writing.file_systems import local_address, open_files
 from schemac.pipeline.writing.quarantine_staging import stage
 from schemac.pipeline.writing.sink_report import SinkReport
-from schemac.runs.history import QUARANTINED, ROWS
+from schemac.runs.history import QUARANTINED, ROWS, TABLE
 from schemac.runs.identity import RunIdentity
+from schemac.runs.locations import seen_from
 from schemac.runs.modes import Mode
+from schemac.runs.storage import hadoop_address
 from schemac.runs.tables import Place, TableForm, sink_of
 from schemac.source.catalogue import (
     EMPTIED_TABLE,
@@ -54,13 +57,15 @@ BESIDE = (ERRORS, WARNINGS, RAW, SOURCE)
 """Columns of a conformed frame beside those of the table."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class FormatTarget:
     """The target of a job in a format of Spark."""
 
     spark: SparkSession
     job: Job
     run: RunIdentity
+    is_undecided: bool = False
+    """Whether the commit failed so that nobody could see what came of it."""
 
     @property
     def format(self) -> str:
@@ -72,26 +77,68 @@ class FormatTarget:
         """The runs of the target; None where nothing tells of them."""
         return _runs_in(self.spark, self.job.target.path) if self.job.target.is_of_files else None
 
+    @property
+    def _of_store(self) -> dict[str, str]:
+        """Options by which Hadoop reaches the store of the files; a connector has its own."""
+        path = self.job.target.path
+        return self.job.storage_options.hadoop_options(path) if self.job.target.is_of_files else {}
+
+    @property
+    def _table(self) -> str:
+        """The target as the quarantine names it; empty where nothing tells which runs it has."""
+        return "" if self.runs is None else local_address(self.runs.path)
+
     def write(self, frame: DataFrame, keys: list[str], seen: Seen) -> SinkReport:
         """Write all rows of a conformed frame; nothing stays where it raises."""
         self._check_target(frame)
         kept = frame.persist(StorageLevel.DISK_ONLY)
-        place = _quarantine_of(self.job, self.run)
+        place = _quarantine_of(self.job, self.run, self._table)
         try:
             good = kept.where(f"{ERRORS} is null")
             pieces, report, broken = self._quarantined(kept, place)
             report = replace(report, rows_written=good.count(), warnings=counted_warnings(good))
             self._check_limits(report, broken)
             self._check_emptied(report)
-            counts = {ROWS: str(report.rows_written), QUARANTINED: str(report.rows_quarantined)}
-            with self._staged(_required(good.drop(*BESIDE), keys)) as commit:
-                check_seen(seen)
-                with self._quarantine_committed(place, pieces, counts) as version:
-                    number = commit(counts)
+            number, version = self._committed(
+                _required(good.drop(*BESIDE), keys), seen, report, place, pieces
+            )
             return replace(report, version=number, quarantine_version=version)
+        except OSError as error:
+            # The quarantine is committed here, and not in a process of Spark.
+            if isinstance(error, ConnectionError) or known_cause(str(error)) is None:
+                raise
+            raise told(str(error)) from error
         finally:
             sink_of(None).close_staging(place)
-            kept.unpersist()
+            with suppress(Py4JError, ConnectionError):
+                # What Java kept has gone with it.
+                kept.unpersist()
+
+    def _committed(
+        self, good: DataFrame, seen: Seen, report: SinkReport, place: Place, pieces: list[str]
+    ) -> tuple[int, int | None]:
+        """Write and commit the rows that fit, and the others before them; the number of the run, and the version of the quarantine."""
+        counts = {ROWS: str(report.rows_written), QUARANTINED: str(report.rows_quarantined)}
+        runs = self.runs
+        if runs is None:
+            check_seen(seen)
+            with self._quarantine_committed(place, pieces, counts, _is_answer) as version:
+                return self._save(good), version
+        with runs.staged(self.run) as staged:
+            files = good.write.format(self.format).options(**self._of_store, **self.job.target.options)
+            files.save(f"{staged.folder}/{ROWS_FOLDER}")
+            check_seen(seen)
+
+            def has_failed(_: BaseException) -> bool:
+                found = runs.has_failed(staged, self.run)
+                self.is_undecided = staged.is_left
+                return found
+
+            with (
+                runs.claimed(staged.folder, self.run) as commit,
+                self._quarantine_committed(place, pieces, counts, has_failed) as version,
+            ):
+                return commit(counts), version
 
     def _check_target(self, frame: DataFrame) -> None:
         target = self.job.target
@@ -115,8 +162,10 @@ class FormatTarget:
         if self.runs is not None and not self.runs.system.exists(self.runs.path):
             return None
         try:
-            return self.spark.read.format(self.format).load(self.job.target.path).schema
-        except (PySparkException, Py4JError):
+            reader = self.spark.read.format(self.format).options(**self._of_store)
+            path = self.job.target.path
+            return reader.load(hadoop_address(path) if self.job.target.is_of_files else path).schema
+        except (PySparkException, Py4JJavaError):
             # Spark raises Java's error where the session has no connector of the format.
             return None
 
@@ -159,31 +208,29 @@ class FormatTarget:
 
     @contextmanager
     def _quarantine_committed(
-        self, place: Place, pieces: list[str], counts: Mapping[str, str]
+        self,
+        place: Place,
+        pieces: list[str],
+        counts: Mapping[str, str],
+        has_failed: Callable[[BaseException], bool],
     ) -> Iterator[int | None]:
-        """Have the quarantine's rows in their place before those of the table, and out of it where these fail."""
-        sink = sink_of(None)
-        place = replace(place, properties=tuple(counts.items()))
-        version = None
-        if pieces:
-            version = sink.commit(place, TableForm(QUARANTINE_SCHEMA), pieces, may_join=True)
+        """Have the quarantine's rows in their place before those of the table, and out of it where these have failed for sure."""
+        table = [(TABLE, place.table)] if place.table else []
+        place = replace(place, properties=(*counts.items(), *table))
         try:
-            yield version
-        except BaseException:
-            if version is not None:
-                sink.take_back(place, version)
+            form = TableForm(QUARANTINE_SCHEMA)
+            yield sink_of(None).commit(place, form, pieces, may_join=True) if pieces else None
+        except BaseException as error:
+            if has_failed(error):
+                self._take_rows_back(place)
             raise
 
-    @contextmanager
-    def _staged(self, good: DataFrame) -> Iterator[Callable[[Mapping[str, str]], int]]:
-        """Write files beside the target; what is given commits the rows, and returns the number of the run, 0 where there is none."""
-        target, runs = self.job.target, self.runs
-        if runs is None:
-            yield lambda _: self._save(good)
-            return
-        with runs.staged(self.run) as folder:
-            good.write.format(self.format).options(**target.options).save(f"{folder}/{ROWS_FOLDER}")
-            yield partial(runs.commit, folder, self.run)
+    def _take_rows_back(self, place: Place) -> None:
+        """Take the rows of this attempt out of the quarantine; what failed may have come after its commit."""
+        sink = sink_of(None)
+        found = sink.find_run(self.run, place.path, place.storage_options)
+        if found is not None and found.identity == self.run:
+            sink.take_back(place, found.version)
 
     def _save(self, good: DataFrame) -> int:
         """Have a connector write the rows."""
@@ -205,9 +252,13 @@ class FormatTarget:
         return 0
 
 
+def _is_answer(error: BaseException) -> bool:
+    """Whether it was said that a write failed. Where Java is gone instead, the table of a connector may have the rows."""
+    return isinstance(error, Py4JJavaError) or not isinstance(error, Py4JError | ConnectionError)
+
+
 def _runs_in(spark: SparkSession, path: str) -> FileRuns:
-    files = HadoopFiles(spark, path)
-    return FileRuns(files, files.qualified(path))
+    return FileRuns(*open_files(spark, path))
 
 
 def recovered(spark: SparkSession, job: Job) -> FileRuns:
@@ -220,16 +271,16 @@ def recovered(spark: SparkSession, job: Job) -> FileRuns:
             return
         for found in sink.runs(job.quarantine_path, storage):
             if (found.id, found.identity.started) == (run.id, run.started):
-                sink.take_back(_quarantine_of(job, run), found.version)
+                sink.take_back(_quarantine_of(job, run, local_address(runs.path)), found.version)
                 return
 
-    sink.recover(job.quarantine_path, None, storage)
+    sink.recover(local_address(runs.path), job.quarantine_path, storage)
     runs.recover(take_back)
     return runs
 
 
-def _quarantine_of(job: Job, run: RunIdentity) -> Place:
-    return sink_of(None).prepare(
+def _quarantine_of(job: Job, run: RunIdentity, table: str) -> Place:
+    place = sink_of(None).prepare(
         job.quarantine_path,
         Mode.APPEND.value,
         storage_options=job.storage_options,
@@ -237,6 +288,7 @@ def _quarantine_of(job: Job, run: RunIdentity) -> Place:
         max_rows_per_file=job.target.max_rows_per_file,
         run=run,
     )
+    return replace(place, table=seen_from(place.path, table) if table else "")
 
 
 def counted_warnings(good: DataFrame) -> tuple[tuple[str, str, int], ...]:

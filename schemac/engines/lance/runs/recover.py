@@ -29,6 +29,7 @@ from schemac.engines.lance.runs.moving import is_move
 from schemac.engines.lance.runs.undo import remove_data, take_back_at
 from schemac.engines.lance.runs.writing import TABLE_FOLDERS, remove_if_empty
 from schemac.runs import staging
+from schemac.runs.file_records import records_in
 from schemac.runs.history import UNFINISHED, CommittedRun
 from schemac.runs.identity import RUN, RunIdentity
 from schemac.runs.locations import absolute, is_local, seen_from
@@ -61,7 +62,7 @@ def recover(table: str, quarantine: str | None, storage_options: Storage) -> Non
         if not is_local(quarantine):
             _sweep_remote_quarantine(table, quarantine, storage_options)
         for run, decides in {(found.run, found.table): None for found in dead if found.run is not None}:
-            if find_run(run, decides, storage_options) is None and not _is_tried(run, (decides, quarantine)):
+            if not (_may_count(run, decides, storage_options) or _is_tried(run, (decides, quarantine))):
                 _take_rows_back(quarantine, run, storage_options)
     for found in dead:
         _undo(found, storage_options)
@@ -95,6 +96,19 @@ def _table_of(folder: Path, path: str) -> str:
     """Find the table of the run of a folder: others may share a quarantine."""
     seen = staging.table_of(folder)
     return seen if not seen or "://" in seen else os.path.normpath(os.path.join(path, seen))
+
+
+def _may_count(run: RunIdentity, decides: str, storage_options: Storage) -> bool:
+    """Whether the run has happened as far as can be known here; what decides may be a folder of files that shares the quarantine."""
+    if find_run(run, decides, storage_options) is not None:
+        return True
+    if find_dataset(decides, storage_options) is not None:
+        return False
+    try:
+        records = records_in(decides, storage_options)
+    except (OSError, ValueError):
+        return True
+    return any(record.run.id == run.id for record in records or ())
 
 
 def _is_tried(run: RunIdentity, paths: Iterable[str]) -> bool:

@@ -1,0 +1,83 @@
+"""Pipelines among the files that `schemac check` is told to check.
+
+Layer: cli.
+Shape: a pipeline that somebody names is checked as by `schemac run --dry-run`; in a folder, pipelines are passed over, for their
+input need not be on every machine that checks manifests.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from schemac.manifest.documents import is_pipeline
+from schemac.project.configuration import find_project
+from schemac.project.discovery import ManifestFile
+from schemac.project.options import Options
+from schemac.source.diagnostic import Diagnostic
+from schemac.source.report import Report
+from schemac.source.text import decode_text, read_file
+from schemac.syntax.document import parse
+
+_WORDS = (b"target", b"source")
+"""A pipeline has one of them at least."""
+
+
+def apart(
+    files: Sequence[ManifestFile], edited: Mapping[str, bytes]
+) -> tuple[list[ManifestFile], list[ManifestFile]]:
+    """Return the manifests, and the pipelines among the files that somebody named."""
+    pipelines = [file for file in files if file.is_named and _is_pipeline(file, edited)]
+    return [file for file in files if file not in pipelines], pipelines
+
+
+def _is_pipeline(file: ManifestFile, edited: Mapping[str, bytes]) -> bool:
+    content = edited.get(os.path.abspath(file.path)) or file.content(Report())
+    if content is None or not any(word in content for word in _WORDS):
+        return False
+    source = decode_text(content, file.name, Report())
+    documents = parse(source, Report()) if source is not None else []
+    return bool(documents) and is_pipeline(documents[0].value)
+
+
+def check_pipelines(pipelines: Sequence[ManifestFile], options: Options, report: Report) -> None:
+    """Say what is wrong with pipelines, and with their manifests."""
+    for file in pipelines:
+        report.extend(_found(file, options))
+
+
+def _found(file: ManifestFile, options: Options) -> Sequence[Diagnostic]:
+    report = Report()
+    try:
+        # Imported here for start-up time, and because Spark is an extra that may not be there.
+        from schemac.pipeline.conforming.check import checked_job
+    except ModuleNotFoundError as error:
+        say_missing(error, report)
+        return report.diagnostics
+    checked_job(Path(file.name), report, options.overlay, options.edited)
+    return without_ignored_in(file.name, report, options.edited).diagnostics
+
+
+def say_missing(error: ModuleNotFoundError, report: Report) -> None:
+    """Say that a package of the pipeline is not installed."""
+    from schemac.pipeline.codes import MISSING_PACKAGE  # for start-up time: few checks are of pipelines
+
+    help = "install it with: pip install 'schemac[all]'"
+    report.add(MISSING_PACKAGE, f"the pipeline needs {error.name}, which is not installed", help=help)
+
+
+def without_ignored_in(pipeline: str, report: Report, edited: Mapping[str, bytes]) -> Report:
+    """Return what no comment in a pipeline, its manifest or its overlay ignores."""
+    if not report.diagnostics:
+        return report
+    from schemac.project.ignoring import without_ignored  # for start-up time: most runs find nothing
+
+    def text(name: str) -> bytes | None:
+        try:
+            return edited.get(os.path.abspath(name)) or read_file(name)
+        except OSError:
+            return None
+
+    project = find_project(Path(pipeline).resolve().parent, Report())
+    kept = Report()
+    kept.extend(without_ignored(report.diagnostics, text, project))
+    return kept

@@ -1,0 +1,171 @@
+"""What the versions of a dataset were, each thing told once: from these, a page compares any two of them.
+
+Layer: documentation.
+Shape: what changes has steps, each from a version on; what two steps mean is the same where their states are. A page that has
+versions of n fields and c changes has n + c of them, however many pairs of versions there are.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from schemac.evolution.changes import Fact
+from schemac.evolution.diff import slot_type_text
+from schemac.evolution.types import type_facts
+from schemac.evolution.version_pair import LockedSchemaVersion
+from schemac.evolution.words import AttributeFact, attribute_facts, schema_facts
+from schemac.logical.slots import Slot, preorder
+
+
+class Step(NamedTuple):
+    """What something is from a version on."""
+
+    since: int
+    """The version's index."""
+    state: int
+    """The same number where it means the same; a type whose parts change is the same type with another text."""
+    value: Any
+    """As a change has it; None where there is nothing."""
+    words: str = ""
+    """What changed then; empty for what was there before."""
+
+
+class PathStep(NamedTuple):
+    """Where a field is from a version on."""
+
+    since: int
+    parent: int | None
+    """The id of what it is in."""
+    name: str
+    """Empty for a part of a list or map."""
+    path: str
+
+
+@dataclass
+class FieldHistory:
+    """A field, or a part of one, through all versions."""
+
+    paths: list[PathStep] = field(default_factory=list)
+    types: list[Step] = field(default_factory=list)
+    attributes: dict[str, list[Step]] = field(default_factory=dict)
+    """Those that changed."""
+
+
+@dataclass
+class History:
+    """All versions of a dataset."""
+
+    orders: list[tuple[int, ...]] = field(default_factory=list)
+    """The ids of each version's fields and parts, parents first."""
+    schema: dict[str, list[Step]] = field(default_factory=dict)
+    """The schema's own attributes that changed."""
+    fields: dict[int, FieldHistory] = field(default_factory=dict)
+
+
+def read_history(versions: Sequence[LockedSchemaVersion]) -> History:
+    """Return what all versions of one lock were, oldest first."""
+    found = History()
+    schema = _Attributes(schema_facts, lambda extra: extra, found.schema)
+    readers: dict[int, _Field] = {}
+    for number, version in enumerate(versions):
+        slots = preorder(version.dataset.columns)
+        found.orders.append(tuple([version.ids[slot] for slot in slots]))
+        schema.add(number, version.dataset.schema.extra)
+        for slot in slots:
+            id_ = version.ids[slot]
+            if id_ not in readers:
+                readers[id_] = _Field(found.fields.setdefault(id_, FieldHistory()))
+            parent = version.ids[slot.parent] if slot.parent is not None else None
+            readers[id_].add(number, slot, parent)
+    return found
+
+
+class _Attributes:
+    """Reads the steps of attributes out of what each version has of them."""
+
+    def __init__(
+        self,
+        facts: Callable[[Any, Any], Iterable[AttributeFact]],
+        extra_of: Callable[[Any], Mapping[str, Any]],
+        steps: dict[str, list[Step]],
+    ) -> None:
+        self._facts = facts
+        self._extra_of = extra_of
+        self._steps = steps
+        self._first = 0
+        self._last: Any = None
+        self._states: dict[str, list[Any]] = {}
+        """What has each state, by key."""
+
+    def add(self, number: int, now: Any) -> None:
+        """Add the steps of one version: a slot, or the attributes of a schema."""
+        if self._last is None:
+            self._first = number
+        else:
+            changed: dict[str, list[AttributeFact]] = {}
+            for one in self._facts(self._last, now):
+                changed.setdefault(one[3], []).append(one)
+            for key, found in changed.items():
+                self._add(number, now, key, found)
+        self._last = now
+
+    def _add(self, number: int, now: Any, key: str, found: Sequence[AttributeFact]) -> None:
+        (_, before, after, _), *others = found
+        if others:
+            # Several facts of one attribute; it is told as a whole.
+            before, after = (self._extra_of(one).get(key) for one in (self._last, now))
+        steps = self._steps.setdefault(key, [Step(self._first, 0, before)])
+        states = self._states.setdefault(key, [self._last])
+        state = next((n for n, one in enumerate(states) if not self._differ(one, now, key)), len(states))
+        if state == len(states):
+            states.append(now)
+        steps.append(Step(number, state, after, _words(fact for fact, *_ in found)))
+
+    def _differ(self, one: Any, other: Any, key: str) -> bool:
+        return any(fact[3] == key for fact in self._facts(one, other))
+
+
+class _Field:
+    """Reads the history of one field."""
+
+    def __init__(self, found: FieldHistory) -> None:
+        self._found = found
+        self._attributes = _Attributes(attribute_facts, lambda slot: slot.extra, found.attributes)
+        self._states: list[Slot] = []
+        """What has each state of its type."""
+
+    def add(self, number: int, slot: Slot, parent: int | None) -> None:
+        """Add the steps of one version."""
+        self._add_path(PathStep(number, parent, str(slot.segment) if slot.is_member else "", slot.path_text))
+        self._add_type(number, slot)
+        self._attributes.add(number, slot)
+
+    def _add_path(self, path: PathStep) -> None:
+        if not self._found.paths or self._found.paths[-1][1:] != path[1:]:
+            self._found.paths.append(path)
+
+    def _add_type(self, number: int, slot: Slot) -> None:
+        types, text = self._found.types, slot_type_text(slot)
+        state = next(
+            (n for n, one in enumerate(self._states) if not _facts_of_types(one, slot)), len(self._states)
+        )
+        words = ""
+        if types and types[-1].state != state:
+            facts = _facts_of_types(self._states[types[-1].state], slot)
+            words = _words(facts)
+            if Fact.SORTED_KEYS_CHANGED in facts:
+                text += f" with{'' if getattr(slot.type, 'keys_sorted', False) else 'out'} sorted keys"
+        if state == len(self._states):
+            self._states.append(slot)
+        if not types or types[-1][1:3] != (state, text):
+            types.append(Step(number, state, text, words))
+
+
+def _facts_of_types(old: Slot, new: Slot) -> list[Fact]:
+    optional = Fact.BECAME_OPTIONAL if new.is_nullable else Fact.BECAME_REQUIRED
+    nullability = [optional] if old.is_nullable != new.is_nullable else []
+    return [*nullability, *(fact for fact, *_ in type_facts(old.type, new.type))]
+
+
+def _words(facts: Any) -> str:
+    return ", ".join(dict.fromkeys(str(fact).replace("-", " ") for fact in facts))

@@ -1,0 +1,188 @@
+"""The file that settings stand in, and where each of them stands there: Python's reader of TOML keeps no positions.
+
+Layer: project.
+Units: offsets of code points, half-open.
+Source: toml.io, version 1.0.0. The text has been read as TOML before; what is no TOML has no places.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from schemac.source.diagnostic import Edit, Fix
+from schemac.source.remedy import Remedy
+from schemac.source.span import WHOLE_FILE, Region, Span
+from schemac.source.text import SourceText, read_file
+
+_Path = tuple[str, ...]
+_TOKEN = re.compile(
+    r'(?P<blank>[ \t\r]+|\n|#[^\n]*)|(?P<text>"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\')'
+    r"|(?P<mark>[\[\]{},=])|(?P<bare>[^\s\[\]{},=#\"']+)",
+    re.DOTALL,
+)
+_PART = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|[^.\s\"']+")
+_TABLE = ("tool", "schemac")
+"""Where settings stand in pyproject.toml."""
+
+
+class Setting(NamedTuple):
+    """A key with its value, or an item of a list."""
+
+    key: Span
+    """Of an item, the same as its value."""
+    value: Span
+    is_inline: bool
+    """Whether it stands between brackets."""
+
+
+@dataclass(frozen=True)
+class SettingsFile:
+    """A file of settings as findings speak of it."""
+
+    path: Path
+    name: str
+    """From the folder that all findings speak from."""
+    content: bytes | None = None
+    """What counts in the place of what the file has."""
+
+    def of(self, keys: Sequence[str]) -> Region:
+        """Return where the innermost of these keys stands that is there."""
+        found = self._nearest(keys)
+        return self._text.region(found.key) if found is not None else WHOLE_FILE
+
+    def fix(self, keys: Sequence[str], help: str, *, on_key: bool) -> Fix | None:
+        """Return the fix of a finding about a setting, or about its key, that has this help; None where there is none."""
+        # Imported here for start-up time: most settings are sound.
+        from schemac.syntax.plain import quoted
+        from schemac.syntax.remedies import Meant, Quote, Remove, Write
+
+        found = self._settings.get(tuple(keys)) if isinstance(help, Remedy) else None
+        if found is None:
+            return None
+        span = found.key if on_key else found.value
+        old = self._text.excerpt(span)
+        new: str | None = None
+        if isinstance(help, Meant):
+            word = old[1:-1] if old[:1] in ("'", '"') else old
+            new = old.replace(word, help.text) if word == help.instead_of else None
+        elif isinstance(help, Quote):
+            new = quoted(old) if not old.startswith(('"', "'", "[", "{")) else None
+        elif isinstance(help, Remove):
+            span, new = self._whole(found), ""
+            old = self._text.excerpt(span)
+        elif isinstance(help, Write) and not help.key and re.fullmatch(r"[+-]?\d+|true|false", help.text):
+            new = help.text
+        if new is None or new == old:
+            return None
+        edit = Edit(self.name, *self._text.region(span), new)
+        return Fix(str(help), (edit,), bool(getattr(help, "is_safe", False)) and "#" not in old)
+
+    def _nearest(self, keys: Sequence[str]) -> Setting | None:
+        for n in range(len(keys), 0, -1):
+            if (found := self._settings.get(tuple(keys[:n]))) is not None:
+                return found
+        return None
+
+    def _whole(self, setting: Setting) -> Span:
+        """Return what goes with a setting: its lines, or the comma behind it."""
+        content = self._text.content
+        if setting.is_inline:
+            after = re.compile(r"\s*,\s*").match(content, setting.value.end)
+            before = re.compile(r"\s*,\s*\Z").search(content[: setting.key.start]) if after is None else None
+            start = before.start() if before is not None else setting.key.start
+            return Span(start, after.end() if after is not None else setting.value.end)
+        start = content.rfind("\n", 0, setting.key.start) + 1
+        end = content.find("\n", setting.value.end)
+        return Span(start, len(content) if end < 0 else end + 1)
+
+    @cached_property
+    def _text(self) -> SourceText:
+        content = read_file(self.path) if self.content is None else self.content
+        return SourceText(content.decode("utf-8").removeprefix("\ufeff"), self.name)
+
+    @cached_property
+    def _settings(self) -> dict[_Path, Setting]:
+        found: dict[_Path, Setting] = {}
+        root = _TABLE if self.path.name == "pyproject.toml" else ()
+        for path, setting in _Reader(self._text.content).settings():
+            if path[: len(root)] == root and len(path) > len(root):
+                found.setdefault(path[len(root) :], setting)
+        return found
+
+
+class _Reader:
+    """Reads the places of a text that is TOML."""
+
+    def __init__(self, content: str) -> None:
+        self._content = content
+        self._tokens = [m for m in _TOKEN.finditer(content) if m.lastgroup != "blank"]
+        self._at = 0
+
+    def settings(self) -> Iterator[tuple[_Path, Setting]]:
+        """Yield everything that has a place, by the keys that lead to it; items of lists by their numbers."""
+        table: _Path = ()
+        while self._at < len(self._tokens):
+            if self._tokens[self._at][0] == "[":
+                table, span = self._header()
+                yield table, Setting(span, span, is_inline=False)
+            else:
+                yield from self._pair(table, is_inline=False)
+
+    def _header(self) -> tuple[_Path, Span]:
+        while self._take("["):
+            pass
+        path, span = self._key()
+        while self._take("]"):
+            pass
+        return path, span
+
+    def _take(self, mark: str) -> bool:
+        is_here = self._at < len(self._tokens) and self._tokens[self._at][0] == mark
+        self._at += is_here
+        return is_here
+
+    def _key(self) -> tuple[_Path, Span]:
+        """Read a key with dots; the span is that of its last part."""
+        start = self._tokens[self._at].start()
+        end = start
+        while self._at < len(self._tokens) and self._tokens[self._at].lastgroup != "mark":
+            end = self._tokens[self._at].end()
+            self._at += 1
+        parts = list(_PART.finditer(self._content, start, end))
+        names = tuple(m[0][1:-1] if m[0][0] in "\"'" else m[0] for m in parts)
+        return names, Span(*parts[-1].span()) if parts else Span(start, end)
+
+    def _pair(self, table: _Path, *, is_inline: bool) -> Iterator[tuple[_Path, Setting]]:
+        names, key = self._key()
+        if not self._take("=") or self._at >= len(self._tokens):
+            # It is no TOML: the rest has no places.
+            self._at = len(self._tokens)
+            return
+        start = self._tokens[self._at].start()
+        inside = list(self._value((*table, *names)))
+        value = Span(start, self._tokens[self._at - 1].end())
+        for n in range(1, len(names)):
+            yield (*table, *names[:n]), Setting(key, value, is_inline)
+        yield (*table, *names), Setting(key, value, is_inline)
+        yield from inside
+
+    def _value(self, path: _Path) -> Iterator[tuple[_Path, Setting]]:
+        if self._take("["):
+            number = 0
+            while self._at < len(self._tokens) and not self._take("]"):
+                start = self._tokens[self._at].start()
+                inside = list(self._value((*path, str(number))))
+                span = Span(start, self._tokens[self._at - 1].end())
+                yield (*path, str(number)), Setting(span, span, is_inline=True)
+                yield from inside
+                number += 1
+                self._take(",")
+        elif self._take("{"):
+            while self._at < len(self._tokens) and not self._take("}"):
+                yield from self._pair(path, is_inline=True)
+                self._take(",")
+        else:
+            self._at += 1

@@ -1,0 +1,163 @@
+"""Every field gets another name in the editor: it is refused, or what was sound before is sound afterwards."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pygls.workspace import PositionCodec
+
+from schemac.logical.slots import preorder
+from schemac.lsp.context import Context
+from schemac.lsp.name_renaming import RefusedRenameError
+from schemac.lsp.navigation import Navigator
+from schemac.lsp.places import Index
+from schemac.lsp.projects import ProjectFolder, key_of
+from schemac.lsp.renaming import RenameEdits, renamable, rename_edits
+from schemac.lsp.texts import Lines
+from schemac.project.name_edits import place_of_name
+from schemac.source.span import Region
+from tests.lsp.test_projects import of_check
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NEW = "an other name"
+CUSTOMERS = (
+    "name: customers\nfields:\n  - {name: id, type: Int64, extra: {lance.org/primaryKey: {position: 1}}}\n"
+)
+REFERENCES = {
+    "of one line": "extra: {schemac.dev/references: [{fields: [id], dataset: customers}]}\n",
+    "with its own names": "extra: {schemac.dev/references: [{fields: [buyer], dataset: customers, to: [id]}]}\n",
+    "of lines": "extra:\n  schemac.dev/references:\n    - fields: [id]  # the buyer\n      dataset: customers # who\n\n",
+    "of more lines": "extra:\n  schemac.dev/references:\n  - dataset: customers\n    fields:\n      - id\n",
+    "to itself": "extra: {schemac.dev/unique: [[id], [buyer]], schemac.dev/references: [{fields: [id], dataset: orders, to: [buyer]},"
+    " {fields: [buyer], dataset: orders}]}\n",
+    "twice": "extra: {schemac.dev/references: [{fields: [id], dataset: customers}, {fields: [buyer], dataset: customers, to: [id]}]}\n",
+    "by an alias": "extra: {schemac.dev/references: [&one {fields: [id], dataset: customers}, *one]}\n",
+    "in a struct": "extra: {schemac.dev/unique: [[s.id]], schemac.dev/references: [{fields: [s.id], dataset: customers, to: [id]}]}\n",
+}
+FIELDS = "fields:\n  - {name: id, type: Int64}\n  - {name: buyer, type: Int64}\n  - name: s\n    type: {kind: Struct, fields: [{name: id, type: Int64}]}\n"
+GROUP = "imports: [key.yaml]\nextra: {schemac.dev/unique: [[id]], schemac.dev/references: [{fields: [id], dataset: %s}]}\nfields: [{use: key}]\n"
+PROJECTS = {
+    **{
+        how: {"orders.yaml": f"name: orders\n{extra}{FIELDS}", "customers.yaml": CUSTOMERS}
+        for how, extra in REFERENCES.items()
+    },
+    "with line ends of Windows": {
+        "orders.yaml": f"name: orders\n{REFERENCES['of more lines']}{FIELDS}".replace("\n", "\r\n"),
+        "customers.yaml": CUSTOMERS,
+    },
+    "in one file": {"both.yaml": f"{CUSTOMERS}---\nname: orders\n{REFERENCES['of lines']}{FIELDS}"},
+    "of one group": {
+        "key.yaml": "groups:\n  key: {fields: [{name: id, type: Int64}]}\n",
+        "a.yaml": "name: a\n" + GROUP % "b",
+        "b.yaml": "name: b\n" + GROUP % "a",
+        "c.yaml": "name: c\nextra: {schemac.dev/references: [{fields: [id], dataset: a}]}\nfields: [{name: id, type: Int64}]\n",
+    },
+}
+SOUND = [path.name for path in sorted(EXAMPLES.iterdir()) if any(path.glob("*.yaml"))]
+REFUSED = {
+    "by an alias": {"id"},
+    "in a struct": {"s.id"},
+    "shared-fields": {"net_amount", "net_currency"},
+}
+"""Fields whose names stand in texts that mean something else too; they are left to their authors."""
+
+
+def _lines(path: str) -> Lines:
+    return Lines(Path(path).read_bytes().decode(), PositionCodec())
+
+
+class _Renaming:
+    """An editor that renames what it is asked to in a folder, and puts all back."""
+
+    def __init__(self, folder: Path) -> None:
+        self.state = ProjectFolder(folder, is_project=True)
+        self.checked = self.state.check({})
+        self.navigator = Navigator(self.checked, Index())
+
+    def fields(self) -> Iterator[tuple[str, str, Region]]:
+        """Yield path, text and place of each name that is written in this project, each place once."""
+        found: dict[tuple[str, Region], str] = {}
+        for file in self.checked.files:
+            for dataset in file.datasets if file.named else ():
+                for slot in preorder(dataset.columns):
+                    if slot.is_member:
+                        place = place_of_name(dataset, slot)
+                        at = (self.checked.path(place.source.name), place.source.region(place.span))
+                        found.setdefault(at, slot.path_text)
+        yield from ((path_text, path, region) for (path, region), path_text in found.items())
+
+    def edits(self, path: str, region: Region) -> RenameEdits:
+        lines = _lines(path)
+        context = Context(lines.lines, (region.line - 1, region.column - 1))
+        wanted = renamable(path, context, self.navigator)
+        if wanted is None:
+            raise RefusedRenameError
+        return rename_edits(wanted, NEW, self.state, _lines)
+
+
+def _new_errors(folder: Path, before: int, edits: RenameEdits) -> list[str]:
+    """What is wrong with a folder after edits, which are taken back."""
+    old = {path: Path(path).read_bytes() for path in edits.texts}
+    for path, own in edits.texts.items():
+        Path(path).write_bytes(_lines(path).edited(own).encode())
+    try:
+        found = of_check(folder)
+    finally:
+        for path, content in old.items():
+            Path(path).write_bytes(content)
+    return [str(one) for one in found] if len(found) > before else []
+
+
+@pytest.mark.parametrize("how", [*SOUND, *PROJECTS])
+def test_rename_every_field_and_stay_sound(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    if how in SOUND:
+        shutil.copytree(EXAMPLES / how, tmp_path, dirs_exist_ok=True)
+    for name, text in PROJECTS.get(how, {}).items():
+        (tmp_path / name).write_bytes(text.encode())
+    (tmp_path / "schemac.toml").touch()
+    before = of_check(tmp_path)
+    assert [str(one) for one in before if one.severity == "error"] == []
+    editor = _Renaming(tmp_path)
+    refused, renamed = set(), 0
+    for path_text, path, region in editor.fields():
+        try:
+            edits = editor.edits(path, region)
+        except RefusedRenameError:
+            refused.add(path_text)
+            continue
+        renamed += 1
+        assert key_of(path) in edits.texts
+        assert _new_errors(tmp_path, len(before), edits) == [], path_text
+    assert refused == REFUSED.get(how, set())
+    assert renamed > 0
+
+
+def test_add_the_former_name_where_references_have_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From both ends: the dataset that refers, and the one that is referred to."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schemac.toml").touch()
+    customers, orders = tmp_path / "customers.yaml", tmp_path / "orders.yaml"
+    for how, from_orders, from_customers in (
+        (
+            "of one line",
+            f"{{fields: [{NEW}], dataset: customers, to: [id]}}",
+            f"{{fields: [id], dataset: customers, to: [{NEW}]}}",
+        ),
+        (
+            "of lines",
+            f'- fields: ["{NEW}"]  # the buyer\n      dataset: customers # who\n      to: [id]\n\n',
+            f"- fields: [id]  # the buyer\n      dataset: customers # who\n      to: [{NEW}]\n\n",
+        ),
+    ):
+        orders.write_text(PROJECTS[how]["orders.yaml"])
+        customers.write_text(CUSTOMERS)
+        editor = _Renaming(tmp_path)
+        places = {Path(path).name: region for path_text, path, region in editor.fields() if path_text == "id"}
+        for file, wanted in ((orders, from_orders), (customers, from_customers)):
+            edits = editor.edits(str(file), places[file.name])
+            after = _lines(str(orders)).edited(edits.texts[str(orders)])
+            assert wanted.replace('"', "") in after.replace('"', "")
