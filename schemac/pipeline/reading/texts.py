@@ -29,9 +29,11 @@ from schemac.pipeline.reading.cutting import (
 )
 from schemac.pipeline.reading.decoding import byte_text, has_marks
 from schemac.pipeline.reading.file_columns import METADATA, OF_FILE
+from schemac.pipeline.reading.local_listing import listed_here
 from schemac.pipeline.reading.paths import base_path, local_part, spark_path
 from schemac.pipeline.reading.pieces import File
 from schemac.pipeline.spark.columns import RAW, SOURCE
+from schemac.pipeline.spark.executors import is_connect
 from schemac.pipeline.spark.packed import PACKED
 from schemac.pipeline.spark.sqltext import literal, name, when
 from schemac.runs.storage import current_storage, hadoop_address, is_s3
@@ -134,8 +136,12 @@ def judged(frame: DataFrame, faults: Sequence[tuple[str, str]] = ()) -> DataFram
 
 def files_of(spark: SparkSession, source: Source) -> Listed:
     """All files of a source."""
+    options = file_options(source)
+    here = listed_here(source.path) if not options and not is_connect(spark) else None
+    if here is not None:
+        return Listed((), here)
     with folders_as_text(spark):
-        listed = spark.read.format("binaryFile").options(**file_options(source)).load(spark_paths(source))
+        listed = spark.read.format("binaryFile").options(**options).load(spark_paths(source))
     folders = [
         label for label in listed.columns if label not in ("path", "modificationTime", "length", "content")
     ]
