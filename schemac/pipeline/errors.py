@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 from schemac.runs.errors import PipelineError
 from schemac.source.suggest import closest
-from schemac.syntax.remedies import Meant
 
 __all__ = ["PipelineError", "did_you_mean"]
 
@@ -21,6 +20,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     names = sorted(set(known))
     near = closest(word, names)
     if near is not None:
+        from schemac.syntax.remedies import (
+            Meant,  # tasks of Spark load this module, and need no reader of YAML
+        )
+
         return Meant.word(near, word)
     if not names:
         return None

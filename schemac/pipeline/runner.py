@@ -19,7 +19,7 @@ from schemac.pipeline.conforming.preflight import check, check_places
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.format_run import run_into_format
-from schemac.pipeline.reading.absent_paths import AbsentPath
+from schemac.pipeline.reading.absent_path import AbsentPath
 from schemac.pipeline.reading.unchanged import Seen, changed_since, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport

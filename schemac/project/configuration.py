@@ -157,7 +157,7 @@ def _root(start: Path) -> Path | None:
 def _name(path: Path, base: Path | None) -> str:
     """Return how findings speak of a file: from a folder, if it lies below it or above it."""
     here = Path(base or Path.cwd()).resolve()
-    folder = path.resolve().parent
+    folder = Path(os.path.realpath(path)).parent  # a link to itself stays, and cannot be read
     is_near = folder == here or folder in here.parents or here in folder.parents
     return Path(os.path.relpath(folder / path.name, here)).as_posix() if is_near else path.as_posix()
 

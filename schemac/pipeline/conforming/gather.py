@@ -23,7 +23,8 @@ from schemac.pipeline.conforming.merge_settings import merge_of, with_marker, wi
 from schemac.pipeline.conforming.projection import conform, key_checked, settled, with_warnings
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.absent_paths import AbsentPath, absent_paths
+from schemac.pipeline.reading.absent_path import AbsentPath
+from schemac.pipeline.reading.absent_paths import absent_paths
 from schemac.pipeline.reading.source import Records, check_source, open_records
 from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, SOURCE
 from schemac.pipeline.spark.packed import COUNTED, NOT_PACKED, PACKED

@@ -16,7 +16,8 @@ from pyspark.sql import DataFrame
 
 from schemac.judging.record_paths import Step
 from schemac.pipeline.declaration.job import Explode, FieldSource, Source
-from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.errors import did_you_mean
+from schemac.pipeline.reading.absent_path import AbsentPath
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.file_columns import file_part
 from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records
@@ -24,49 +25,12 @@ from schemac.pipeline.spark.columns import DELETE, RAW
 from schemac.pipeline.spark.sqltext import any_of, is_alone, parsed
 from schemac.pipeline.values.inputs import Json, parse_steps
 from schemac.runs.errors import Place
-from schemac.source.catalogue import ABSENT_LIST, ABSENT_PATH
 from schemac.syntax.plain import written
 
 FIRST_RECORDS = 200
 """How many records are looked at before the others are searched."""
 MOST_RECORDS = 10_000
 """Among how many records the path of a field is searched: a key that is rarely there must not cost a second reading of the source."""
-
-
-@dataclass(frozen=True)
-class AbsentPath:
-    """A path that no record of a source has."""
-
-    path: str
-    """As the author wrote it."""
-    use: str
-    """What is read from there."""
-    place: Place
-    """The setting that names it."""
-    help: str | None = None
-    loses_records: bool = False
-    """Whether records without it give no row."""
-    searched: int | None = None
-    """How many of the first records were searched; None for all."""
-
-    @property
-    def message(self) -> str:
-        """Say what is missing, and what it was to be."""
-        none = (
-            "no record that was read"
-            if self.searched is None
-            else f"none of the first {self.searched:,} records"
-        )
-        return f"{none} has `{self.path}`, {self.use}"
-
-    def warning(self) -> PipelineError:
-        """Tell it beside the report of a run."""
-        return PipelineError(ABSENT_PATH, self.message, self.help, place=self.place)
-
-    def error(self) -> PipelineError:
-        """Refuse a run that would lose all records of the source."""
-        message = f"{self.message}: no row would come of the source"
-        return PipelineError(ABSENT_LIST, message, self.help, place=self.place)
 
 
 @dataclass(frozen=True)

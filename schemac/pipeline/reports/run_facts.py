@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from schemac.pipeline.reading.absent_paths import AbsentPath
+from schemac.pipeline.reading.absent_path import AbsentPath
 from schemac.runs.identity import RunIdentity
 
 

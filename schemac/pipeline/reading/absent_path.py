@@ -1,0 +1,46 @@
+"""A path that a pipeline names and no record of its source has, as reports tell of it.
+
+Layer: pipeline.
+"""
+
+from dataclasses import dataclass
+
+from schemac.pipeline.errors import PipelineError
+from schemac.runs.errors import Place
+from schemac.source.catalogue import ABSENT_LIST, ABSENT_PATH
+
+
+@dataclass(frozen=True)
+class AbsentPath:
+    """A path that no record of a source has."""
+
+    path: str
+    """As the author wrote it."""
+    use: str
+    """What is read from there."""
+    place: Place
+    """The setting that names it."""
+    help: str | None = None
+    loses_records: bool = False
+    """Whether records without it give no row."""
+    searched: int | None = None
+    """How many of the first records were searched; None for all."""
+
+    @property
+    def message(self) -> str:
+        """Say what is missing, and what it was to be."""
+        none = (
+            "no record that was read"
+            if self.searched is None
+            else f"none of the first {self.searched:,} records"
+        )
+        return f"{none} has `{self.path}`, {self.use}"
+
+    def warning(self) -> PipelineError:
+        """Tell it beside the report of a run."""
+        return PipelineError(ABSENT_PATH, self.message, self.help, place=self.place)
+
+    def error(self) -> PipelineError:
+        """Refuse a run that would lose all records of the source."""
+        message = f"{self.message}: no row would come of the source"
+        return PipelineError(ABSENT_LIST, message, self.help, place=self.place)
