@@ -164,6 +164,7 @@ def test_refuse_the_first_run_of_an_incremental_source_and_warn_in_later_ones(
     assert (absent_of(report), report.absent[0].place) == (["lines"], ("source", "explode"))
 
 
+@pytest.mark.long
 def test_warn_of_a_stream_where_no_batch_has_the_list(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for name, records in (("a", ORDERS[:1]), ("b", ORDERS[2:])):

@@ -177,7 +177,7 @@ KEPT = {
 }
 
 
-QUICK = [("upsert", "stream")]
+QUICK = [("upsert", "incremental")]
 WAYS = [(kept, how) for kept in KEPT for how in ("whole", "incremental", "stream")]
 
 

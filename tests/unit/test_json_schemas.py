@@ -4,7 +4,7 @@ The committed files are those that the models give (`tests/architecture`), so th
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -77,11 +77,15 @@ def test_refuse_what_the_grammar_refuses(case: Path) -> None:
     assert passes(read(case), strict=is_strict) == (short in PASSING)
 
 
+FORMS = ("schema", "event", "metadata-event", "snapshot", "resource")
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("forms", [FORMS[:2], pytest.param(FORMS[2:], marks=pytest.mark.long)], ids="+".join)
 @pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: case.parent.name)
-def test_take_the_standard_form_of_everything(case: Path) -> None:
+def test_take_the_standard_form_of_everything(case: Path, forms: Sequence[str]) -> None:
     for dataset in schemac.compile_text(read(case), name="manifest.yaml"):
-        for form in ("schema", "event", "metadata-event", "snapshot", "resource"):
+        for form in forms:
             text = dataset.to_odf(form)
             assert passes(text, strict=True)
             assert passes(text)
