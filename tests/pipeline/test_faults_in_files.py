@@ -145,6 +145,8 @@ def test_kill_a_run_into_files(
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     old, new = prepare(tmp_path, mode, "parquet")
+    # Where the killed run has its temporary files, too: the next run removes them.
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     assert State.of(tmp_path) == old
     (tmp_path / "stops" / stopping.STOP_AT).write_text(point)
     with started(tmp_path) as program:
