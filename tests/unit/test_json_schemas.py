@@ -7,12 +7,13 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
 import schemac
+from schemac.api import OdfForm
 from schemac.attributes.family import Family
 from schemac.attributes.registry import ATTRIBUTES
 from schemac.kinds.registry import BY_NAME, KINDS
@@ -77,13 +78,13 @@ def test_refuse_what_the_grammar_refuses(case: Path) -> None:
     assert passes(read(case), strict=is_strict) == (short in PASSING)
 
 
-FORMS = ("schema", "event", "metadata-event", "snapshot", "resource")
+FORMS: tuple[OdfForm, ...] = get_args(OdfForm)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("forms", [FORMS[:2], pytest.param(FORMS[2:], marks=pytest.mark.long)], ids="+".join)
 @pytest.mark.parametrize("case", ACCEPTED, ids=lambda case: case.parent.name)
-def test_take_the_standard_form_of_everything(case: Path, forms: Sequence[str]) -> None:
+def test_take_the_standard_form_of_everything(case: Path, forms: Sequence[OdfForm]) -> None:
     for dataset in schemac.compile_text(read(case), name="manifest.yaml"):
         for form in forms:
             text = dataset.to_odf(form)
