@@ -8,7 +8,7 @@ which are made from the manifest either way; and a function of a library leaves 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from schemac.engines.api import Dataset, from_source
 from schemac.importers.checked import from_tree
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
     from schemac.evolution.changes import Changes
     from schemac.evolution.version_pair import SchemaVersion
-
-OdfForm = Literal["schema", "event", "metadata-event", "snapshot", "resource"]
-"""The documents of the standard that a schema may stand in."""
 
 
 def compile_text(

@@ -13,9 +13,9 @@ import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
 
 import schemac
-from schemac.api import OdfForm
 from schemac.attributes.family import Family
 from schemac.attributes.registry import ATTRIBUTES
+from schemac.engines.api import OdfForm
 from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.manifest.json_schema import manifest_schema
 from schemac.pipeline.declaration.json_schema import pipeline_schema
