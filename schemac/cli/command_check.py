@@ -8,7 +8,7 @@ import argparse
 from schemac.cli.denial import add_deny, denied
 from schemac.cli.fixes import add_fix_arguments, checked, fix_hint, fix_settings, is_fixing, run_fixes
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
-from schemac.cli.pipelines import apart, check_pipelines
+from schemac.cli.pipelines import apart, check_pipelines, manifests_of
 from schemac.cli.project import (
     add_stdin,
     edited_of,
@@ -65,4 +65,5 @@ def _once(options: argparse.Namespace) -> Watched:
         f"{checked(output, pipelines)}: {count_summary(diagnostics) or 'no findings'}{fix_hint(diagnostics)}",
         options,
     )
-    return Watched(exit_code(diagnostics, options), project, imported_files(output.files))
+    others = (*imported_files(output.files), *manifests_of(pipelines, wanted.edited))
+    return Watched(exit_code(diagnostics, options), project, others)

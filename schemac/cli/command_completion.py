@@ -28,6 +28,7 @@ def run(options: argparse.Namespace) -> int:
     # Imported here for start-up time: no other command needs shtab, nor the arguments of all commands.
     import shtab
 
+    from schemac.cli.command_explain import words
     from schemac.cli.main import whole_parser
 
     parser = whole_parser()
@@ -37,6 +38,9 @@ def run(options: argparse.Namespace) -> int:
             action.complete = shtab.FILE  # type: ignore[attr-defined]  # where shtab looks
         elif any(name in _FOLDERS for name in names):
             action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]  # as above
+        elif action.metavar == "CODE":
+            # Only here: the command itself takes a word in any case, and a rule with its reason.
+            action.choices = words()
     put_page(shtab.complete(parser, options.shell))
     return ExitCode.CLEAN
 

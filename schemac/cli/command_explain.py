@@ -41,6 +41,13 @@ def _rules_of_others() -> "tuple[Rule, ...]":
     return tuple(rule for rule in installed_rules() if rule not in own)
 
 
+def words() -> tuple[str, ...]:
+    """Return all that has a page: codes, their slugs, losses and rules of the quarantine."""
+    known = [*codes().values(), *(rule.code for rule in _rules_of_others())]
+    names = [name for code in known for name in (code.id, code.slug)]
+    return (*names, "losses", *(f"losses/{target}" for target in loss_pages()), "rules", *rule_pages())
+
+
 def run(options: argparse.Namespace) -> int:
     """Print the page of a code."""
     if options.code is None:
@@ -77,8 +84,7 @@ def run(options: argparse.Namespace) -> int:
         (c for c in known_codes.values() if c.slug.upper() == wanted), None
     )
     if code is None:
-        names = [*known_codes, *(c.slug for c in known_codes.values()), *losses, *rules]
-        near = closest(options.code, names)
+        near = closest(options.code, words())
         hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"
         tell(f"schemac: there is no diagnostic code '{options.code}'{hint}")
         return ExitCode.USAGE

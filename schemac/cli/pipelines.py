@@ -6,7 +6,7 @@ input need not be on every machine that checks manifests.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from schemac.manifest.documents import is_pipeline
@@ -26,17 +26,28 @@ def apart(
     files: Sequence[ManifestFile], edited: Mapping[str, bytes]
 ) -> tuple[list[ManifestFile], list[ManifestFile]]:
     """Return the manifests, and the pipelines among the files that somebody named."""
-    pipelines = [file for file in files if file.is_named and _is_pipeline(file, edited)]
+    pipelines = [file for file in files if file.is_named and is_pipeline(_value(file, edited))]
     return [file for file in files if file not in pipelines], pipelines
 
 
-def _is_pipeline(file: ManifestFile, edited: Mapping[str, bytes]) -> bool:
+def _value(file: ManifestFile, edited: Mapping[str, bytes]) -> object:
+    """Return what a file says if it may be a pipeline."""
     content = edited.get(os.path.abspath(file.path)) or file.content(Report())
     if content is None or not any(word in content for word in _WORDS):
-        return False
+        return None
     source = decode_text(content, file.name, Report())
     documents = parse(source, Report()) if source is not None else []
-    return bool(documents) and is_pipeline(documents[0].value)
+    return documents[0].value if documents else None
+
+
+def manifests_of(pipelines: Sequence[ManifestFile], edited: Mapping[str, bytes]) -> Iterator[Path]:
+    """Yield the manifests that pipelines name, also those that cannot be read, and their locks."""
+    for file in pipelines:
+        value = _value(file, edited)
+        named = value.get("schema") if isinstance(value, dict) else None
+        if isinstance(named, str):
+            manifest = Path(file.path).parent / named
+            yield from (manifest, manifest.with_suffix(".lock"))
 
 
 def check_pipelines(pipelines: Sequence[ManifestFile], options: Options, report: Report) -> None:

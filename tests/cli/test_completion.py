@@ -8,6 +8,7 @@ import pytest
 
 from schemac.cli.command_completion import SHELLS
 from schemac.cli.main import COMMANDS, main
+from schemac.registry.codes import codes
 
 ASK = 'source "$1"; COMP_WORDS=(schemac {words}); COMP_CWORD={n}; _shtab_schemac; echo "${{COMPREPLY[@]}}"'
 
@@ -58,6 +59,9 @@ def test_complete_in_fish(
         ("check --format gi", "github gitlab"),
         ("build --over", "--overlay"),
         ("completion z", "zsh"),
+        ("explain SC20", " ".join(code for code in codes() if code.startswith("SC20"))),
+        ("explain unknown-ki", "unknown-kind"),
+        ("explain losses/la", "losses/lance"),
     ],
 )
 def test_complete_in_bash(
