@@ -265,18 +265,30 @@ def _list_reader(member: pa.Field, context: Context) -> Reader:
         context.inner_text,
     )
     size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
+    many = _many(member.type.value_field, context)
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
             return absent(path, run)
         if type(x) is not list:
             return run.object_to(path, "type", written(x, inner_text))
-        found = [item(part, (path, i), run) for i, part in enumerate(x)]
+        found = None if many is None else many(x)
+        if found is None:
+            found = [item(part, (path, i), run) for i, part in enumerate(x)]
         if size is not None and len(x) != size:
             run.object_to(path, "length", str(len(x)))
         return found
 
     return read
+
+
+def _many(item: pa.Field, context: Context) -> Callable[[list[Any]], list[Any] | None] | None:
+    """Read nearly all lists of numbers at once; None means that each item has to be read alone."""
+    scalar = scalar_of(item) if is_scalar(item) else None
+    if scalar is None or scalar.many is None or context.text_of(scalar) is not tokens.as_kept:
+        return None
+    many = scalar.many
+    return lambda x: many(x) if set(map(type, x)) == {Number} else None
 
 
 def _map_reader(member: pa.Field, context: Context) -> Reader:

@@ -10,8 +10,9 @@ import base64
 import math
 import re
 import struct
-from collections.abc import Callable
-from dataclasses import dataclass
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from enum import StrEnum
 from typing import Any
@@ -26,6 +27,7 @@ from schemac.judging.tokens import NotJsonError, parse
 
 Value = Callable[[str], Any | None]
 Rule = Callable[[str], str]
+Values = Callable[[Sequence[str]], list[float] | None]
 
 
 class Token(StrEnum):
@@ -49,6 +51,8 @@ class Scalar:
     """Whether each digit of a number counts, as it does not for binary floats."""
     is_single: bool = False
     """Whether a double that lies between two values is rounded by its digits."""
+    many: Values | None = None
+    """Reads many numbers of JSON at once, as a vector has them; None where one of them has to be looked at alone."""
 
 
 _NUMBER, _EXPONENT, _WHOLE = (re.compile(form) for form in (forms.NUMBER, forms.EXPONENT, forms.WHOLE))
@@ -212,13 +216,35 @@ def single_of(t: str) -> float:
         return float("inf") if double > 0 else float("-inf")
 
 
+_LEAST_NORMAL_BITS: int = _LONG.unpack(_DOUBLE.pack(_LEAST_NORMAL_SINGLE))[0]
+_MAGNITUDE = (1 << 63) - 1
+
+
+def _singles(numbers: Sequence[str]) -> list[float] | None:
+    """Round numbers to singles; None where one is negative zero, below or above the normal singles, or between two of them."""
+    doubles = array("d", map(float, numbers))
+    for bits in memoryview(doubles).cast("B").cast("q"):
+        if bits & _BELOW_SINGLE == _BETWEEN_SINGLES or (bits and bits & _MAGNITUDE < _LEAST_NORMAL_BITS):
+            return None
+    singles = array("f", doubles).tolist()
+    largest = forms.FLOAT32_LARGEST
+    return singles if all(-largest <= single <= largest for single in singles) else None
+
+
+def _doubles(numbers: Sequence[str]) -> list[float] | None:
+    """Read numbers as doubles; None where one is negative zero or beyond the largest."""
+    doubles = [*map(float, numbers)]
+    has_negative_zero = any(not double and math.copysign(1, double) < 0 for double in doubles)
+    return doubles if all(map(math.isfinite, doubles)) and not has_negative_zero else None
+
+
 def _float(data_type: pa.DataType) -> Scalar:
     bits = data_type.bit_width
     if bits == 64:
-        return _float_within(64, 1.7976931348623157e308, float)
+        return replace(_float_within(64, 1.7976931348623157e308, float), many=_doubles)
     if bits == 16:
         return _float_within(32, 65519.99999999999, _half)
-    return _float_within(32, forms.FLOAT32_LARGEST, float)
+    return replace(_float_within(32, forms.FLOAT32_LARGEST, float), many=_singles)
 
 
 def _half(single: float) -> float:

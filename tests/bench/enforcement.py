@@ -160,11 +160,11 @@ def timed(case: Callable[[Path], object], out: Path) -> tuple[float, float]:
 
 
 def measure(
-    form: str, rows: int, rounds: int, most_seconds: float, *, is_constrained: bool = False
+    form: str, rows: int, rounds: int, most_seconds: float, heap: str, *, is_constrained: bool = False
 ) -> Measured:
     """Measure one form in a session of its own."""
     start = time.perf_counter()
-    spark = start_session(master="local[2]", settings={"spark.driver.memory": "4g"})
+    spark = start_session(master="local[2]", settings={"spark.driver.memory": heap})
     seconds: dict[str, list[tuple[float, float]]] = {}
     written: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as scratch, Watcher() as watcher:
@@ -219,6 +219,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="at most; two at least")
     parser.add_argument("--minutes", type=float, default=12, help="after which no further round begins")
     parser.add_argument("--formats", nargs="*", choices=[*FORMATS], default=[*FORMATS])
+    parser.add_argument("--heap", default="4g", help="that Java may use (spark.driver.memory)")
     parser.add_argument("--constraints", action="store_true", help="with a schema that has constraints")
     options = parser.parse_args()
     sizes = [*options.rows, *([10_000_000] if options.large else [])]
@@ -228,7 +229,7 @@ def main() -> None:
         share = options.minutes * 60 * rows / sum(sizes) / len(options.formats)
         for form in options.formats:
             rounds, is_constrained = max(2, options.rounds), options.constraints
-            show(form, rows, measure(form, rows, rounds, share, is_constrained=is_constrained))
+            show(form, rows, measure(form, rows, rounds, share, options.heap, is_constrained=is_constrained))
 
 
 if __name__ == "__main__":

@@ -141,10 +141,10 @@ def _row(held: pa.Array) -> pa.RecordBatch:
 
 
 def _rows(file: File, wrong: list[_Wrong]) -> pa.RecordBatch:
-    reasons = [[one._asdict() for one in record.reasons] for record in wrong]
     columns = [
         pa.array([record.text for record in wrong], pa.string()),
-        pa.array(reasons, ROW.field(ERRORS).type),
+        # A reason is a tuple, whose parts stand in the order of the type's.
+        pa.array([record.reasons for record in wrong], ROW.field(ERRORS).type),
         pa.repeat(pa.scalar(file.uri), len(wrong)),
         pa.nulls(len(wrong), ARROW_TYPE),
     ]
