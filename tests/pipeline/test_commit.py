@@ -137,9 +137,10 @@ def test_table_that_was_made_meanwhile_is_left_alone(tmp_path: Path) -> None:
     one = writer(tmp_path)
     messages = [one.write(batch([2], 1))]
     go(tmp_path, [9])
-    with pytest.raises(PipelineError, match="run it again") as caught:
+    with pytest.raises(PipelineError, match="a table at") as caught:
         one.commit(messages)
     assert caught.value.code is CONCURRENT_RUN
+    assert "mode: append" in (caught.value.help or "")
     one.abort(messages)
     assert ids(tmp_path) == [9]
     assert set(os.listdir(tmp_path / "t.lance/data")) == named_files(tmp_path / "t.lance")

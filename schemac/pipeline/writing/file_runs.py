@@ -30,7 +30,7 @@ from schemac.runs.heartbeat import Heartbeat
 from schemac.runs.identity import RunIdentity
 from schemac.runs.modes import Mode
 from schemac.runs.processes import is_gone, this_process
-from schemac.runs.staging import AGAIN, RENEWED_SECONDS, STALE_SECONDS
+from schemac.runs.staging import AGAIN, JOIN, RENEWED_SECONDS, STALE_SECONDS
 from schemac.source.catalogue import CONCURRENT_RUN
 
 STAGING = ".schemac-staging-"
@@ -177,7 +177,7 @@ class FileRuns:
         """Refuse to take the place of what another run has made since this one looked."""
         if self.system.exists(self.path) and next(self.system.data_files(self.path), None) is not None:
             message = f"another run has made `{self.path}` meanwhile"
-            raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+            raise PipelineError(CONCURRENT_RUN, message, JOIN)
 
     def _append(self, folder: str, record: FileRecord) -> None:
         """Move the files into the folder that is there; Spark gives each a name that no other run gives."""

@@ -31,7 +31,7 @@ from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import is_local, local_path
 from schemac.runs.merges import Merged
 from schemac.runs.processes import is_here
-from schemac.runs.staging import AGAIN
+from schemac.runs.staging import AGAIN, JOIN
 from schemac.runs.storage import Storage
 from schemac.runs.tables import Place
 from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, NOT_SHARED
@@ -147,7 +147,7 @@ def commit(
     if made is not None:
         if not may_join:
             message = f"another run has made a table at `{place.path}` meanwhile"
-            raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+            raise PipelineError(CONCURRENT_RUN, message, JOIN)
         place = replace(place, mode="append", read_version=made.version)
     if place.mode == "append":
         _refuse_dropped(place, fragments)
@@ -286,7 +286,7 @@ def _publish(place: Place) -> None:
     versions = os.path.join(place.path, "_versions")
     if os.path.isdir(versions) and any(name.endswith(".manifest") for name in os.listdir(versions)):
         message = f"another run has made a table at `{place.path}` meanwhile"
-        raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+        raise PipelineError(CONCURRENT_RUN, message, JOIN)
     for folder in ("_transactions", "_versions"):
         os.makedirs(os.path.join(place.path, folder), exist_ok=True)
     made = os.path.join(place.staging, "_transactions")
