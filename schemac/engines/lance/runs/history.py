@@ -6,13 +6,14 @@ Units: a table forgets runs whose versions Lance's `cleanup_old_versions` has re
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from math import inf
 from typing import Any
 
-from schemac.engines.lance.dataset import find_dataset, properties_of, transaction_of, versions
+from schemac.engines.lance.dataset import data_files, find_dataset, properties_of, transaction_of, versions
 from schemac.runs.history import CommittedRun
-from schemac.runs.identity import RunIdentity
+from schemac.runs.identity import RUN, RunIdentity
 from schemac.runs.storage import Storage
 
 CLOCKS_DIFFER = timedelta(days=1)
@@ -45,6 +46,21 @@ def _restored(transaction: Any | None) -> float:
 
     operation = getattr(transaction, "operation", None)
     return int(operation.version) if isinstance(operation, lance.LanceOperation.Restore) else inf
+
+
+def named_files(dataset: Any, run: RunIdentity | None) -> set[str]:
+    """Name the data files of the newest version, and of those that a run committed: one that was taken back can still be read."""
+    named = data_files(dataset)
+    if run is None:
+        return named
+    since = None if run.process is None else run.started
+    for number, committed in versions(dataset):
+        if since is not None and committed < since - CLOCKS_DIFFER:
+            break
+        if properties_of(transaction_of(dataset, number)).get(RUN) == run.id:
+            with suppress(OSError, ValueError):  # one that somebody has cleaned up
+                named |= data_files(dataset.checkout_version(number))
+    return named
 
 
 def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> CommittedRun | None:

@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from schemac.engines.lance.dataset import (
-    data_files,
     find_dataset,
     lance_errors,
     properties_of,
     transaction_of,
     versions,
 )
-from schemac.engines.lance.runs.history import committed_runs, find_run
+from schemac.engines.lance.runs.history import committed_runs, find_run, named_files
 from schemac.engines.lance.runs.moving import is_move
 from schemac.engines.lance.runs.undo import remove_data, take_back_at
 from schemac.engines.lance.runs.writing import TABLE_FOLDERS, remove_if_empty
@@ -141,7 +140,7 @@ def _undo(dead: Dead, storage_options: Storage) -> None:
     moved = staging.moved_files(dead.folder)
     happened = dead.run is not None and find_run(dead.run, dead.path, storage_options)
     if moved and not happened:
-        named = set() if dataset is None else data_files(dataset)
+        named = set() if dataset is None else named_files(dataset, dead.run)
         remove_data(dead.path, [name for name in moved if name not in named])
     staging.remove(dead.folder)
 

@@ -8,12 +8,11 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterable
-from typing import Any
 
 import pyarrow as pa
 
-from schemac.engines.lance.dataset import data_files, find_dataset, lance_errors
-from schemac.engines.lance.runs.history import find_run
+from schemac.engines.lance.dataset import find_dataset, lance_errors
+from schemac.engines.lance.runs.history import find_run, named_files
 from schemac.engines.lance.runs.moving import is_move, move_back
 from schemac.engines.lance.runs.writing import close_staging, file_names, remove_if_empty
 from schemac.engines.lance.storage import options_for
@@ -27,7 +26,7 @@ def discard(place: Place, fragments: list[str]) -> None:
     """Remove what a run wrote and did not commit; what a version of the table names stays."""
     table = find_dataset(place.path, place.storage_options)
     if table is not None:
-        named = _named_since(table, place.read_version)
+        named = named_files(table, place.run)
         happened = find_run(place.run, place.path, place.storage_options) is not None
         fragments = [text for text in fragments if not happened and named.isdisjoint(file_names([text]))]
     if not place.is_staged:
@@ -35,15 +34,6 @@ def discard(place: Place, fragments: list[str]) -> None:
         return
     remove_data(place.path, file_names(fragments))
     close_staging(place)
-
-
-def _named_since(table: Any, version: int) -> set[str]:
-    """Name the files of the newest version, and of those before it that this run may have made: one that was taken back is still there."""
-    named = data_files(table)
-    for number in range(version + 1, table.version):
-        with contextlib.suppress(OSError, ValueError):  # one that somebody has cleaned up
-            named |= data_files(table.checkout_version(number))
-    return named
 
 
 def give_up(place: Place, fragments: list[str]) -> None:
