@@ -97,11 +97,14 @@ def find_manifests(
             )
     if not found and not report.has_errors:
         where = ", ".join(paths)
-        report.add(
-            NOTHING_TO_COMPILE,
-            f"there is no YAML file in {where}",
-            help="name a manifest, or start one with `schemac init`",
-        )
+        folders = [base / given for given in paths]
+        if any(next(walk(folder, out), None) for folder in folders if exclusion != _USUAL):
+            message = f"all YAML files in {where} are excluded"
+            help = "look at `exclude` and `extendExclude` in the settings, or name a manifest"
+        else:
+            message = f"there is no YAML file in {where}"
+            help = "name a manifest, or start one with `schemac init`"
+        report.add(NOTHING_TO_COMPILE, message, help=help)
     return list(found.values())
 
 

@@ -117,6 +117,15 @@ def test_say_that_there_is_nothing_to_compile(project: Path, capsys: pytest.Capt
     assert main(["check", "nowhere"]) == 1
 
 
+def test_say_that_everything_is_excluded(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "schemac.toml").write_text('extendExclude = ["*.yaml"]\n')
+    ((code, *_, message),) = findings(capsys, "check")
+    assert (code, message) == ("SC602", "all YAML files in . are excluded")
+    (project / "empty").mkdir()
+    ((code, *_, message),) = findings(capsys, "check", "empty")
+    assert (code, message) == ("SC602", "there is no YAML file in empty")
+
+
 def test_build_for_the_targets_that_a_manifest_asks_for(project: Path) -> None:
     (project / "tables/trips.yaml").write_text(MANIFEST + "extra:\n  schemac.dev/targets: [lance]\n")
     assert main(["build"]) == 0
