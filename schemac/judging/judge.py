@@ -71,6 +71,11 @@ class Judge:
         """Whether the text of a number becomes a value, as Java would write it."""
         self._of_json = _Readers(self, is_json=True)
         self._of_csv = _Readers(self, is_json=False)
+        self._json_cells = [
+            str(steps[0])
+            for label, steps, _ in self._of_csv.readers
+            if steps and not is_scalar(self.schema.field(label))
+        ]
         self._objects = [*self._objects_taken()] if settings.unexpected is Unexpected.REJECT else []
 
     @property
@@ -123,6 +128,10 @@ class Judge:
         run, values = Run(), {}
         for label, steps, read in self._of_csv.readers:
             values[label] = read(cells[str(steps[0])] if steps else None, label, run)
+        if run.reasons or self.shows_numbers:
+            run.is_certain = run.is_certain and not any(
+                _LONG.search(cells[c] or "") for c in self._json_cells
+            )
         return _judged(values, run)
 
     def _objects_taken(self) -> Iterator[tuple[tuple[Step, ...], frozenset[str], str]]:

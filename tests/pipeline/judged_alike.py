@@ -15,6 +15,7 @@ from schemac.judging.arrays import plain_array
 from schemac.judging.exact_types import to_field
 from schemac.judging.judge import Judge, Judged, _shows_numbers
 from schemac.judging.parts import Reason, Run
+from schemac.judging.shapes import is_scalar
 from schemac.judging.tokens import NotJsonError, parse
 from schemac.pipeline.conforming import projection
 from schemac.pipeline.declaration.job import Job
@@ -45,14 +46,26 @@ def of_spark(spark: SparkSession, schema: pa.Schema, job: Job) -> OfSpark:
         found = projection.conform(open_records(spark, job), schema, job).drop("_raw", "_source").toArrow()
     columns = {}
     for member in schema:
-        # Where another field of a record is wrong, a required one may have a value as well as not.
-        nullable = member.with_nullable(True)
+        # Where another field of a record is wrong, a required one may have a value as well as not, and a list may be too long.
+        nullable = _of_any_length(member).with_nullable(True)
         chunks = [told(to_field(chunk, nullable)) for chunk in found.column(member.name).chunks]
         columns[member.name] = [text for chunk in chunks for text in chunk]
     reasons = [
         [(e["path"], e["rule"], e["value"]) for e in row or []] for row in found.column("_errors").to_pylist()
     ]
     return OfSpark(columns, reasons)
+
+
+def _of_any_length(member: pa.Field) -> pa.Field:
+    """A field with lists in the place of those of a fixed size."""
+    data_type = member.type
+    if pa.types.is_fixed_size_list(data_type) or pa.types.is_list(data_type):
+        return member.with_type(pa.list_(_of_any_length(data_type.value_field)))
+    if pa.types.is_struct(data_type):
+        return member.with_type(pa.struct([_of_any_length(part) for part in data_type]))
+    if pa.types.is_map(data_type):
+        return member.with_type(pa.map_(data_type.key_field, _of_any_length(data_type.item_field)))
+    return member
 
 
 def told(array: pa.Array) -> list[str]:
@@ -202,6 +215,11 @@ def csv_differences(
             run = Run()
             values.append(read(cells[str(steps[0])] if steps else None, label, run))
             is_right.append(not run.reasons)
+        if _shows_numbers(member, judge.settings) and not is_scalar(member):
+            is_right = [
+                right and MAY_BE_LONG.search(cells[label] or "") is None
+                for right, cells in zip(is_right, records, strict=True)
+            ]
         values = [value if right else None for value, right in zip(values, is_right, strict=True)]
         found = told_of(values, member)
         triples = zip(records, is_right, spoken.columns[label], found, strict=True)

@@ -225,6 +225,13 @@ FEATURES = pa.schema(
 )
 
 
+def test_structs_without_members(spark: SparkSession, tmp_path: Path) -> None:
+    empty = pa.struct([])
+    schema = pa.schema([FIELD("a", empty, True), FIELD("b", pa.list_(FIELD("item", empty, False)), True)])
+    records = ['{"a": {}, "b": [{}]}', '{"a": 5, "b": [7, null]}', '{"a": {"x": 1}, "b": [{"x": 1}]}', "{}"]
+    assert json_differences(spark, tmp_path, schema, records)[0] == []
+
+
 def test_features(spark: SparkSession, tmp_path: Path) -> None:
     """A field of GeoJSON is a property, but for those that stand beside them."""
     parts = {

@@ -296,7 +296,8 @@ def _convert_struct(field: pa.Field, source: Input, path: Path, rules: Rules) ->
     def finish(p: str) -> str:
         value = struct((member.name, f"{p}.m{i}.v") for i, member in enumerate(members))
         reasons = [f"{p}.m{i}.e" for i in range(len(members))] + ([extra] if extra else [])
-        return outcome(value, _joined(f"array({', '.join(reasons)})"))
+        # Spark has to be told the type of the reasons where there are none.
+        return outcome(value, _joined(f"array({', '.join(reasons or [NO_REASONS])})"))
 
     return _absent_or(field, source, is_wrong, path, let(struct(parts), finish))
 
