@@ -58,7 +58,7 @@ def assert_made_as_said(cases: list[tuple[str, schemac.Dataset]], folder: Path) 
     """The tables are those of the model, and differ from the artifact where a loss says so and nowhere else."""
     errors = run([list(dataset.to_spark_statements()) for _, dataset in cases], folder)
     for (name, dataset), error in zip(cases, errors, strict=True):
-        if "blob" in name and VERSION == "0.4.0":
+        if "blob" in dataset.to_spark_statements()[0] and VERSION == "0.4.0":
             assert error is not None, "0.4.0 refuses blobs in files of version 2.2"
             continue
         assert error is None, (name, error)
