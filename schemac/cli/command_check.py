@@ -65,5 +65,7 @@ def _once(options: argparse.Namespace) -> Watched:
         f"{checked(output, pipelines)}: {count_summary(diagnostics) or 'no findings'}{fix_hint(diagnostics)}",
         options,
     )
-    others = (*imported_files(output.files), *manifests_of(pipelines, wanted.edited))
+    # Read again for those who watch alone.
+    manifests = manifests_of(pipelines, wanted.edited) if options.watch else ()
+    others = (*imported_files(output.files), *manifests)
     return Watched(exit_code(diagnostics, options), project, others)

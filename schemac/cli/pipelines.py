@@ -11,7 +11,7 @@ from pathlib import Path
 
 from schemac.manifest.documents import is_pipeline
 from schemac.project.configuration import find_project
-from schemac.project.discovery import ManifestFile
+from schemac.project.discovery import ManifestFile, lock_path
 from schemac.project.options import Options
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
@@ -45,9 +45,10 @@ def manifests_of(pipelines: Sequence[ManifestFile], edited: Mapping[str, bytes])
     for file in pipelines:
         value = _value(file, edited)
         named = value.get("schema") if isinstance(value, dict) else None
-        if isinstance(named, str):
-            manifest = Path(file.path).parent / named
-            yield from (manifest, manifest.with_suffix(".lock"))
+        manifest = file.path.parent / named if isinstance(named, str) else Path()
+        # A path such as `.` has no name that a lock's could be made of.
+        if manifest.name:
+            yield from (manifest, lock_path(manifest))
 
 
 def check_pipelines(pipelines: Sequence[ManifestFile], options: Options, report: Report) -> None:

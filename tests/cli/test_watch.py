@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from schemac.cli.main import main
+from schemac.cli.pipelines import manifests_of
+from schemac.project.discovery import ManifestFile
 
 SOUND = "fields: [{name: a, type: Int8}]\n"
 
@@ -86,6 +88,20 @@ def test_check_a_pipeline_again_when_its_manifest_changes(tmp_path: Path) -> Non
     text = log.read_text()
     assert "tables/trips.yaml changed" in text
     assert "checked 1 pipeline: no findings" in text
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"),
+    [("trips.yaml", ["trips.yaml", "trips.lock"]), ("''", []), (".", []), ("/", []), ("[1]", [])],
+)
+def test_name_the_manifest_of_a_pipeline_if_it_can_be_one(
+    named: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pipeline = Path("load.yaml")
+    pipeline.write_text(f"schema: {named}\ntarget: {{path: trips.lance}}\n")
+    files = manifests_of([ManifestFile(pipeline, "load.yaml", is_named=True)], {})
+    assert [*map(str, files)] == expected
 
 
 @pytest.mark.parametrize("words", [["--format", "json"], ["--output-file", "x"], ["-"]])
