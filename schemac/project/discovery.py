@@ -97,8 +97,8 @@ def find_manifests(
             )
     if not found and not report.has_errors:
         where = ", ".join(paths)
-        folders = [base / given for given in paths]
-        if any(next(walk(folder, out), None) for folder in folders if exclusion != _USUAL):
+        # The settings may hide all that there is.
+        if exclusion != _USUAL and any(next(walk(base / given, out), None) for given in paths):
             message = f"all YAML files in {where} are excluded"
             help = "look at `exclude` and `extendExclude` in the settings, or name a manifest"
         else:
