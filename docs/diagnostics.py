@@ -1,6 +1,6 @@
 """Pages of the diagnostic codes, of the rules of the quarantine and of what each target loses."""
 
-from docs.markdown import heading, section, shown, table, toctree
+from docs.markdown import captioned, heading, section, table, toctree
 from schemac.registry.codes import own_codes
 from schemac.registry.installed import engine
 from schemac.registry.pages import loss_pages, page
@@ -20,9 +20,9 @@ GROUPS = {
 
 def pages() -> dict[str, str]:
     """All pages by path."""
-    codes = {f"diagnostics/{code.id}.md": shown(page(code).text) for code in own_codes().values()}
-    rules = {f"rules/{name}.md": shown(page.text) for name, page in rule_pages().items()}
-    losses = {f"losses/{name}.md": shown(text) for name, text in loss_pages().items()}
+    codes = {f"diagnostics/{code.id}.md": captioned(page(code).text) for code in own_codes().values()}
+    rules = {f"rules/{name}.md": captioned(page.text) for name, page in rule_pages().items()}
+    losses = {f"losses/{name}.md": captioned(text) for name, text in loss_pages().items()}
     return {
         "diagnostics/index.md": _list_of_codes(),
         **codes,

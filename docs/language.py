@@ -79,18 +79,18 @@ def _arrow(kind: type[LogicalType]) -> list[tuple[str, str]]:
     return [(f"`{title}`", f"`{arrow_type}`") for title, arrow_type in rows.items()]
 
 
-def _accepted(body: dict[str, Any]) -> str:
+def accepted(body: dict[str, Any]) -> str:
     """What a property accepts, from its JSON Schema."""
     if "anyOf" in body:
-        return " or ".join(_accepted(choice) for choice in body["anyOf"])
+        return " or ".join(accepted(choice) for choice in body["anyOf"])
     if "enum" in body:
         return ", ".join(f"`{value}`" for value in body["enum"])
     if "$ref" in body:
-        return f"`{body['$ref'].rpartition('/')[2]}`"
+        return f"`{body['$ref'].rpartition('/')[2].strip('_')}`"
     if "oneOf" in body:
         return "a type"
     if body.get("type") == "array":
-        return f"a list of {_accepted(body['items'])}"
+        return f"a list of {accepted(body['items'])}"
     bounds = [f"{word} {body[key]}" for key, word in _BOUNDS.items() if key in body]
     return ", ".join((str(body.get("type", "any value")), *bounds))
 
@@ -120,7 +120,7 @@ def _value(attribute: Attribute[Any]) -> str:
     """The values that an attribute accepts; the properties of an object as a table."""
     schema = json_schema(attribute.value_type)
     body = _resolved(schema)
-    return _properties(body) if "properties" in body else f"Value: {_accepted(body)}."
+    return _properties(body) if "properties" in body else f"Value: {accepted(body)}."
 
 
 def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +132,7 @@ def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
 def _properties(body: dict[str, Any]) -> str:
     required = body.get("required", ())
     rows = [
-        (f"`{name}`", _accepted(part), "required" if name in required else _default(part))
+        (f"`{name}`", accepted(part), "required" if name in required else _default(part))
         for name, part in body["properties"].items()
         if name not in _INHERITED
     ]

@@ -38,13 +38,14 @@ def code(text: str, language: str = "text") -> str:
     return f"```{language}\n{text.rstrip()}\n```"
 
 
-def toctree(entries: Iterable[str]) -> str:
-    """The pages below a page."""
-    return "\n".join(("```{toctree}", ":maxdepth: 1", "", *entries, "```"))
+def toctree(entries: Iterable[str], *, caption: str = "") -> str:
+    """The pages below a page, with a caption for the list of all pages."""
+    options = (":maxdepth: 1", *((f":caption: {caption}", ":hidden:") if caption else ()))
+    return "\n".join(("```{toctree}", *options, "", *entries, "```"))
 
 
-def shown(text: str) -> str:
-    """A page of the compiler with its examples as the site shows them: a caption before each, and a language of Pygments."""
+def captioned(text: str) -> str:
+    """A page with its examples as the site shows them: a caption before each, and a language of Pygments."""
 
     def fence(found: re.Match[str]) -> str:
         language, word, body = found[1], found[2], found[3]

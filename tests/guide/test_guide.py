@@ -1,0 +1,119 @@
+"""The guide is true: every example on its pages does what the page says."""
+
+import json
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+import schemac
+from docs.guide import FOLDER, PARTS
+from schemac.cli.main import _parser
+from schemac.project.settings import Settings
+from tests.guide.examples import Example, Shell, commands, edited, examples, is_like
+
+PAGES = [
+    *(file for part in PARTS for file in sorted((FOLDER / part).glob("*.md"))),
+    FOLDER.parent / "README.md",
+]
+UNCHECKED = ("text", "diff", "make", "ninja", "kotlin", "")
+"""Languages whose blocks without a name are neither run nor read."""
+
+
+def needs_spark(page: Path) -> bool:
+    text = page.read_text(encoding="utf-8")
+    return any(line.startswith("$ schemac run ") and "--dry-run" not in line for line in text.splitlines())
+
+
+def test_run_the_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = Shell.of(tmp_path)
+    monkeypatch.chdir(shell.folder)
+    names: dict[str, Any] = {}
+    for example in examples(page):
+        carry_out(example, shell, names)
+
+
+def carry_out(example: Example, shell: Shell, names: dict[str, Any]) -> None:
+    if example.language == "diff" and example.name:
+        file = shell.folder / example.name
+        file.write_text(edited(file.read_text(encoding="utf-8"), example.text), encoding="utf-8")
+    elif example.name:
+        shell.write(example.name, example.text)
+    elif example.language == "console":
+        type_commands(example.text, shell)
+    elif example.language == "python":
+        exec(compile(example.text, "example", "exec"), names)
+    elif example.language == "sh":
+        parse_commands(example.text)
+    elif example.language == "toml":
+        read_settings(example.text)
+    elif example.language == "yaml":
+        read_yaml(example.text)
+    elif example.language == "json":
+        json.loads(example.text)
+    else:
+        assert example.language in UNCHECKED, example
+
+
+def type_commands(text: str, shell: Shell) -> None:
+    for command, code, expected in commands(text):
+        returned, output = shell.run(command)
+        assert returned == code, f"$ {command}\nexit code {returned}\n{output}"
+        assert not expected or is_like(output, expected), f"$ {command}\n{output}\n--- expected\n{expected}"
+
+
+def parse_commands(text: str) -> None:
+    """Parse what is written for `schemac`; other programs are not tried."""
+    for line in text.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        for part in split_at(words, "&&"):
+            part = [
+                word for word, before in zip(part, ["", *part], strict=False) if ">" not in (word, before)
+            ]
+            if part[:1] == ["schemac"] and len(part) > 1:
+                _, unknown = _parser(part[1], part[1:]).parse_known_args(part[1:])
+                assert unknown == [], line
+
+
+def split_at(words: list[str], separator: str) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == separator:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def read_settings(text: str) -> None:
+    read = tomllib.loads(text)
+    if "build-system" not in read:
+        Settings.model_validate(read)
+
+
+def read_yaml(text: str) -> None:
+    value = YAML(typ="safe", pure=True).load(text)
+    if isinstance(value, dict) and {"fields", "name"} <= value.keys():
+        schemac.compile_text(text)
+    elif isinstance(value, dict) and {"source", "sources"} & value.keys() and "target" in value:
+        from schemac.pipeline.declaration.job import Job
+
+        Job.model_validate(value)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make a test of each page; those that run Spark are marked."""
+    if "page" in metafunc.fixturenames:
+        marks = {True: (pytest.mark.spark, pytest.mark.slow), False: (pytest.mark.slow,)}
+        metafunc.parametrize(
+            "page",
+            [
+                pytest.param(
+                    page, id=page.relative_to(FOLDER.parent).as_posix(), marks=marks[needs_spark(page)]
+                )
+                for page in PAGES
+            ],
+        )

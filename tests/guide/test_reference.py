@@ -1,0 +1,69 @@
+"""The reference pages of the guide name everything that there is, and show what commands write."""
+
+import re
+from pathlib import Path
+
+import schemac
+from schemac.attributes.registry import ATTRIBUTES
+from schemac.cli.main import COMMANDS
+from schemac.identity.lock import Lock
+from schemac.identity.lockfile import write_lock
+from schemac.kinds.registry import BY_NAME
+from tests.guide.examples import examples
+from tests.identity.trees import fields, locked
+
+ROOT = Path(__file__).parents[2]
+GUIDE = ROOT / "docs"
+
+
+def test_compile_the_manifest_that_is_shown() -> None:
+    (shown, *_) = (e.text for e in examples(GUIDE / "reference/manifest.md") if e.language == "yaml")
+    (dataset,) = schemac.compile_text(shown)
+    assert dataset.name == "rides"
+    assert dataset.to_lance().fields[0].unenforced_primary_key_position == 1
+
+
+def test_show_types_of_engines_as_they_are() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    manifest = next(e.text for e in examples(ROOT / "README.md") if e.name == "trips.yaml")
+    (dataset,) = schemac.compile_text(manifest.replace("bigint", "Int64"))
+    cells = {
+        row[0].strip(): [cell.strip(" `") for cell in row[1:4]]
+        for row in (line.strip("|").split("|") for line in readme.splitlines() if line.startswith("| "))
+        if len(row) == 4
+    }
+    names = ("fare", "rating", "embedding")
+    arrow = dataset.to_arrow()
+    required = {field.name: "" if field.nullable else " not null" for field in arrow}
+    assert [
+        re.sub(r"<item: float( not null)?>", "<float>", f"{arrow.field(n).type}{required[n]}") for n in names
+    ] == cells["Arrow"]
+    lance = {field.name: field.logical_type for field in dataset.to_lance().fields if field.parent_id == -1}
+    assert [lance[name] for name in names] == cells["Lance"]
+    ddl = dataset.to_spark_ddl()
+    assert all(f"`{name}` {type}" in ddl for name, type in zip(names, cells["Spark"], strict=True))
+    paimon = {field["name"]: field["type"] for field in dataset.to_paimon()["fields"]}
+    assert paimon["fare"] == cells["Paimon"][0]
+    assert paimon["rating"] == cells["Paimon"][1]
+
+
+def test_show_lines_of_a_lock_as_they_are_written() -> None:
+    tags = {"kind": "Map", "keyType": {"kind": "String"}, "valueType": {"kind": "Int32"}}
+    lock, _ = locked(fields(id="Int64", fare="Float64", tags=tags))
+    lines = write_lock(Lock((lock,))).splitlines()
+    (shown, *_) = (e.text for e in examples(GUIDE / "explanation/ids-and-locks.md") if e.language == "text")
+    assert set(shown.splitlines()) <= set(lines)
+
+
+def test_list_every_command_kind_and_attribute() -> None:
+    commands = (GUIDE / "reference/command-line.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `schemac (\w+)", commands, re.MULTILINE)) == set(COMMANDS)
+    manifest = (GUIDE / "reference/manifest.md").read_text(encoding="utf-8")
+    assert all(re.search(rf"\b{kind}\b", manifest) for kind in BY_NAME)
+    missing = [key for key, attribute in ATTRIBUTES.items() if f"`{attribute.name}`" not in manifest]
+    assert missing == ["opendatafabric.org/linkedObjects"]
+
+
+def test_keep_the_front_page_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200
+    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 150
