@@ -41,4 +41,5 @@ def plain_type(field: pa.Field) -> pa.DataType:
 
 
 def _plain(part: pa.Field) -> pa.Field:
-    return pa.field(part.name, plain_type(part), part.nullable)
+    # Its metadata may say what its storage stands for.
+    return part.with_type(plain_type(part))

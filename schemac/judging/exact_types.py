@@ -12,7 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.attributes.attribute import Role
-from schemac.judging.shapes import role_of
+from schemac.judging.shapes import is_binary, role_of
+
+_BITS_OF_DECIMAL = 128
 
 
 class MissingMemberError(Exception):
@@ -77,8 +79,8 @@ def _plain(array: pa.Array, target: pa.DataType) -> pa.Array:
         return array
     if pa.types.is_time32(target) and pa.types.is_int64(array.type):
         array = array.cast(pa.int32())
-    if pa.types.is_fixed_size_binary(target) and pa.types.is_binary(array.type):
-        return _fixed_binary(array, target)
+    if pa.types.is_fixed_size_binary(target) and is_binary(array.type):
+        return _fixed_binary(array.cast(pa.binary()), target)
     return array.cast(target)
 
 
@@ -113,7 +115,10 @@ def _struct(array: pa.Array, target: pa.StructType) -> pa.Array:
         index = array.type.get_field_index(field.name)
         if index < 0:
             raise MissingMemberError(field.name)
-        children.append(to_field(members[index], field))
+        member = members[index]
+        if array.null_count:
+            member = _filled(member, field, array.is_valid())
+        children.append(to_field(member, field))
     mask = array.is_null() if array.null_count else None
     return pa.StructArray.from_arrays(children, fields=list(target), mask=mask)
 
@@ -162,21 +167,69 @@ def _fixed_size_list(array: pa.Array, target: pa.DataType, label: str) -> pa.Arr
     is_valid = array.is_valid().to_numpy(zero_copy_only=False)
     starts = (np.cumsum(is_valid) - 1) * length_items
     places = starts[:, np.newaxis] + np.arange(length_items)
-    # Zeros below null: Lance counts nulls there as nulls of items that are required.
+    # Blanks below null: Lance counts nulls there as nulls of items that are required.
     places[~is_valid] = len(items)
     # Taken before they have their type: Arrow takes nothing of views.
-    values = to_field(_with_a_zero(items).take(pa.array(places.ravel())), target.value_field)
+    values = to_field(
+        _with_a_blank(items, target.value_field).take(pa.array(places.ravel())), target.value_field
+    )
     return pa.FixedSizeListArray.from_arrays(values, type=target, mask=array.is_null())
 
 
-def _with_a_zero(values: pa.Array) -> pa.Array:
+def _filled(array: pa.Array, field: pa.Field, is_valid: pa.Array) -> pa.Array:
+    """Return values of a field with a blank in each place that is not valid: what lies below null is no null of a required field."""
+    if isinstance(array, pa.ExtensionArray):
+        return pa.ExtensionArray.from_storage(array.type, _filled(array.storage, field, is_valid))
+    if not array.null_count or _is_unknown_to_if_else(array.type):
+        return array
+    return pc.if_else(is_valid, array, _blank(array.type, field.type)[0])
+
+
+def _is_unknown_to_if_else(data_type: pa.DataType) -> bool:
+    is_ = pa.types
+    is_short = is_.is_decimal(data_type) and data_type.bit_width < _BITS_OF_DECIMAL
+    return bool(is_short or is_.is_string_view(data_type) or is_.is_binary_view(data_type))
+
+
+def _with_a_blank(values: pa.Array, field: pa.Field) -> pa.Array:
     if isinstance(values, pa.ExtensionArray):
-        return pa.ExtensionArray.from_storage(values.type, _with_a_zero(values.storage))
+        return pa.ExtensionArray.from_storage(values.type, _with_a_blank(values.storage, field))
+    return pa.concat_arrays([values, _blank(values.type, field.type)])
+
+
+def _blank(held: pa.DataType, target: pa.DataType) -> pa.Array:
+    """Return one value that can be brought to a type and is not null, nor is any part of it: of zeros, or empty."""
+    is_ = pa.types
+    if isinstance(target, pa.BaseExtensionType):
+        target = target.storage_type
+    if is_.is_dictionary(target):
+        target = target.value_type
+    if is_.is_struct(held) and held.num_fields:
+        places = [target.get_field_index(part.name) if is_.is_struct(target) else -1 for part in held]
+        parts = [
+            _blank(part.type, part.type if place < 0 else target.field(place).type)
+            for part, place in zip(held, places, strict=True)
+        ]
+        return pa.StructArray.from_arrays(parts, fields=list(held))
+    if is_.is_fixed_size_list(target) and is_.is_nested(held):
+        items = pa.concat_arrays([_blank(held.value_type, target.value_type)] * target.list_size)
+        if is_.is_fixed_size_list(held):
+            return pa.FixedSizeListArray.from_arrays(items, type=held)
+        is_large = is_.is_large_list(held)
+        offsets = pa.array([0, target.list_size], pa.int64() if is_large else pa.int32())
+        return (pa.LargeListArray if is_large else pa.ListArray).from_arrays(offsets, items, held)
+    if is_.is_nested(held):
+        return pa.array([{} if is_.is_struct(held) else []], held)
+    if is_.is_dictionary(held):
+        index = pa.array([0], held.index_type)
+        return pa.DictionaryArray.from_arrays(index, _blank(held.value_type, target), ordered=held.ordered)
+    if is_.is_null(held):
+        return pa.nulls(1)
     try:
-        zeros = pa.py_buffer(bytes(max(1, values.type.bit_width // 8)))
+        zeros = pa.py_buffer(bytes(max(1, held.bit_width // 8)))
     except ValueError:
-        return pa.concat_arrays([values, pa.nulls(1, values.type)])
-    return pa.concat_arrays([values, pa.Array.from_buffers(values.type, 1, [None, zeros])])
+        return pa.array([bytes(target.byte_width if is_.is_fixed_size_binary(target) else 0)], held)
+    return pa.Array.from_buffers(held, 1, [None, zeros])
 
 
 def _dictionary(array: pa.Array, target: pa.DictionaryType) -> pa.Array:

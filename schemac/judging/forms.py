@@ -7,11 +7,11 @@ Source: Spark's own casts are lenient (blanks, `yes`, rounding, `2024` as a date
 
 from schemac.kinds.units import PER_SECOND
 
-SCIENTIFIC = r"^([+-]?)([0-9]*)\.?([0-9]*)[eE]([+-]?[0-9]+)$"
+SCIENTIFIC = r"^([+-]?)([0-9]*)(?:\.([0-9]*))?[eE]([+-]?[0-9]+)$"
 INTEGER = "[+-]?[0-9]+"
 NATURAL = r"\+?[0-9]+|-0+"
-NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-EXPONENT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+"
+NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+EXPONENT = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[eE][+-]?[0-9]+"
 WHOLE = r"[+-]?[0-9]+(?:\.0*)?"
 MOST_PLACES = 100
 """Further than that no type reaches; what is moved further has no value."""
@@ -26,9 +26,6 @@ FLOAT16_OVERFLOW = 65520.0
 FLOAT32_LARGEST = 3.4028234663852886e38
 LARGEST_BFLOAT16 = 3.3895313892515355e38
 
-MAY_BE_LONG = "[0-9][eE][+-]?[0-9]|[0-9.]{39}"
-"""A record without it has no number that a variant keeps as a double."""
-LONG_DIGITS = 39
 LONGEST_VALUE = 1000
 """Characters of a value that a reason shows."""
 

@@ -3,19 +3,16 @@
 Layer: judging.
 Shape: a `Judge` compiles a reader for each field of an Arrow schema. Records are JSON texts (`json`), or cells by the name
        of their column (`csv`).
-Rule: what the judge does not know it does not judge: `uncovered` names the fields that only Spark reads.
+Rule: what the judge does not know it does not judge: `uncovered` names the fields of types that no record has.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
-from schemac.attributes.attribute import Role
 from schemac.judging.clocks import with_zones
-from schemac.judging.forms import MAY_BE_LONG
 from schemac.judging.parts import (
     Context,
     NotCoveredError,
@@ -32,17 +29,15 @@ from schemac.judging.record_paths import (
     GEOJSON_TOP,
     Step,
     UnreadablePathError,
-    is_addressable,
     parse_steps,
 )
-from schemac.judging.settings import Coerce, Origin, Settings, Unexpected
-from schemac.judging.shapes import is_list, is_scalar, is_string, role_of, storage_type
+from schemac.judging.settings import Origin, Settings, Unexpected
+from schemac.judging.shapes import storage_type
 from schemac.judging.tokens import NotJsonError, parse
 
 __all__ = ["Judge", "Judged", "Reason"]
 
 OF_FILE = "_metadata"
-_LONG = re.compile(MAY_BE_LONG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +50,6 @@ class Judged:
 
     values: dict[str, Any] | None
     reasons: tuple[Reason, ...]
-    is_certain: bool = True
-    """Whether Spark says the same in any case; false where a text depends on how Java writes a double, or for limits of parsers."""
 
 
 class Judge:
@@ -67,15 +60,8 @@ class Judge:
         origins = {label: settings.origin_of(label) for label in schema.names}
         zones = {label: origin.zone for label, origin in origins.items() if origin is not None}
         self.schema = with_zones(schema, zones.get, settings.timezone)
-        self.shows_numbers = any(_shows_numbers(member, settings) for member in self.schema)
-        """Whether the text of a number becomes a value, as Java would write it."""
         self._of_json = _Readers(self, is_json=True)
         self._of_csv = _Readers(self, is_json=False)
-        self._json_cells = [
-            str(steps[0])
-            for label, steps, _ in self._of_csv.readers
-            if steps and not is_scalar(self.schema.field(label))
-        ]
         self._objects = [*self._objects_taken()] if settings.unexpected is Unexpected.REJECT else []
 
     @property
@@ -101,45 +87,42 @@ class Judge:
         assert not self.uncovered, self.uncovered
         try:
             record = parse(text)
-        except NotJsonError as error:
-            return _malformed(text, is_certain=error.is_certain)
+        except NotJsonError:
+            return _malformed(text)
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
         if type(record) is not dict or not text.lstrip(" ").startswith("{"):
             return _malformed(text)
-        values, run = self.read(record)
-        if (run.reasons or self.shows_numbers) and _LONG.search(text):
-            run.is_certain = False
-        return _judged(values, run)
+        return _judged(*self.read(record))
 
     def read(self, record: dict[str, Any]) -> tuple[dict[str, Any], Run]:
         """Return the values of a record that was parsed, also beside wrong ones, and the reasons."""
         run, values = Run(), {}
         for label, steps, read in self._of_json.readers:
-            values[label] = read(_at(record, steps), label, run)
+            values[label] = read(value_at(record, steps), label, run)
         for steps, known, path in self._objects:
-            found = _at(record, steps)
+            found = value_at(record, steps)
             if type(found) is dict:
                 object_to_unexpected(found, known, path, run)
+        return values, run
+
+    def read_cells(self, cells: Mapping[str, str | None]) -> tuple[dict[str, Any], Run]:
+        """Return the values of cells by the names of their columns, also beside wrong ones, and the reasons."""
+        run, values = Run(), {}
+        for label, steps, read in self._of_csv.readers:
+            values[label] = read(cells[str(steps[0])] if steps else None, label, run)
         return values, run
 
     def csv(self, cells: Mapping[str, str | None]) -> Judged:
         """Judge a record of cells, by the names of their columns; None is an empty cell without quotes."""
         assert not self.uncovered_cells, self.uncovered_cells
-        run, values = Run(), {}
-        for label, steps, read in self._of_csv.readers:
-            values[label] = read(cells[str(steps[0])] if steps else None, label, run)
-        if run.reasons or self.shows_numbers:
-            run.is_certain = run.is_certain and not any(
-                _LONG.search(cells[c] or "") for c in self._json_cells
-            )
-        return _judged(values, run)
+        return _judged(*self.read_cells(cells))
 
     def _objects_taken(self) -> Iterator[tuple[tuple[Step, ...], frozenset[str], str]]:
         """Each JSON object that fields are taken from, with the keys that some field takes, and its path."""
         taken: dict[tuple[Step, ...], set[str]] = {(): set()}
         if self.settings.is_geojson:
             taken[()].update(GEOJSON_ALWAYS)
-        for _, steps, _ in self._of_json.readers:
+        for steps in [*(steps for _, steps, _ in self._of_json.readers), *self.settings.taken]:
             for depth, step in enumerate(steps):
                 if isinstance(step, str):
                     taken.setdefault(steps[:depth], set()).add(step)
@@ -166,14 +149,14 @@ class _Readers:
 def _compiled(judge: Judge, member: pa.Field, *, is_json: bool) -> tuple[tuple[Step, ...], Reader]:
     settings, origin = judge.settings, judge.settings.origin_of(member.name)
     epoch = None if origin is None else origin.epoch
-    if (epoch is not None and not _is_counted(member)) or not all(map(is_addressable, _labels(member))):
+    if epoch is not None and not _is_counted(member):
         raise NotCoveredError
     if origin is None:
         read = json_reader(member, Context(settings))
         return (), lambda x, path, run: read(None, path, run)
     if is_json:
         steps = judge.steps_of(member.name, origin)
-        if not all(map(is_addressable, steps)) or steps[:1] == (OF_FILE,):
+        if steps[:1] == (OF_FILE,):
             raise NotCoveredError
         return steps, json_reader(member, Context(settings), epoch)
     if (origin.path or "").startswith(f"{OF_FILE}."):
@@ -186,32 +169,8 @@ def _is_counted(member: pa.Field) -> bool:
     return bool(pa.types.is_date(data_type) or pa.types.is_timestamp(data_type))
 
 
-def _labels(member: pa.Field) -> Iterator[str]:
-    """Names of the keys that are looked for below a field."""
-    if is_scalar(member):
-        return
-    if is_list(member.type):
-        yield from _labels(member.type.value_field)
-    elif pa.types.is_map(member.type):
-        yield from _labels(member.type.item_field)
-    else:
-        for part in member.type:
-            yield part.name
-            yield from _labels(part)
-
-
-def _shows_numbers(member: pa.Field, settings: Settings) -> bool:
-    """Whether the text of a number becomes a value."""
-    if is_scalar(member):
-        is_text = is_string(storage_type(member.type)) and settings.coerce is Coerce.TEXT
-        return is_text or role_of(member) is Role.JSON
-    if is_list(member.type):
-        return _shows_numbers(member.type.value_field, settings)
-    parts = [member.type.item_field] if pa.types.is_map(member.type) else member.type
-    return any(_shows_numbers(part, settings) for part in parts)
-
-
-def _at(value: Any, steps: tuple[Step, ...]) -> Any:
+def value_at(value: Any, steps: tuple[Step, ...]) -> Any:
+    """Return what stands at a place of a record; None where nothing does."""
     for step in steps:
         if isinstance(step, str):
             value = value.get(step) if type(value) is dict else None
@@ -220,11 +179,11 @@ def _at(value: Any, steps: tuple[Step, ...]) -> Any:
     return value
 
 
-def _malformed(text: str, *, is_certain: bool = True) -> Judged:
-    run = Run(is_certain=is_certain)
+def _malformed(text: str) -> Judged:
+    run = Run()
     run.object_to("", "malformed", text)
     return _judged({}, run)
 
 
 def _judged(values: dict[str, Any], run: Run) -> Judged:
-    return Judged(None if run.reasons else values, tuple(run.reasons), run.is_certain)
+    return Judged(None if run.reasons else values, tuple(run.reasons))

@@ -26,7 +26,8 @@ def loose_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:
         found = plain_type(member)
         if is_string(found):
             return pa.large_string()
-        return pa.large_binary() if is_bytes(found) and not is_.is_fixed_size_binary(found) else found
+        # Bytes of another length than the field's are kept, too.
+        return pa.large_binary() if is_bytes(found) else found
     held = None if source is None else storage_type(source.type)
     if is_.is_struct(own):
         of_struct = held if held is not None and is_.is_struct(held) else None

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from schemac.attributes.attribute import Role
 from schemac.judging.shapes import is_binary, role_of, storage_type
-from schemac.judging.tokens import Number
+from schemac.judging.tokens import MOST_LEVELS, NotJsonError, Number
 from schemac.kinds.units import ARROW_PER_SECOND
 
 JSON_TYPES = (str, Number, bool, list, dict)
@@ -25,7 +25,24 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def as_record_value(value: Any) -> Any:
-    """Return what stands in a record for an object."""
+    """Return what stands in a record for an object. Raises NotJsonError where it is nested too deep, or in itself."""
+    found: list[Any] = [None]
+    waiting: list[tuple[Any, Any, Any, int]] = [(value, found, 0, 0)]
+    while waiting:
+        part, into, at, depth = waiting.pop()
+        part = _opened(part)
+        if isinstance(part, dict | list):
+            if depth == MOST_LEVELS:
+                raise NotJsonError
+            members = part.items() if isinstance(part, dict) else enumerate(part)
+            part = dict.fromkeys(part) if isinstance(part, dict) else [None] * len(part)
+            waiting += [(member, part, key, depth + 1) for key, member in members]
+        into[at] = part
+    return found[0]
+
+
+def _opened(value: Any) -> Any:
+    """Return a value of a record; the parts of a dict or a list are not looked at."""
     if value is None or isinstance(value, bool | Number):
         return value
     if isinstance(value, str):
@@ -33,17 +50,17 @@ def as_record_value(value: Any) -> Any:
     if isinstance(value, int | float | Decimal):
         return _number(value)
     if isinstance(value, Mapping):
-        return {_key(key): as_record_value(item) for key, item in value.items()}
+        return {_key(key): item for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [as_record_value(item) for item in value]
+        return list(value)
     if isinstance(value, bytearray | memoryview):
         return bytes(value)
     if isinstance(value, pa.Scalar):
-        return as_record_value(value.as_py())
+        return _opened(value.as_py())
     if hasattr(value, "tolist"):
         # Arrays and numbers of numpy.
         found = value.tolist()
-        return as_record_value(found) if type(found) is not type(value) else found
+        return _opened(found) if type(found) is not type(value) else found
     # NaT of pandas is a datetime, and as NaN it is not itself.
     return None if isinstance(value, datetime) and value != value else value  # noqa: PLR0124
 
@@ -68,6 +85,14 @@ def _key(key: Any) -> str:
     return key.isoformat() if isinstance(key, date | time) else str(key)
 
 
+def text_of_object(value: Any) -> str:
+    """Return how Python shows an object, or only what it is where it is nested deeper than Python shows."""
+    try:
+        return str(value)
+    except RecursionError:
+        return f"{type(value).__name__} of more levels than can be shown"
+
+
 Read = Callable[[Any, Any, Any], Any]
 
 
@@ -78,12 +103,12 @@ def with_objects(member: pa.Field, read: Read) -> Read:
 
     def read_object(x: Any, path: Any, run: Any) -> Any:
         if is_json and not _is_json(x):
-            return run.object_to(path, "type", str(x))
+            return run.object_to(path, "type", text_of_object(x))
         if x is None or isinstance(x, JSON_TYPES):
             return read(x, path, run)
         found = text_of(x)
         if found is None:
-            return run.object_to(path, "type", str(x))
+            return run.object_to(path, "type", text_of_object(x))
         return read(found, path, run)
 
     return read_object
@@ -103,11 +128,16 @@ def with_pairs(read: Read) -> Read:
 
 
 def _is_json(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(map(_is_json, value.values()))
-    if isinstance(value, list):
-        return all(map(_is_json, value))
-    return value is None or isinstance(value, JSON_TYPES)
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+        elif part is not None and not isinstance(part, JSON_TYPES):
+            return False
+    return True
 
 
 def _text_of(member: pa.Field) -> Callable[[Any], str | None]:

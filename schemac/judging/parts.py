@@ -14,16 +14,14 @@ from typing import Any, NamedTuple, cast
 import pyarrow as pa
 
 from schemac.judging import tokens
-from schemac.judging.clocks import zone_of
 from schemac.judging.forms import LONGEST_VALUE
 from schemac.judging.objects import with_objects, with_pairs
-from schemac.judging.scalars import Scalar, Token, clock_of, is_between_singles, scalar_of
+from schemac.judging.scalars import Scalar, Token, scalar_of
 from schemac.judging.settings import Coerce, Settings, Unexpected
-from schemac.judging.shapes import is_list, is_scalar, storage_type
+from schemac.judging.shapes import is_list, is_scalar
 from schemac.judging.tokens import NotJsonError, Number, written
 
 Path = str | tuple["Path", str | int]
-NumberText = Callable[[str], str]
 Reader = Callable[[Any, Path, "Run"], Any]
 
 
@@ -40,8 +38,6 @@ class Run:
     """What is found out about one record."""
 
     reasons: list[Reason] = field(default_factory=list)
-    is_certain: bool = True
-    """Whether nothing in it hangs on how a version of Java rounds or writes a double, or on limits of parsers."""
 
     def object_to(self, path: Path, rule: str, value: str | None) -> None:
         """Add a reason."""
@@ -50,7 +46,7 @@ class Run:
 
 
 class NotCoveredError(Exception):
-    """A field that only Spark reads."""
+    """A field of a type that no record has."""
 
 
 def path_text(path: Path) -> str:
@@ -67,47 +63,15 @@ def path_text(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Context:
-    """How values are read at one place: whether long numbers keep their digits, and which rules hold."""
+    """How values are read at one place: which rules hold, and whether it is the record itself or a struct of it."""
 
     settings: Settings
     is_record: bool = True
-    """Whether the value stands in the record itself or in structs of it, and not in a list, a map or a cell."""
-    is_marked: bool = False
-    """Whether all long numbers keep their digits, for some of them count."""
-
-    def text_of(self, scalar: Scalar) -> NumberText:
-        """How a number is written for a scalar."""
-        if self.is_marked:
-            return tokens.as_marked
-        return tokens.with_digits if scalar.is_exact and self.is_record else tokens.as_kept
-
-    @property
-    def inner_text(self) -> NumberText:
-        """How numbers inside of a value are written."""
-        return tokens.as_marked if self.is_marked else tokens.as_kept
+    """Whether the value does not stand in a list, a map or a cell."""
 
 
-def has_exact(member: pa.Field) -> bool:
-    """Whether each digit counts of some number inside a value of the field."""
-    if is_scalar(member):
-        found = scalar_of(member)
-        return found is not None and found.is_exact
-    data_type = member.type
-    if is_list(data_type):
-        return has_exact(data_type.value_field)
-    if pa.types.is_map(data_type):
-        return has_exact(data_type.item_field)
-    return any(has_exact(part) for part in data_type)
-
-
-def known_scalar(member: pa.Field, epoch: str | None = None, *, is_alone: bool = False) -> Scalar:
+def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
     """Return how a field without parts is read. Raises NotCoveredError."""
-    data_type = storage_type(member.type)
-    is_instant = pa.types.is_timestamp(data_type) and data_type.tz is not None
-    is_of_zone = is_instant and not clock_of(data_type, zone_of(member)).is_plain
-    if (is_of_zone and not is_alone) or epoch is not None:
-        # In a run Spark reads these: its zones are those of Java.
-        raise NotCoveredError
     found = scalar_of(member, epoch)
     if found is None:
         raise NotCoveredError
@@ -117,14 +81,11 @@ def known_scalar(member: pa.Field, epoch: str | None = None, *, is_alone: bool =
 def json_reader(member: pa.Field, context: Context, epoch: str | None = None) -> Reader:
     """Compile the reader of a value of JSON. Raises NotCoveredError."""
     if is_scalar(member):
-        scalar = known_scalar(member, epoch, is_alone=context.settings.is_alone)
-        read = _scalar_reader(member, scalar, context)
+        read = _scalar_reader(member, known_scalar(member, epoch), context)
         return with_objects(member, read) if context.settings.takes_objects else read
     if pa.types.is_struct(member.type):
         return _struct_reader(member, context)
-    inner = context
-    if context.is_record:
-        inner = Context(context.settings, is_record=False, is_marked=has_exact(member))
+    inner = Context(context.settings, is_record=False)
     if is_list(member.type):
         return _list_reader(member, inner)
     read_map = _map_reader(member, inner)
@@ -138,11 +99,9 @@ def absent_reader(member: pa.Field) -> Callable[[Path, Run], None]:
     return lambda path, run: run.object_to(path, "required", None)
 
 
-def text_reader(
-    member: pa.Field, null_texts: Sequence[str], epoch: str | None = None, *, is_alone: bool = False
-) -> Reader:
+def text_reader(member: pa.Field, null_texts: Sequence[str], epoch: str | None = None) -> Reader:
     """Compile the reader of a text that is no JSON: a cell, a key. Raises NotCoveredError."""
-    return scalar_reader(member, known_scalar(member, epoch, is_alone=is_alone), null_texts)
+    return scalar_reader(member, known_scalar(member, epoch), null_texts)
 
 
 def scalar_reader(member: pa.Field, scalar: Scalar, null_texts: Sequence[str]) -> Reader:
@@ -164,9 +123,9 @@ def cell_reader(member: pa.Field, settings: Settings, epoch: str | None = None) 
     """Compile the reader of a cell. Raises NotCoveredError."""
     nulls = settings.null_values
     if is_scalar(member):
-        is_identity = known_scalar(member, epoch, is_alone=settings.is_alone).is_identity
-        return text_reader(member, nulls if is_identity else ("", *nulls), epoch, is_alone=settings.is_alone)
-    read_value = json_reader(member, Context(settings, is_record=False, is_marked=has_exact(member)))
+        is_identity = known_scalar(member, epoch).is_identity
+        return text_reader(member, nulls if is_identity else ("", *nulls), epoch)
+    read_value = json_reader(member, Context(settings, is_record=False))
     blank = frozenset(("", *nulls))
 
     def read(t: Any, path: Path, run: Run) -> Any:
@@ -174,8 +133,7 @@ def cell_reader(member: pa.Field, settings: Settings, epoch: str | None = None) 
             return read_value(None, path, run)
         try:
             value = tokens.parse(t)
-        except NotJsonError as error:
-            run.is_certain = run.is_certain and error.is_certain
+        except NotJsonError:
             return run.object_to(path, "cast", t)
         return read_value(value, path, run)
 
@@ -183,10 +141,9 @@ def cell_reader(member: pa.Field, settings: Settings, epoch: str | None = None) 
 
 
 def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader:
-    number_text, inner_text = context.text_of(scalar), context.inner_text
     absent, is_coerced = absent_reader(member), context.settings.coerce is Coerce.TEXT
     nulls = frozenset(f'"{text}"' for text in context.settings.null_values)
-    token, value, rule, quick = scalar.token, scalar.value, scalar.rule, _quick(scalar, number_text)
+    token, value, rule, quick = scalar.token, scalar.value, scalar.rule, _quick(scalar)
 
     def text(x: Any, j: str) -> str | None:
         if token is Token.ANY:
@@ -208,15 +165,12 @@ def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader
         if x is None:
             return absent(path, run)
         if quick is not None and not (nulls and type(x) is str):
-            found = quick(x, run)
+            found = quick(x)
             if found is not None:
                 return found
-        j = number_text(x) if type(x) is Number else written(x, inner_text)
+        j = written(x)
         if j in nulls:
             return absent(path, run)
-        if j[0] == '"' and type(x) is Number:
-            # Infinity, which Spark writes as a text.
-            x = j[1:-1]
         t = text(x, j)
         found = None if t is None else value(t)
         if found is not None:
@@ -233,45 +187,28 @@ def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader
     return read
 
 
-def _quick(scalar: Scalar, number_text: NumberText) -> Callable[[Any, Run], Any] | None:
+def _quick(scalar: Scalar) -> Callable[[Any], Any] | None:
     """Read what is nearly always there; None means that the whole definition has to decide."""
     value = scalar.value
     if scalar.token is Token.BOOLEAN:
-        return lambda x, run: x if type(x) is bool else None
+        return lambda x: x if type(x) is bool else None
     if scalar.token is Token.STRING:
-        return lambda x, run: value(x) if type(x) is str else None
+        return lambda x: value(x) if type(x) is str else None
     if scalar.token is Token.ANY:
         return None
-    if scalar.is_exact:
-        return lambda x, run: value(x) if type(x) is Number else None
-    if scalar.is_single:
-        return lambda x, run: _quick_single(x, number_text, value, run) if type(x) is Number else None
-    return lambda x, run: value(number_text(x)) if type(x) is Number else None
-
-
-def _quick_single(x: str, number_text: NumberText, value: Callable[[str], Any], run: Run) -> Any:
-    if number_text is tokens.as_kept and tokens.is_double(x):
-        double = float(x)
-        # Two roundings, of which the second one sees the digits that Java writes.
-        run.is_certain = run.is_certain and not is_between_singles(double)
-        return value(repr(double)) if abs(double) < float("inf") else None
-    return value(number_text(x))
+    return lambda x: value(x) if type(x) is Number else None
 
 
 def _list_reader(member: pa.Field, context: Context) -> Reader:
-    item, absent, inner_text = (
-        json_reader(member.type.value_field, context),
-        absent_reader(member),
-        context.inner_text,
-    )
+    item, absent = json_reader(member.type.value_field, context), absent_reader(member)
     size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
-    many = _many(member.type.value_field, context)
+    many = _many(member.type.value_field)
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
             return absent(path, run)
         if type(x) is not list:
-            return run.object_to(path, "type", written(x, inner_text))
+            return run.object_to(path, "type", written(x))
         found = None if many is None else many(x)
         if found is None:
             found = [item(part, (path, i), run) for i, part in enumerate(x)]
@@ -282,10 +219,10 @@ def _list_reader(member: pa.Field, context: Context) -> Reader:
     return read
 
 
-def _many(item: pa.Field, context: Context) -> Callable[[list[Any]], list[Any] | None] | None:
+def _many(item: pa.Field) -> Callable[[list[Any]], list[Any] | None] | None:
     """Read nearly all lists of numbers at once; None means that each item has to be read alone."""
     scalar = scalar_of(item) if is_scalar(item) else None
-    if scalar is None or scalar.many is None or context.text_of(scalar) is not tokens.as_kept:
+    if scalar is None or scalar.many is None:
         return None
     many = scalar.many
     return lambda x: many(x) if set(map(type, x)) == {Number} else None
@@ -296,20 +233,18 @@ def _map_reader(member: pa.Field, context: Context) -> Reader:
     if not is_scalar(key_field):
         raise NotCoveredError
     # A key is no value: a text that means null stays what it is there.
-    is_alone = context.settings.is_alone
-    key = text_reader(key_field, (), is_alone=is_alone)
-    item, inner_text = json_reader(member.type.item_field, context), context.inner_text
-    absent, is_identity = absent_reader(member), known_scalar(key_field, is_alone=is_alone).is_identity
+    key, item = text_reader(key_field, ()), json_reader(member.type.item_field, context)
+    absent, is_identity = absent_reader(member), known_scalar(key_field).is_identity
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
             return absent(path, run)
         if type(x) is not dict:
-            return run.object_to(path, "type", written(x, inner_text))
+            return run.object_to(path, "type", written(x))
         found = []
-        for label in tokens.in_order(x):
+        for label, value in x.items():
             at = (path, f'["{label}"]')
-            found.append((key(label, at, run), item(x[label], at, run)))
+            found.append((key(label, at, run), item(value, at, run)))
         if not is_identity:
             check_twins([pair[0] for pair in found], path, run)
         return found
@@ -325,8 +260,6 @@ def check_twins(keys: list[Any], path: Path, run: Run) -> None:
         if value is not None
     ]
     if len(set(there)) < len(there):
-        is_plain = all(isinstance(value, int) for value in there)
-        run.is_certain = run.is_certain and is_plain
         run.object_to(
             path,
             "key",
@@ -339,7 +272,7 @@ def check_twins(keys: list[Any], path: Path, run: Run) -> None:
 def _struct_reader(member: pa.Field, context: Context) -> Reader:
     """Compile the reader of an object. Of one in the record the keys that no field takes go before the fields, of others behind them."""
     members = [(part.name, "." + part.name, json_reader(part, context)) for part in member.type]
-    absent, inner_text = absent_reader(member), context.inner_text
+    absent = absent_reader(member)
     is_strict = context.settings.unexpected is Unexpected.REJECT
     known, is_first = frozenset(label for label, _, _ in members), context.is_record
 
@@ -347,7 +280,7 @@ def _struct_reader(member: pa.Field, context: Context) -> Reader:
         if x is None:
             return absent(path, run)
         if type(x) is not dict:
-            return run.object_to(path, "type", written(x, inner_text))
+            return run.object_to(path, "type", written(x))
         if is_strict and is_first:
             object_to_unexpected(x, known, path, run)
         found = {label: read_member(x.get(label), (path, step), run) for label, step, read_member in members}
@@ -361,5 +294,5 @@ def _struct_reader(member: pa.Field, context: Context) -> Reader:
 def object_to_unexpected(found: dict[str, Any], known: frozenset[str], path: Path, run: Run) -> None:
     """Object to each key of an object that no field takes."""
     if not known.issuperset(found):
-        for label in tokens.in_order(found.keys() - known):
+        for label in (label for label in found if label not in known):
             run.object_to((path, "." + label) if path else label, "unexpected", label)

@@ -35,10 +35,3 @@ def parse_steps(path: str) -> tuple[Step, ...]:
         if path[position : position + 1] == "." and position + 1 < len(path):
             position += 1
     return tuple(steps)
-
-
-def is_addressable(step: Step) -> bool:
-    """Whether Spark's paths into a variant can name the step."""
-    if isinstance(step, int):
-        return step < 2**31
-    return step != "" and "?" not in step and not ("'" in step and '"' in step)

@@ -47,10 +47,6 @@ class Scalar:
     value: Value
     rule: Rule
     is_identity: bool = False
-    is_exact: bool = False
-    """Whether each digit of a number counts, as it does not for binary floats."""
-    is_single: bool = False
-    """Whether a double that lies between two values is rounded by its digits."""
     many: Values | None = None
     """Reads many numbers of JSON at once, as a vector has them; None where one of them has to be looked at alone."""
 
@@ -116,7 +112,7 @@ def plain_digits(t: str) -> str | None:
         return t
     found = _SCIENTIFIC.match(t)
     assert found is not None
-    sign, whole, fraction, exponent = found.groups()
+    sign, whole, fraction, exponent = found.groups("")
     digits = (whole + fraction).lstrip("0")
     if not digits:
         return sign + "0"
@@ -130,6 +126,11 @@ def plain_digits(t: str) -> str | None:
         return sign + digits + "0" * shift
     padded = digits.rjust(1 - shift, "0")
     return f"{sign}{padded[:shift]}.{padded[shift:]}"
+
+
+def _is_far_right(t: str) -> bool:
+    """Whether a number whose point is moved too far to be written out is a whole one, as `1e400` is."""
+    return "-" not in t.lower().partition("e")[2]
 
 
 def _always(rule: str) -> Rule:
@@ -175,10 +176,13 @@ def _integer(data_type: pa.DataType) -> Scalar:
         return whole(plain.partition(".")[0]) if plain is not None and _WHOLE.fullmatch(plain) else None
 
     def rule(t: str) -> str:
-        plain = plain_digits(t) if _NUMBER.fullmatch(t) else None
-        return "range" if plain is not None and _WHOLE.fullmatch(plain) else "cast"
+        if not _NUMBER.fullmatch(t):
+            return "cast"
+        plain = plain_digits(t)
+        is_whole = _is_far_right(t) if plain is None else _WHOLE.fullmatch(plain)
+        return "range" if is_whole else "cast"
 
-    return Scalar(Token.NUMBER, value, rule, is_exact=True)
+    return Scalar(Token.NUMBER, value, rule)
 
 
 _DOUBLE, _LONG, _SINGLE, _HALF = (
@@ -221,10 +225,10 @@ _MAGNITUDE = (1 << 63) - 1
 
 
 def _singles(numbers: Sequence[str]) -> list[float] | None:
-    """Round numbers to singles; None where one is negative zero, below or above the normal singles, or between two of them."""
+    """Round numbers to singles; None where one is below or above the normal singles, or between two of them."""
     doubles = array("d", map(float, numbers))
     for bits in memoryview(doubles).cast("B").cast("q"):
-        if bits & _BELOW_SINGLE == _BETWEEN_SINGLES or (bits and bits & _MAGNITUDE < _LEAST_NORMAL_BITS):
+        if bits & _BELOW_SINGLE == _BETWEEN_SINGLES or 0 < bits & _MAGNITUDE < _LEAST_NORMAL_BITS:
             return None
     singles = array("f", doubles).tolist()
     largest = forms.FLOAT32_LARGEST
@@ -232,10 +236,9 @@ def _singles(numbers: Sequence[str]) -> list[float] | None:
 
 
 def _doubles(numbers: Sequence[str]) -> list[float] | None:
-    """Read numbers as doubles; None where one is negative zero or beyond the largest."""
+    """Read numbers as doubles; None where one is beyond the largest."""
     doubles = [*map(float, numbers)]
-    has_negative_zero = any(not double and math.copysign(1, double) < 0 for double in doubles)
-    return doubles if all(map(math.isfinite, doubles)) and not has_negative_zero else None
+    return doubles if all(map(math.isfinite, doubles)) else None
 
 
 def _float(data_type: pa.DataType) -> Scalar:
@@ -275,7 +278,7 @@ def _float_within(bits: int, largest: float, finish: Callable[[float], Any]) -> 
     def rule(t: str) -> str:
         return "range" if _NUMBER.fullmatch(t) else "cast"
 
-    return Scalar(Token.NUMBER, value, rule, is_single=bits == 32)
+    return Scalar(Token.NUMBER, value, rule)
 
 
 def _decimal(data_type: pa.DataType) -> Scalar:
@@ -294,7 +297,7 @@ def _decimal(data_type: pa.DataType) -> Scalar:
             return "cast"
         return "range" if abs(float(t)) >= largest else "precision"
 
-    return Scalar(Token.NUMBER, value, rule, is_exact=True)
+    return Scalar(Token.NUMBER, value, rule)
 
 
 def from_base64(t: str) -> bytes | None:
@@ -320,9 +323,9 @@ def _duration(_: pa.DataType) -> Scalar:
     read = _integer(pa.int64())
 
     def value(t: str) -> int | None:
-        return read.value(t) if _INTEGER.fullmatch(t) else None
+        return read.value(t) if _WHOLE.fullmatch(t) else None
 
-    return Scalar(Token.NUMBER, value, lambda t: "range" if _INTEGER.fullmatch(t) else "cast")
+    return Scalar(Token.NUMBER, value, lambda t: "range" if _WHOLE.fullmatch(t) else "cast")
 
 
 def _time(data_type: pa.DataType) -> Scalar:

@@ -49,11 +49,11 @@ class Settings:
     null_values: tuple[str, ...] = ()
     timezone: str | None = None
     fields: Mapping[str, Origin | None] = field(default_factory=dict)
+    taken: tuple[tuple[str | int, ...], ...] = ()
+    """Places of a record that something else than its fields reads, such as an expression."""
     is_geojson: bool = False
     takes_objects: bool = False
     """Whether records hold objects of Python beside what JSON has: dates, bytes and the like."""
-    is_alone: bool = False
-    """Whether there is no Spark that reads what depends on the zones of Java."""
 
     def origin_of(self, label: str) -> Origin | None:
         """Return where a field is read; None where from nowhere."""

@@ -8,7 +8,7 @@ Units: a date is a count of days (of milliseconds for date64), the others counts
 import re
 from collections.abc import Callable
 from datetime import date
-from decimal import ROUND_HALF_UP, Context, Decimal, DecimalException
+from decimal import Context, Decimal, DecimalException, Inexact, InvalidOperation
 from functools import lru_cache
 
 import pyarrow as pa
@@ -28,7 +28,9 @@ LOWEST, HIGHEST = -(2**63), 2**63 - 1
 MOST_ZONE_MINUTES = 18 * 60
 _FRACTION = re.compile(r"[.,]([0-9]+)")
 _ZONE = re.compile(r"([Zz]|[+-][0-9:]+)\Z")
-_WIDE = Context(prec=120, rounding=ROUND_HALF_UP)
+_EXACT, _MOST_DIGITS = Context(prec=1000, traps=[Inexact, InvalidOperation]), 60
+_BEYOND_ALL = int("1" + "0" * _MOST_DIGITS)
+"""Numbers of more digits than a count can have are refused; beyond 60 digits none is a timestamp."""
 _DATE, _YEARLESS = re.compile(forms.DATE), re.compile(forms.YEARLESS)
 _COUNT = re.compile(forms.COUNT)
 
@@ -70,22 +72,30 @@ def date_of_count(data_type: pa.DataType, epoch: str) -> tuple[Value, Rule]:
         found = _nanoseconds(t, per_unit) if _COUNT.fullmatch(t) else None
         if found is None or found % per_day:
             return None
-        days = int(found // per_day)
+        days = found // per_day
         return days * factor if forms.FIRST_DAY <= days <= forms.LAST_DAY else None
 
-    return value, lambda t: "precision" if _COUNT.fullmatch(t) else "cast"
+    return value, lambda t: _rule_of_count(t, per_unit, per_day)
 
 
-def _nanoseconds(t: str, per_unit: int) -> Decimal | None:
-    """Compute a count of nanoseconds as Spark's decimals do: with six digits behind the point, and 32 before it."""
+def _rule_of_count(t: str, per_unit: int, step: int) -> str:
+    """Name the rule that a count breaks; `step` in nanoseconds."""
+    if not _COUNT.fullmatch(t):
+        return "cast"
+    found = _nanoseconds(t, per_unit)
+    return "precision" if found is None or found % step else "range"
+
+
+def _nanoseconds(t: str, per_unit: int) -> int | None:
+    """Return a count as nanoseconds, exactly; None where it is no whole number of them."""
     try:
-        count = Decimal(t)
-        if count and count.adjusted() > 28:
-            return None
-        found = (_WIDE.quantize(count, Decimal("1e-9")) * per_unit).quantize(Decimal("1e-6"), context=_WIDE)
+        count = _EXACT.normalize(Decimal(t))
+        if count and count.adjusted() > _MOST_DIGITS:
+            return _BEYOND_ALL
+        found = _EXACT.multiply(count, per_unit)
     except DecimalException:
         return None
-    return found if not found or found.adjusted() < 32 else None
+    return int(found) if found == found.to_integral_value() else None
 
 
 def micros_of(t: str) -> int | None:
@@ -215,24 +225,52 @@ def timestamp_of_count(data_type: pa.DataType, epoch: str, clock: Clock) -> tupl
         if found is None or found % step:
             return None
         if unit == "ns" and not is_shown:
-            return _long(int(found))
-        micros = _long(int(found / 1000))
-        if micros is None:
+            return _long(found)
+        micros = found // 1000
+        if not forms.FIRST_MICROSECOND <= micros <= forms.LAST_MICROSECOND:
             return None
         # A count is an instant; the field has what the clocks of the zone show at it.
         shown = clock.shown(micros) if is_shown else micros
         if unit == "ns":
-            return _long(shown * 1000 + int(found % 1000))
-        is_known = forms.FIRST_MICROSECOND <= micros <= forms.LAST_MICROSECOND
-        return converted(shown, "") if is_known and is_inside(shown) else None
+            return _long(shown * 1000 + found % 1000)
+        return converted(shown, "") if is_inside(shown) else None
 
-    def rule(t: str) -> str:
-        if not _COUNT.fullmatch(t):
-            return "cast"
-        found = _nanoseconds(t, per_unit)
-        return "range" if found is not None and not found % step else "precision"
+    return value, lambda t: _rule_of_count(t, per_unit, step)
 
-    return value, rule
+
+def of_pattern(
+    data_type: pa.DataType, clock: Clock | None, *, has_zone: bool
+) -> Callable[[int], tuple[int | None, str | None]]:
+    """Make a date or a timestamp of the microseconds that a pattern reads: the value, or the rule that it breaks."""
+    if clock is None:
+        factor = 86_400_000 if pa.types.is_date64(data_type) else 1
+
+        def day(micros: int) -> tuple[int | None, str | None]:
+            days = micros // DAY_MICROSECONDS
+            return (days * factor, None) if forms.FIRST_DAY <= days <= forms.LAST_DAY else (None, "range")
+
+        return day
+    takes_instants, is_inside = data_type.tz is not None, _is_inside(data_type)
+    per_microsecond, step = (
+        (1000, 1) if data_type.unit == "ns" else (1, 10**6 // ARROW_PER_SECOND[data_type.unit])
+    )
+
+    def timestamp(micros: int) -> tuple[int | None, str | None]:
+        found: int | None = micros
+        if takes_instants and not has_zone:
+            found, rule = clock.instant(micros), clock.rule(micros)
+            if rule is not None:
+                return None, rule
+        if found is None or not is_inside(found):
+            return None, "range"
+        if has_zone and not takes_instants:
+            found = clock.shown(found)
+        count = _long(found * per_microsecond)
+        if count is None:
+            return None, "range"
+        return (None, "precision") if count % step else (count // step, None)
+
+    return timestamp
 
 
 def time_of_day(data_type: pa.DataType) -> tuple[Value, Rule]:

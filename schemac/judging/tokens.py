@@ -1,27 +1,21 @@
-"""Reads JSON as Spark's variant keeps it, and writes it as Spark's `to_json` does.
+"""Reads the text of a record of JSON, and writes its values again.
 
 Layer: judging.
-Shape: a text in; None, True, False, `Number`, str, list or dict out. A `Number` is the text of the token. Keys come in the
-       order of the record; Spark has them in the order of their UTF-16 code units (`in_order`).
-Source: Spark's VariantBuilder over Jackson. A number is a long, else a decimal of up to 38 digits without zeros at its end,
-        else a double, which is written as Java does. A surrogate stands with its other half. Jackson takes 1000 levels,
-        numbers of 1000 characters, keys of 50,000.
+Shape: a text in; None, True, False, `Number`, str, list or dict out. A `Number` is the text of the token. Keys come in the order of the record.
+Limits: 900 levels, numbers of 1,000 characters, keys of 50,000; a text beyond them is no record. A key that stands twice, and half of a pair
+        of surrogates, are none either.
 """
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import Any
 
-from schemac.judging.forms import LONG_DIGITS
-
 MOST_LEVELS = 900
 """Less than Jackson takes, and what Python's own limit leaves."""
 LONGEST_NUMBER, LONGEST_KEY = 1000, 50_000
-MOST_DIGITS = 38
-LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
 
 class Number(str):
@@ -31,11 +25,7 @@ class Number(str):
 
 
 class NotJsonError(ValueError):
-    """The text is not one JSON value. `is_certain` is false where that depends on limits of parsers."""
-
-    def __init__(self, *, is_certain: bool = True) -> None:
-        super().__init__()
-        self.is_certain = is_certain
+    """The text is not one JSON value, or goes beyond a limit."""
 
 
 def _refused(constant: str) -> Any:
@@ -51,13 +41,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _small_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if any(len(key) >= LONGEST_KEY for key, _ in pairs):
-        raise NotJsonError(is_certain=False)
+        raise NotJsonError
     return _object(pairs)
 
 
 def _short_number(text: str) -> Number:
     if len(text) >= LONGEST_NUMBER:
-        raise NotJsonError(is_certain=False)
+        raise NotJsonError
     return Number(text)
 
 
@@ -76,13 +66,13 @@ _ALONE = re.compile("[\ud800-\udfff]")
 def parse(text: str) -> Any:
     """Return the one value of a text. Raises NotJsonError."""
     if text.count("[") + text.count("{") > MOST_LEVELS and _levels(text) > MOST_LEVELS:
-        raise NotJsonError(is_certain=False)
+        raise NotJsonError
     try:
         value = (_parse if len(text) < LONGEST_NUMBER else _parse_long)(text)
     except NotJsonError:
         raise
     except RecursionError:
-        raise NotJsonError(is_certain=False) from None
+        raise NotJsonError from None
     except ValueError:
         raise NotJsonError from None
     if "\\u" in text and not _is_well_formed(value):
@@ -100,60 +90,22 @@ def _levels(text: str) -> int:
 
 
 def _is_well_formed(value: Any) -> bool:
-    if type(value) is str:
-        return _ALONE.search(value) is None
-    if isinstance(value, list):
-        return all(map(_is_well_formed, value))
-    return not isinstance(value, dict) or all(map(_is_well_formed, [*value, *value.values()]))
-
-
-def in_order(keys: Iterable[str]) -> list[str]:
-    """Sort keys as Java does."""
-    found = sorted(keys)
-    if found and any(key > "\ud7ff" for key in found):
-        found.sort(key=lambda key: key.encode("utf-16-be", "surrogatepass"))
-    return found
-
-
-def is_double(number: str) -> bool:
-    """Whether a variant keeps the number as a double."""
-    if len(number) <= MOST_DIGITS:
-        return "e" in number or "E" in number
-    if "e" in number or "E" in number:
-        return True
-    whole, point, fraction = number.lstrip("-").partition(".")
-    if not point and LOWEST <= int(number) <= HIGHEST:
-        return False
-    return len(fraction) > MOST_DIGITS or len((whole + fraction).lstrip("0")) > MOST_DIGITS
-
-
-def as_kept(number: str) -> str:
-    """Write a number as a variant has it."""
-    if number.isdigit() and len(number) <= MOST_DIGITS:
-        return number
-    if is_double(number):
-        return double_text(float(number))
-    if "." in number:
-        number = number.rstrip("0").removesuffix(".")
-    return "0" if number == "-0" else number
-
-
-def with_digits(number: str) -> str:
-    """Write it with its own digits, where a variant would have a double."""
-    return number if is_double(number) else as_kept(number)
-
-
-def as_marked(number: str) -> str:
-    """Write it as an item of a list whose long numbers were marked: these stay as they stand."""
-    is_long = "e" in number or "E" in number or len(number.lstrip("-")) >= LONG_DIGITS
-    return number if is_long else as_kept(number)
+    """Whether no text in a value has half of a pair of surrogates. Not recursive: a record is nested deeper than Python calls."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            waiting += part
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+        elif isinstance(part, str) and _ALONE.search(part):
+            return False
+    return True
 
 
 def double_text(value: float) -> str:
     """Write a double as Java does: its shortest digits, at least two, plain from 0.001 to below 10,000,000."""
-    if value in (float("inf"), float("-inf")):
-        # No number of JSON says it.
-        return '"Infinity"' if value > 0 else '"-Infinity"'
     if value == 0:
         return repr(value)
     sign, digits_of, exponent = Decimal(repr(value)).as_tuple()
@@ -187,17 +139,46 @@ def quoted(text: str) -> str:
     return encode_basestring(text)
 
 
-def written(value: Any, number: Callable[[str], str] = as_kept) -> str:
-    """Write a value as `to_json` does, its numbers by `number`."""
+class _Text(str):
+    """A part of a JSON text."""
+
+    __slots__ = ()
+
+
+def written(value: Any) -> str:
+    """Write a value without blanks, its numbers as they stand in the record. Not recursive: a record is nested deeper than Python calls."""
+    texts: list[str] = []
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if type(part) is _Text:
+            texts.append(part)
+        elif isinstance(part, list):
+            waiting += _reversed(_Text("["), [(item,) for item in part], _Text("]"))
+        elif isinstance(part, dict):
+            members = [(_Text(f"{quoted(key)}:"), item) for key, item in part.items()]
+            waiting += _reversed(_Text("{"), members, _Text("}"))
+        else:
+            texts.append(_scalar(part))
+    return "".join(texts)
+
+
+def _reversed(opened: _Text, members: Iterable[tuple[Any, ...]], closed: _Text) -> list[Any]:
+    """Return the parts of a list or an object, the last one first."""
+    found: list[Any] = [opened]
+    for i, member in enumerate(members):
+        found += (_Text(","), *member) if i else member
+    found.append(closed)
+    found.reverse()
+    return found
+
+
+def _scalar(value: Any) -> str:
     if type(value) is str:
         return quoted(value)
     if type(value) is Number:
-        return number(value)
+        return str.__str__(value)
     if value is None:
         return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        return f"[{','.join(written(item, number) for item in value)}]"
-    members = (f"{quoted(key)}:{written(value[key], number)}" for key in in_order(value))
-    return f"{{{','.join(members)}}}"
+    assert isinstance(value, bool)
+    return "true" if value else "false"

@@ -2,8 +2,7 @@
 
 Layer: judging.
 Shape: a reader takes a value as `typed_texts.raw_values` gives it. What has the field's own type is taken as it is; integers are compared
-       with limits; everything else is read from the text that Spark shows for it. It is the same definition as `convert` of
-       `schemac/pipeline/values/nested.py` for typed columns.
+       with limits; everything else is read from the text that Spark shows for it.
 Errors: UnreadableTypeError for a column that can never become its field; MissingMemberError.
 """
 
@@ -44,9 +43,23 @@ class UnreadableTypeError(Exception):
         super().__init__(f"`{member.name}` is {member.type}, the table has {held}")
 
 
-def typed_reader(member: pa.Field, source: pa.Field, settings: Settings, *, is_column: bool = True) -> Reader:
-    """Compile the reader of a field for values of a type. Raises UnreadableTypeError, MissingMemberError."""
+def typed_reader(
+    member: pa.Field,
+    source: pa.Field,
+    settings: Settings,
+    *,
+    is_column: bool = True,
+    epoch: str | None = None,
+) -> Reader:
+    """Compile the reader of a field for values of a type; `epoch` is what a number counts. Raises UnreadableTypeError, MissingMemberError."""
     held = storage_type(source.type)
+    if epoch is not None and is_scalar(member):
+        if is_string(held):
+            return cell_reader(member, settings, epoch)
+        counts = scalar_of(member, epoch)
+        if counts is None or pa.types.is_nested(held):
+            raise UnreadableTypeError(member, held)
+        return _of_text(member, counts, lambda x: cast_text(x, held))
     if is_kept(member, source):
         return _as_it_is(member)
     if is_string(held):

@@ -2,71 +2,32 @@
 
 Layer: pipeline.
 Rooms: `library`, `stream` and `runner` put them together; CONTRIBUTING has a table of them in the order of their imports.
-Shape: a run settles records of text in the tasks that read them, wherever nothing about them needs Spark (`settling`):
+Shape: the way of a record to the table. What fits, and why the rest does not, `schemac.judging` alone says; Spark carries batches to it.
 
-      a piece of a file (`pieces`, `cutting`)
-                │
-                ▼
-    ┌───────────────────────────┐  proven   ┌─────────────────────────────┐
-    │ batch reader: a proof     │ ────────▶ │ packed rows: thousands of   │
-    │ over the text, Arrow's    │           │ records in one row of Spark │ ───▶ the sink unpacks them
-    │ parsers                   │           │ (`spark.packed`)            │
-    └───────────┬───────────────┘           └─────────────▲───────────────┘
-                │ not proven                              │ fits
-                ▼                                         │
-    ┌───────────────────────────┐ ────────────────────────┘
-    │ the judge in Python       │
-    │ (`schemac.judging`)       │ ───▶ a row with every reason ───▶ the quarantine
-    └───────────────────────────┘
-
-Where single records matter (keys, expressions, constraints, columns of folders, formats of Spark, a DataFrame) every record is a row,
-and where the judge does not know a field (a date pattern, UUIDs), what is not proven is one.
-
-Three readers turn such rows into typed values. The fast ones never decide that a value is wrong: they take what is
-proven to be right, and leave the rest to the next one. Only the last one gives reasons.
-
-      JSON, GeoJSON and CSV with one header,        Parquet, Lance, any Spark format; `nullValues`;
-      records as text                               JSON with `coerce: text`; other dialects of CSV
-                │                                                     │
-                ▼                                                     │
-    ┌───────────────────────────┐  a field that it cannot             │
-    │ batch reader              │  read (JSON text, a                 │
-    │ `batch_reader`: Arrow's   │  position of a list)                │
-    │ parsers, in Python        │ ─────────────────────────┐          │
-    └───────────┬───────────────┘                          │          │
-       proven?  ├── yes: the value of every field read     │          │
-                │   no: this record, each of its fields    │          │
-                ▼                                          ▼          ▼
+      a piece of a file (`pieces`, `cutting`),      a row of a frame, of Lance, of any Spark format; what Spark
+      where nothing but its text is needed          computes beside a record: expressions, cells of CSV, folders
+                │                                                     │ `mapInArrow`
+                ▼                                                     ▼
     ┌──────────────────────────────────────────────────────────────────────┐
-    │ field by field (`projection`)                                        │
+    │ a task (`batch_reading.record_task`), a batch of Arrow at a time     │
+    │ texts: the sieve proves most records with a pattern and Arrow's      │
+    │ parsers; the others are read one by one (`judging.judge`)            │
+    │ columns: a quick proof for all rows (`judging.proofs`), exact        │
+    │ reading for the rest (`judging.typed_values`)                        │
+    │ constraints: Arrow's functions over the values (`validation`)        │
     └───────────┬──────────────────────────────────────────────┬───────────┘
-      a list or a map of JSON, or a CSV cell                   │  a scalar; anything with `nullValues`;
-      that holds JSON; a typed list, map or                    │  a typed column with another type
-      struct of the field's own type                           │
-                ▼                                              │
-    ┌───────────────────────────┐                              │
-    │ native reader             │  not proven, or a type       │
-    │ `native`: one `from_json`;│  without a native reading    │
-    │ `typed_values`: no change │ ───────────────┐             │
-    └───────────┬───────────────┘                ▼             ▼
-       proven: the value                ┌──────────────────────────────────────┐
-                                        │ item by item (`nested`, `scalars`,   │
-                                        │ `timestamps`): the value, or a reason│
-                                        │ with path and rule for each mistake  │
-                                        └──────────────────────────────────────┘
+        good    │ packed: thousands of records in one row      │ a row with every reason
+                │ (`spark.packed`), or rows where somebody     │
+                ▼ compares them                                ▼
+      keys, unique fields, references: SQL over typed rows, then the sink and the quarantine
 
-What each proves. The batch reader, for a record: one pattern over its text shows that every value is a token of the kind, and in
-a spelling, that its field takes (`forms`); Arrow's parser refuses wrong syntax and keys that stand twice; no value is null
-where it may not be or outside the limits of its type (`parts`). The native reader: the same for one value, by the schema of
-a variant; for a typed one by its type. Item by item: nothing is assumed of a token, each is converted from its own exact
-text; so this is the definition that the other two have to agree with, and `tests/pipeline/test_batch_reader.py` and
-`test_batch_records.py` compare them.
+`conforming.projection.Validation` plans it: where each field is read, and which task reads it; `run --explain FIELD` tells it.
 
-The way of a batch, in `batch_reading`: `batch_reader` (Spark calls it) → `json_batches` or `csv_batches` → `parts` → `forms`;
-`learning` finds keys that no field takes, `placing` puts the values back where their records stand.
-
-The judge in Python says of a record what item by item says; `tests/pipeline/test_judge.py` compares them, and
-`test_batch_records.py` compares runs that settle records with runs that do not.
+The sieve, for a record: one pattern over its text shows that every value is a token of the kind, and in a spelling, that its field takes
+(`forms`); Arrow's parser refuses wrong syntax and keys that stand twice; no value is null where it may not be or outside the limits of its
+type (`parts`). It never decides that a value is wrong. `tests/pipeline/sieved.py` holds it against reading one by one, and
+`tests/judging/corpus` says what values are. In `batch_reading`: `sieve` → `json_batches` or `csv_batches` → `parts` → `forms`; `learning`
+finds keys that no field takes, `placing` puts the values back where their records stand.
 """
 
 from importlib import import_module

@@ -1,7 +1,7 @@
 """Conforms any DataFrame to a dataset: typed columns, and for each row the reasons why it does not fit.
 
 Layer: pipeline.
-Shape: `conform` compiles one projection over the frame, as a run does over its source, and gives a `Conformed`. Nothing is
+Shape: `conform` has batches of the frame validated in tasks, as a run does with its source, and gives a `Conformed`. Nothing is
        computed before an action of Spark asks for rows.
 Rule: values do not depend on the settings of the session. Most settings count when Spark analyses an expression, which
       happens here, under the settings of a run; those that count later have to be right already, or the frame is refused.
@@ -29,6 +29,7 @@ from schemac.pipeline.reports.html import conform_fragment, conformed_fragment
 from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.spark.columns import ERRORS, POSITIONS, RAW, SOURCE
+from schemac.pipeline.spark.executors import ship
 from schemac.pipeline.spark.failures import sparks_errors_told
 from schemac.pipeline.spark.registration import active
 from schemac.pipeline.spark.sqltext import name
@@ -159,6 +160,8 @@ def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -
         raise error
     spark = frame.sparkSession
     _check_settings(frame)
+    # Its tasks run in Python, also on machines that do not have this package.
+    ship(spark)
     with sparks_errors_told(), active(spark), settings_of_a_run(spark, job):
         records = with_given(open_frame(frame, rules.get("json_column")), job)
         found = with_warnings(key_checked(projected(records, schema, job), schema, job), job)

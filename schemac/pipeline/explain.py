@@ -1,28 +1,37 @@
-"""Shows what a pipeline does with one field: where it is read, by which reader, how it is converted and checked.
+"""Shows what a pipeline does with one field: where it is read, how, and what becomes of values of each form.
 
 Layer: pipeline.
-Shape: the job with its schema in, a `FieldPlan` out. It is the plan that a run compiles, for a schema of this field alone:
-       nothing is described that is not run. Spark is needed to see the columns of the source; no record is read for it.
+Shape: the job with its schema in, a `FieldPlan` out. The judge that a run asks is asked about examples: nothing is described that is
+       not run. Spark is needed to see the columns of the source; no record is read for it.
 Errors: SC622 for a field that the schema does not have, and what opening the source may raise.
 """
 
-import re
 import textwrap
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from schemac.arrow.constrained import Constrained, constraints_of
+from schemac.constraints.constraint import Constraint
+from schemac.judging.description import NUMBERS, TEXTS, Outcome, outcomes, tokens_of, told
+from schemac.judging.parts import Context, cell_reader, json_reader
+from schemac.judging.scalars import clock_of
+from schemac.judging.shapes import is_scalar, storage_type
+from schemac.judging.tokens import parse
+from schemac.pipeline.batch_reading.record_task import FieldInput
 from schemac.pipeline.conforming.given import with_given
-from schemac.pipeline.conforming.projection import FieldSteps, field_steps
+from schemac.pipeline.conforming.projection import Validation
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.source import Records, open_records
 from schemac.pipeline.session import settings_of_a_run, start_session
 from schemac.pipeline.spark.failures import sparks_errors_told
 from schemac.pipeline.spark.registration import active
-from schemac.pipeline.values import inputs, shapes
+from schemac.pipeline.spark.value_columns import spark_type
+from schemac.pipeline.values import inputs
 from schemac.pipeline.values.clocks import with_zones, zone_of
 from schemac.source.catalogue import BACKFILL_SETTING, UNKNOWN_FIELD
 from schemac.source.pages import rule_pages
@@ -43,28 +52,22 @@ class FieldPlan:
     settings: dict[str, str]
     """What the pipeline file says about the field, and what holds for all: `format`, `epoch`, `zone`, `nullValues` …"""
     reader: str
-    steps: tuple[tuple[str, str], ...]
-    """Names and SQL of what is computed on the way, in order."""
-    value: str
-    """SQL of the value."""
-    checks: tuple[str, ...]
-    """SQL of the conditions under which the record is quarantined."""
+    """How the records are read: in the tasks that read the files, or out of batches that Spark brings."""
+    outcomes: tuple[Outcome, ...]
+    """What becomes of examples."""
     rules: tuple[str, ...]
-    """The rules that these checks name as reasons."""
+    """The rules that values of the field may break."""
 
     def to_json(self) -> dict[str, Any]:
         """Give the plan for programs."""
-        return {**asdict(self), "steps": [{"name": label, "sql": sql} for label, sql in self.steps]}
+        return asdict(self)
 
     def __str__(self) -> str:
         lines = [f"{self.field}: {self.type} ({self.spark_type} in Spark)", f"read from: {self.read_from}"]
         lines += [f"{key}: {text}" for key, text in self.settings.items()]
-        lines += [f"reader: {self.reader}", "steps:"]
-        lines += [_shown(f"{label} = {sql}") for label, sql in self.steps]
-        lines += ["value:", _shown(self.value), "quarantined if:"]
-        lines += [_shown(text) for text in self.checks] or ["  never"]
+        lines += [f"reader: {self.reader}", *(_shown(str(one)) for one in self.outcomes)]
         told = ", ".join(self.rules) or "none"
-        return "\n".join([*lines, f"with one of the rules: {told}"])
+        return "\n".join([*lines, f"quarantined with one of the rules: {told}"])
 
 
 def explain_field(
@@ -86,19 +89,65 @@ def explain_field(
 def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> FieldPlan:
     records = with_given(open_records(spark, job), job)
     member = with_zones(schema, job).field(field)
-    steps = field_steps(records, pa.schema([schema.field(field)]), job)
+    own = pa.schema([schema.field(field)], metadata=schema.metadata)
+    alone = Validation.of(records, own, job, may_pack=True)
+    found = _outcomes(alone.field_input(field), member, alone)
     return FieldPlan(
         field,
         f"{member.type}{'' if member.nullable else ' not null'}",
-        shapes.spark_type(member),
+        spark_type(member).simpleString(),
         _place(records, field, job),
         _settings(job, member),
-        steps.reader,
-        steps.steps,
-        steps.value,
-        steps.checks,
-        _rules(steps),
+        Validation.of(records, schema, job, may_pack=True).strategy,
+        found,
+        _rules(member, own, found, failing=field in records.failing),
     )
+
+
+def _outcomes(one: FieldInput, member: pa.Field, validation: Validation) -> tuple[Outcome, ...]:
+    if one.form == "nothing":
+        return ()
+    settings = validation.settings
+    if one.form in ("record", "json"):
+        read = json_reader(member, Context(settings), one.epoch)
+        return told(outcomes(tokens_of(member), parse, read))
+    if one.form == "pattern" or validation.is_text(member.name):
+        texts = [text for text in (*TEXTS, *NUMBERS) if text]
+        if one.form == "pattern":
+            origin = validation.job.fields[member.name]
+            assert origin is not None
+            return (Outcome("taken", (f"texts of the pattern `{origin.format}`",)),)
+        return told(outcomes(texts, str, cell_reader(member, settings, one.epoch)))
+    return (Outcome("taken", ("values of the column that are values of the field, exactly",)),)
+
+
+def _rules(
+    member: pa.Field, schema: pa.Schema, found: tuple[Outcome, ...], *, failing: bool
+) -> tuple[str, ...]:
+    """Find the rules that values of a field may break."""
+    named = {one.name for one in found}
+    if not member.nullable:
+        named.add("required")
+    if failing:
+        named.add("expression")
+    if found and found[0].name == "taken" and len(found) == 1:
+        named |= {"cast", "range", "precision", "length", "type", "key"}
+    if not is_scalar(member):
+        named |= {"cast", "range", "precision", "length", "type", "key", "required", "unexpected"}
+    data_type = storage_type(member.type)
+    if pa.types.is_timestamp(data_type) and data_type.tz is not None:
+        zone = clock_of(data_type, zone_of(member)).zone
+        named |= {"zone"} if zone is None else set() if zone == "UTC" else {"zone-gap", "zone-overlap"}
+    constraints = constraints_of(schema)
+    named |= {one.rule for place in constraints.columns for one in _all(place)}
+    named |= {"check"} if constraints.rows.checks else set()
+    return tuple(rule for rule in rule_pages() if rule in named)
+
+
+def _all(place: Constrained) -> Iterator[Constraint]:
+    yield from place.constraints
+    for child in place.children:
+        yield from _all(child)
 
 
 def _place(records: Records, field: str, job: Job) -> str:
@@ -133,13 +182,6 @@ def _settings(job: Job, member: pa.Field) -> dict[str, str]:
         "nullValues": ", ".join(map(repr, job.null_values)) or None,
     }
     return {key: text for key, text in told.items() if text is not None}
-
-
-def _rules(steps: FieldSteps) -> tuple[str, ...]:
-    """Find the rules that the compiled reasons name."""
-    text = "\n".join([*(sql for _, sql in steps.steps), *steps.reasons])
-    named = set(re.findall(r"'([a-z][A-Za-z-]*)(?:: [^']*)?'", text))
-    return tuple(rule for rule in rule_pages() if rule in named)
 
 
 def _shown(text: str) -> str:

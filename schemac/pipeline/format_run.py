@@ -14,7 +14,7 @@ from schemac.pipeline.conforming.gather import conformed, records_read
 from schemac.pipeline.conforming.preflight import check, check_places
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reading.absent_path import AbsentPath
+from schemac.pipeline.reading.absent_path import AbsentPath, explained
 from schemac.pipeline.reading.unchanged import Seen, changed_since, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport
@@ -63,7 +63,7 @@ def run_into_format(
         with on_spark(spark, job, identity, watch) as session, kept_alive(places, identity):
             attempt.carry_out(session, seen)
     except PipelineError as error:
-        attempt.stopped = changed_since(error, seen)
+        attempt.stopped = changed_since(explained(error, attempt.absent), seen)
     return attempt.report(started)
 
 

@@ -117,7 +117,7 @@ def write(
         raise PipelineError(PIPELINE_FILE, message, "give the rules to `conform`")
 
     def opened() -> Any:
-        return source if is_conformed else open_frame(source, rules.get("json_column"))
+        return source if is_conformed else [open_frame(source, rules.get("json_column"))]
 
     request = RunRequest(run_id)
     return _run(job, dataset, request, spark=source.sparkSession, progress=progress, opened=opened)

@@ -19,7 +19,7 @@ from schemac.pipeline.conforming.preflight import check, check_places
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.format_run import run_into_format
-from schemac.pipeline.reading.absent_path import AbsentPath
+from schemac.pipeline.reading.absent_path import AbsentPath, explained
 from schemac.pipeline.reading.unchanged import Seen, changed_since, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport
@@ -92,7 +92,7 @@ def run(
                 opened = partial(open_quarantine, session, job, replay, version)
             attempt.carry_out(session, opened, seen, version)
     except PipelineError as error:
-        attempt.stopped = changed_since(error, seen)
+        attempt.stopped = changed_since(explained(error, attempt.absent), seen)
     return attempt.report(watch, started)
 
 
@@ -144,6 +144,7 @@ class _Attempt:
             found = sink.find_run(self.identity, job.target.path, storage)
             assert found is not None
             return RunReport.of_earlier(found, job, time.monotonic() - started)
+        watch.end(self.rows_in)
         watch.at(Step.VERIFYING)
         differences = sink.differences(job.target.path, self.form, storage)
         if self.stopped is None:

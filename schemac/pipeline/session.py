@@ -31,6 +31,7 @@ from schemac.pipeline.spark.masters import check_master
 from schemac.pipeline.spark.registration import active
 from schemac.pipeline.spark.spark_home import with_links_as_home
 from schemac.pipeline.writing.table_sink import register_engine
+from schemac.pipeline.writing.workspace import folder_of_process
 from schemac.runs.errors import PipelineError
 from schemac.runs.identity import RunIdentity
 from schemac.runs.storage import storage_in_use
@@ -210,7 +211,9 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
     own = settings.get("spark.driver.extraJavaOptions", "")
     collector = "" if re.search(r"-XX:\+Use\w*GC\b", own) else COLLECTOR
     sooner = [LATE_OPTIMIZATION, archive_options(own)] if is_local else []
-    options = " ".join(filter(None, [HUGE_METHODS, collector, *sooner, own]))
+    # A Java that is killed leaves what it has there.
+    place = f"-Djava.io.tmpdir={folder_of_process()}"
+    options = " ".join(filter(None, [HUGE_METHODS, collector, place, *sooner, own]))
     settings = {**settings, "spark.driver.extraJavaOptions": options}
     builder = SparkSession.builder.master(master).appName(app_name)
     address = LOOPBACK if is_local else {}

@@ -28,7 +28,7 @@ from schemac.pipeline.declaration.job import AVAILABLE_NOW, Job
 from schemac.pipeline.declaration.source_options import OF_STREAMS
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.source import records_of_frame
+from schemac.pipeline.reading.source import Records, records_of_frame
 from schemac.pipeline.reading.table_source import stream_table
 from schemac.pipeline.reports.progress import Progress
 from schemac.pipeline.reports.run_facts import ReasonCount
@@ -83,7 +83,7 @@ class _Stream:
                 return
             job = _of_files(job, paths)
         else:
-            opened = partial(records_of_frame, frame, job.source.explode)
+            opened = partial(_records, frame, job)
         report = run(
             job,
             self.schema,
@@ -95,6 +95,10 @@ class _Stream:
             is_batch=True,
         )
         self.told(report)
+
+
+def _records(frame: DataFrame, job: Job) -> list[Records]:
+    return [records_of_frame(frame, job.source.explode)]
 
 
 def run_stream(

@@ -7,7 +7,6 @@ Errors: SC697 reference, for a table that cannot be compared.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +14,7 @@ import pyarrow.compute as pc
 
 from schemac.constraints.expressions import FieldNode
 from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, Check, ReferenceTo
-from schemac.constraints.survey import all_there, target_keys, twins, without_target
+from schemac.constraints.survey import Target, all_there, target_keys, twins, without_target
 from schemac.judging.forms import LONGEST_VALUE
 from schemac.judging.parts import Reason
 from schemac.judging.shapes import storage_type
@@ -58,14 +57,6 @@ def _object(rows: pa.RecordBatch, fields: list[tuple[str, tuple[str, ...]]], row
 
 def _of_nodes(nodes: Sequence[FieldNode]) -> list[tuple[str, tuple[str, ...]]]:
     return [(str(node), node.path) for node in nodes]
-
-
-@dataclass(frozen=True)
-class Target:
-    """The values that a reference may have."""
-
-    reference: ReferenceTo
-    keys: Any
 
 
 def target_of(reference: ReferenceTo, table: Any, own: pa.Schema) -> Target:

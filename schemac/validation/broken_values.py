@@ -1,7 +1,7 @@
 """The constraints of values that rows break, with the path of each value.
 
 Layer: validation.
-Shape: columns in their loose types in; reasons by rows out, in the order of `schemac/pipeline/values/constraints.py`: a value's own
+Shape: columns in their loose types in; reasons by rows out, a value's own
        constraints before those of its parts, item by item.
 """
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from schemac.judging.forms import LONGEST_VALUE
 from schemac.judging.judge import Judge
 from schemac.judging.loose import loose_array
-from schemac.judging.objects import as_record_value
+from schemac.judging.objects import as_record_value, text_of_object
 from schemac.judging.parts import Reader, Reason, Run
 from schemac.judging.proofs import Proof, proof_of, with_columns
 from schemac.judging.settings import Settings
@@ -143,9 +143,14 @@ class RowJudge:
             found, run = self.of_texts.read(record)
             return found, run.reasons
         mapping = as_mapping(row, self.of_objects.schema.names)
-        if mapping is None:
-            return {}, [Reason("", "malformed", repr(row)[:LONGEST_VALUE])]
-        found, run = self.of_objects.read(as_record_value(mapping))
+        try:
+            record = None if mapping is None else as_record_value(mapping)
+        except NotJsonError:
+            record = None
+        if record is None:
+            shown = repr(row) if mapping is None else shown_row(row)
+            return {}, [Reason("", "malformed", shown[:LONGEST_VALUE])]
+        found, run = self.of_objects.read(record)
         return found, run.reasons
 
 
@@ -178,8 +183,8 @@ def shown_row(row: Any) -> str:
         return row
     try:
         return json.dumps(row, ensure_ascii=False, default=_shown)
-    except (TypeError, ValueError):
-        return repr(row)
+    except (TypeError, ValueError, RecursionError):
+        return text_of_object(row)
 
 
 def _shown(value: Any) -> Any:

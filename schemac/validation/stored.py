@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from schemac.artifacts.rows import ROW_READER, RowReader, StoredRows
 from schemac.constraints.rows import RowConstraints, row_constraints
-from schemac.constraints.survey import Offence, survey
+from schemac.constraints.survey import Offence, Target, survey
 from schemac.evolution.tables import TABLES
 from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.judging.clocks import with_zones
@@ -26,6 +26,7 @@ from schemac.judging.typed_values import UnreadableTypeError
 from schemac.registry.installed import blamed, engines
 from schemac.source.catalogue import (
     BROKEN_CONSTRAINT,
+    FAILED_CHECK,
     TABLE_DRIFT,
     UNCHECKED_REFERENCE,
     UNCHECKED_ROWS,
@@ -124,25 +125,30 @@ class Comparison:
     def _typed(self, names: Sequence[str], source: pa.Schema) -> list[TypedColumn]:
         wanted = self.wanted.lowered.to_arrow()
         members = pa.schema([opened(wanted.field(name)) for name in names], wanted.metadata)
-        settings = Settings(is_alone=True)
+        settings = Settings()
         zoned = with_zones(members, lambda _: None, settings.timezone)
         return [TypedColumn.of(one, pa.schema(map(opened, source)), settings) for one in zoned]
 
     def report_broken(self, references: Mapping[str, str], report: Report) -> None:
         """Say which values do not fit their type, and which constraints rows break."""
-        names = self.columns(report)
         dataset = self.wanted.dataset
         rows = row_constraints(dataset.schema.extra, dataset.columns)
-        targets = reference_targets(rows, references, self.name, self.wanted, report) if names else {}
+        for one in self.offences(rows, references, report):
+            report_offence(one, self.name, self.stored.expression, report)
+
+    def offences(
+        self, rows: RowConstraints, references: Mapping[str, str], report: Report
+    ) -> Sequence[Offence]:
+        """Return the values that do not fit their type, and the constraints that they break, of whole rows these; none after saying why not."""
+        names = self.columns(report)
+        targets = reference_targets(rows, references, self.name, self.wanted, report) if names else []
         if report.has_errors:
-            return
+            return ()
         try:
-            found = (*self._unfit(names), *survey(dataset.columns, rows, self._scan, targets))
+            return (*self._unfit(names), *survey(self.wanted.dataset.columns, rows, self._scan, targets))
         except UnreadableRowsError as error:
             report.add(UNCHECKED_ROWS, f"{self.name}: its rows cannot be read: {error}", file=self.name)
-            return
-        for one in found:
-            report_offence(one, self.name, self.stored.expression, report)
+            return ()
 
     def _unfit(self, names: Sequence[str]) -> Sequence[Offence]:
         found: dict[tuple[str, str], Offence] = {}
@@ -187,14 +193,10 @@ def reference_targets(
     name: str,
     wanted: LockedSchemaVersion,
     report: Report,
-) -> Mapping[str, Any]:
+) -> list[Target]:
     """Return the values that are referred to, of each dataset whose table is named."""
-    found = {}
-    known = {one.dataset for one in rows.references}
-    for dataset in sorted(references.keys() - known):
-        near = closest(dataset, known)
-        help = f"did you mean `--reference {near}=…`?" if near else ""
-        report.add(UNUSABLE_REFERENCE, f"the schema refers to no dataset '{dataset}'", file=name, help=help)
+    found = []
+    report_unknown_references(rows, references, name, report)
     for one in rows.references:
         path = references.get(one.dataset)
         if path is None:
@@ -204,12 +206,23 @@ def reference_targets(
             continue
         try:
             table = _referred(path, [steps.partition(".")[0] for steps in one.to])
-            found[one.dataset] = target_of(one, table, wanted.lowered.to_arrow()).keys
+            found.append(target_of(one, table, wanted.lowered.to_arrow()))
         except (*_ERRORS, ModuleNotFoundError, UnusableTargetError) as error:
             message = f"the table {path} of {one.dataset} cannot be used: {_reason(error)}"
             help = error.help if isinstance(error, UnusableTargetError) else ""
             report.add(UNUSABLE_REFERENCE, message, file=name, path=one.path, help=help)
     return found
+
+
+def report_unknown_references(
+    rows: RowConstraints, references: Mapping[str, str], name: str, report: Report
+) -> None:
+    """Report tables that are named for datasets to which a schema does not refer."""
+    known = {one.dataset for one in rows.references}
+    for dataset in sorted(references.keys() - known):
+        near = closest(dataset, known)
+        help = f"did you mean `--reference {near}=…`?" if near else ""
+        report.add(UNUSABLE_REFERENCE, f"the schema refers to no dataset '{dataset}'", file=name, help=help)
 
 
 def _referred(path: str, names: Sequence[str]) -> pa.Table:
@@ -224,16 +237,37 @@ def _referred(path: str, names: Sequence[str]) -> pa.Table:
 
 def report_offence(offence: Offence, table: str, shown: Shown, report: Report) -> None:
     """Say which rows break a constraint, with what shows them."""
-    many = f"{'at least ' if offence.is_least else ''}{offence.count:,}"
+    count, values = _count_and_values(offence)
     verb = "is" if offence.count == 1 else "are"
-    among = ", among them" if offence.count > len(offence.values) else ":"
     report.add(
         BROKEN_CONSTRAINT,
-        f"{table}: {offence.path}: {many} {verb} not {offence.text}{among} {'; '.join(offence.values)} ({offence.rule.partition(':')[0]})",
+        f"{table}: {offence.path}: {count} {verb} not {offence.text}{values} ({offence.rule.partition(':')[0]})",
         file=table,
         path=offence.path,
         help=f"{shown(offence.rows)} shows {'them' if offence.count <= len(offence.rows) else 'the first of them'}",
     )
+
+
+def report_failed(
+    path: str, question: str, offence: Offence, table: str, shown: str, state: str, report: Report
+) -> None:
+    """Say which rows stand in the way of a change: `question` is what was asked of them, `shown` what shows them, `state` what became of the table."""
+    count, values = _count_and_values(offence)
+    verb = "does" if offence.count == 1 else "do"
+    report.add(
+        FAILED_CHECK,
+        f"{path}: {question}, but {count} {verb} not keep it{values}",
+        file=table,
+        path=path,
+        help=f"{shown} shows them; correct or remove these rows, or change the schema; {state}",
+    )
+
+
+def _count_and_values(offence: Offence) -> tuple[str, str]:
+    """Return how many values break a constraint, and the end of a sentence that lists the first of them."""
+    count = f"{'at least ' if offence.is_least else ''}{offence.count:,}"
+    among = ", among them" if offence.count > len(offence.values) else ":"
+    return count, f"{among} {'; '.join(offence.values)}"
 
 
 def _reason(error: Exception) -> str:

@@ -62,7 +62,7 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
     schema = dataset.to_arrow(metadata=True)
     constraints = constraints_of(schema)
     targets, unchecked = _targets(dataset, constraints, rules, schema)
-    settings = Settings(rules.unexpected, timezone=rules.timezone, is_alone=True)
+    settings = Settings(rules.unexpected, timezone=rules.timezone)
     found = []
     for batch in _judged(dataset, source, schema, settings):
         for row, reason in broken_values(constraints.columns, batch.rows):

@@ -67,7 +67,7 @@ def ingest(spark: SparkSession, tmp_path: Path) -> Runner:
         job = Job.model_validate(
             {
                 "source": {"path": str(source), "format": suffix, **options},
-                "target": {"path": str(target)},
+                "target": {"path": str(target), "allowEmpty": True},
                 **settings,
             }
         )

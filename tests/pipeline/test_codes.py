@@ -35,6 +35,7 @@ from schemac.registry.pages import page as page_of
 from schemac.source.catalogue import CHANGED_INPUT, UNREADABLE_INPUT, UNREADABLE_TABLE
 from schemac.source.diagnostic import Code, Severity
 from schemac.source.pages import Example, Page, rule_pages
+from tests.judging.value_corpus import read
 from tests.page_files import lay_out
 
 ROOT = Path(__file__).parents[2]
@@ -102,11 +103,18 @@ RULES = rule_pages()
 
 
 def test_give_a_page_to_each_rule() -> None:
-    """The rules are those that the pipeline's sources name: in a reason, or as the fault of a text."""
-    found = set()
+    """The rules are those that the corpus of values knows, and those that the sources of pipeline and judge name besides."""
+    found = {
+        outcome.split(" ")[0].split(":")[0]
+        for name in ("tokens", "cells")
+        for _, place, _, outcomes in read(name)
+        for outcome in outcomes
+        if place == "" and not outcome.startswith(("=", "[", ".", ";"))
+    }
+    assert found <= set(RULES)
     for path in [p for room in ("pipeline", "judging") for p in (ROOT / "schemac" / room).rglob("*.py")]:
         text = path.read_text(encoding="utf-8")
-        found |= set(re.findall(r"""literal\(["']([a-z][a-z-]+)["']\)""", text))
+        found |= set(RULES) & set(re.findall(r"\"([a-z][a-z-]+)\"", text))
         found |= set(re.findall(r"""^[A-Z_]+ = "(zone[a-z-]*): """, text, re.MULTILINE))
     found |= {QUOTES, BAD_ENCODING, DUPLICATE, UNEXPECTED, *EXPLAINED}
     found |= {UNIQUE_RULE, REFERENCE_RULE, CHECK_RULE, *(kind.attribute.name for kind in CONSTRAINTS)}

@@ -38,7 +38,7 @@ def test_every_reason_of_a_run_is_among_the_rules(spark: SparkSession, tmp_path:
     for field, rules in broken.items():
         found = plan(spark, job, field)
         assert rules <= set(found.rules), field
-        assert found.checks
+        assert found.outcomes
         assert field in found.read_from
 
 
@@ -66,9 +66,10 @@ def test_places_and_settings_are_told(
     assert "zone-gap" in said["at"]
     assert "format: dd.MM.yyyy\n" in said["day"]
     assert "nullValues: 'NA'\n" in said["day"]
-    assert "to_date" in said["day"] or "to_timestamp" in said["day"]
+    assert "taken: texts of the pattern `dd.MM.yyyy`" in said["day"]
+    assert "cast: text, 12" in said["at"]
     assert "nowhere" in said["gone"]
-    assert said["gone"].endswith("with one of the rules: none\n")
+    assert said["gone"].endswith("quarantined with one of the rules: none\n")
     assert main(["run", "p.yaml", "--explain", "day", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["run"] is None

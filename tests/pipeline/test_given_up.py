@@ -144,7 +144,7 @@ def test_a_worker_that_goes_on_cannot_commit_what_its_driver_gave_up(tmp_path: P
     writer, written = begun(tmp_path, "second", [3])
     paths = str(tmp_path / "t.lance"), str(tmp_path / "q.lance")
     assert settle(writer.run, *paths, sink_of(None), NO_STORAGE) is None
-    with pytest.raises(PipelineError, match="taken for dead"):
+    with pytest.raises(PipelineError, match="considered this run dead"):
         writer.commit([written])
     assert good(tmp_path) == [1, 2]
 

@@ -306,7 +306,7 @@ def test_run_that_was_taken_for_dead_fails_before_its_commit(tmp_path: Path, pro
     for mark in tmp_path.rglob(".open"):
         os.utime(mark, (0, 0))
     write(tmp_path, "next", [3], 1, "create", has_ids=False)
-    with pytest.raises(PipelineError, match="taken for dead") as caught:
+    with pytest.raises(PipelineError, match="considered this run dead") as caught:
         slow.commit(messages)
     slow.abort(messages)
     assert caught.value.code is ABANDONED_RUN

@@ -1,15 +1,18 @@
 """Runs on an object store: a real S3 API on loopback, which is slow at times, and in which others write at the same moment."""
 
+import json
 import os
 import pickle
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import lance
 import pyarrow as pa
 import pytest
 
+from schemac.cli.main import main
 from schemac.engines.lance.storage import options_for
 from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
@@ -107,6 +110,24 @@ def test_write_in_every_mode(rides: Store) -> None:
     assert_state(rides, [1, 2, 3], ["b", "a"], {"a": 3, "b": 1})
     write(storage, "c", "overwrite", [9])
     assert_state(rides, [9], ["c", "b", "a"], {"a": 3, "b": 1})
+
+
+def test_list_the_runs_of_a_pipeline(
+    rides: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The pipeline file says how the store is reached."""
+    write(Storage.parse(rides.section()), "a", "create", [1, 2], 3)
+    told = {
+        "source": {"path": "in.json"},
+        "schema": "t.yaml",
+        "target": {"path": TABLE},
+        "storage": rides.section(),
+    }
+    (tmp_path / "p.yaml").write_text(json.dumps(told))
+    (tmp_path / "t.yaml").write_text("fields:\n  - {name: id, type: Int64}\n")
+    assert main(["runs", "--format", "json", str(tmp_path / "p.yaml")]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (run["id"], run["records"]["written"], run["records"]["quarantined"]) == ("a", 2, 3)
 
 
 def every_third_passes() -> Callable[[str, str], bool]:

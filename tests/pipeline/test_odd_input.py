@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.conforming.projection import projected
 from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_grammar import Dialect
@@ -204,7 +203,7 @@ def test_cells_of_every_dialect_are_those_of_the_grammar(
     found = read_csv(
         spark, Source.model_validate({"path": str(tmp_path / "in.csv"), "format": "csv", "options": options})
     )
-    frame = projected(found.texts.frame, [[*found.parsing]])
+    frame = found.texts.frame.selectExpr("*", *(f"{text} as {label}" for label, text in found.parsing))
     fault = f"coalesce(_fault, if({found.corrupt} is null, null, 'malformed'))"
     rows = frame.selectExpr("_raw", fault, *found.cells.values()).collect()
     dialect = Dialect(sep=sep, quote=quote, escape=escape)

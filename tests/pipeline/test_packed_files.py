@@ -129,7 +129,7 @@ def test_write_nothing_of_a_file_that_is_not_read_to_its_end(
     )
     pack = PACKED[ending]
     path.write_bytes(pack(b'{"id": 1}\n') + bytes(512) + pack(b'{"id": 2}\n'))
-    with pytest.raises(PipelineError, match="pack it again") as caught:
+    with pytest.raises(PipelineError, match="compress it again") as caught:
         run(job, schema, spark=spark)
     assert caught.value.code is UNREADABLE_INPUT
     assert not (tmp_path / "t.lance").exists()

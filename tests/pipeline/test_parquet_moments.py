@@ -1,5 +1,6 @@
 """Timestamps of Parquet files, in microseconds and in nanoseconds: one rule for both, held against the zone database."""
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -117,7 +118,7 @@ def outcomes(report: RunReport, name: str) -> dict[int, Any]:
     if report.quarantine_path is not None:
         wanted = f"run = '{report.run}'"
         for bad in lance.dataset(report.quarantine_path).to_table(filter=wanted).to_pylist():
-            row = int(bad["raw"].split('"row":')[1].split(",")[0])
+            row = json.loads(bad["raw"])["row"]["row"]
             rules = [error["rule"].split(":")[0] for error in bad["errors"] if error["path"] == name]
             found[row] = rules[0] if rules else None
     return found
@@ -191,7 +192,7 @@ def test_the_same_inside_of_values(spark: SparkSession, tmp_path: Path, unit: st
     }
     bad = lance.dataset(report.quarantine_path).to_table().to_pylist()
     assert {
-        (int(one["raw"].split('"row":')[1].split(",")[0]), error["path"], error["rule"].split(":")[0])
+        (json.loads(one["raw"])["row"]["row"], error["path"], error["rule"].split(":")[0])
         for one in bad
         for error in one["errors"]
     } == broken

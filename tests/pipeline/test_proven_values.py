@@ -7,9 +7,10 @@ import pyarrow as pa
 from schemac.judging.arrays import plain_array, plain_type
 from schemac.judging.exact_types import to_field
 from schemac.judging.judge import Judge
-from schemac.pipeline.batch_reading.batch_reader import sieve_of
+from schemac.pipeline.batch_reading.sieve import sieve_of
 from schemac.pipeline.reading.source import Records
-from tests.pipeline.test_batch_records import SCHEMA, job_of, lines_of, shown
+from tests.pipeline.sieved import job_of
+from tests.pipeline.test_batch_records import SCHEMA, lines_of, shown
 
 RECORDS = 1_000
 
@@ -17,7 +18,7 @@ RECORDS = 1_000
 def test_prove_the_values_that_the_judge_reads() -> None:
     """Signs of zero too: JSON has none, for the variants of Spark drop them."""
     schema = pa.schema([field for field in SCHEMA if field.name != "uid"])
-    records = Records(lambda: None, "_raw", None, packed=lambda _: None)
+    records = Records(lambda: None, "_raw", None, worked=lambda _: None)
     sieve = sieve_of(records, schema, job_of(Path("in"), "json"))
     assert sieve is not None
     lines = lines_of("json", RECORDS)

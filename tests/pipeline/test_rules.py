@@ -133,7 +133,7 @@ def test_nested_values_tell_the_position(ingest: Any) -> None:
         blank,
         blank,
         {"st": {"items": [], "n": 1}, "vec": [1.0, 2.5], "m": [("a", {"x": 1}), ("b", None)],
-         "im": [(-2, None), (1, 1)], "names": None},
+         "im": [(1, 1), (-2, None)], "names": None},
         {**blank, "st": {"items": [{"k": 1, "w": [0.5]}, {"k": 2, "w": None}], "n": None}, "names": ["a", None, "é\n"]},
     ]  # fmt: skip
     assert report.differences == ()

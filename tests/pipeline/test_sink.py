@@ -214,7 +214,7 @@ def test_typed_sources_are_checked_too(spark: SparkSession, tmp_path: Path) -> N
     )  # fmt: skip
     job = {
         "source": {"path": str(tmp_path / "in"), "format": "parquet"},
-        "target": {"path": str(tmp_path / "t.lance")},
+        "target": {"path": str(tmp_path / "t.lance"), "allowEmpty": True},
     }
     report = run(Job.model_validate(job), schema, spark=spark)
     found = {(reason.path, reason.rule) for reason in report.reasons}

@@ -17,7 +17,7 @@ from schemac.pipeline.declaration.source_options import FORMS, option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.runner import RunReport, run
 from schemac.runs.request import RunRequest
-from schemac.source.catalogue import SOURCE_TYPE_MISMATCH
+from schemac.source.catalogue import EMPTIED_TABLE, SOURCE_TYPE_MISMATCH
 from tests.pipeline.conftest import rows_of
 
 FIELD = pa.field
@@ -260,14 +260,13 @@ def test_a_table_with_finer_timestamps_than_sparks_is_refused(
 
 
 @pytest.mark.spark
-def test_a_row_without_raw_text_says_so(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_row_without_raw_text_tells_its_types(spark: SparkSession, tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": ["x"]}), tmp_path / "in.parquet")
-    report = run_source(spark, tmp_path, ONE, {"path": str(tmp_path / "in.parquet"), "format": "parquet"})
+    report = run_source(
+        spark, tmp_path, ONE, {"path": str(tmp_path / "in.parquet"), "format": "parquet"}, allowEmpty=True
+    )
     (row,) = lance.dataset(report.quarantine_path).to_table().to_pylist()
-    assert json.loads(row["raw"]) == {
-        "_note": "the source has no raw text: this is the row as JSON",
-        "id": "x",
-    }
+    assert json.loads(row["raw"]) == {"types": {"id": "string"}, "row": {"id": "x"}}
 
 
 @pytest.mark.spark
@@ -283,3 +282,27 @@ def test_a_table_is_not_emptied_unless_that_is_declared(
         run_source(spark, tmp_path, ONE, source)
     assert len(rows_of(str(tmp_path / "out.lance"))) == 1
     assert run_source(spark, tmp_path, ONE, source, allowEmpty=True).rows_written == 0
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("target", [{"format": "lance"}, {"format": "parquet"}])
+def test_a_first_run_of_which_nothing_fits_is_refused(
+    spark: SparkSession, tmp_path: Path, target: dict[str, Any]
+) -> None:
+    """Neither table nor quarantine is made; a table that is there takes a run of which nothing fits."""
+    (tmp_path / "in.json").write_text('{"id": "x"}\n{"id": 2.5}\n')
+    source = {"path": str(tmp_path / "in.json")}
+    for mode in ("create", "append", "overwrite"):
+        with pytest.raises(PipelineError, match=r"none of the 2 records fits.*`id` type") as caught:
+            run_source(spark, tmp_path, ONE, source, mode=mode, **target)
+        assert caught.value.code is EMPTIED_TABLE
+        assert sorted(path.name for path in tmp_path.glob("out*")) == []
+    job = {"source": source, "target": {"path": str(tmp_path / "out"), **target}, "fields": {"id": "trip.id"}}
+    with pytest.raises(PipelineError, match=r"no record that was read has `trip\.id`") as caught:
+        run(Job.model_validate(job), pa.schema([FIELD("id", pa.int32(), False)]), spark=spark)
+    assert (caught.value.code, caught.value.place[:2]) == (EMPTIED_TABLE, ("fields", "id"))
+    assert (
+        run_source(spark, tmp_path, ONE, source, mode="append", allowEmpty=True, **target).rows_quarantined
+        == 2
+    )
+    assert run_source(spark, tmp_path, ONE, source, mode="append", **target).rows_quarantined == 2

@@ -16,7 +16,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.runner import RunReport, run
 from schemac.runs.request import RunRequest
 
@@ -408,16 +407,6 @@ def test_clocks_of_a_few_zones(spark: SparkSession, tmp_path: Path) -> None:
         2007,
         2013,
     )
-
-
-def test_zone_that_only_python_knows_is_named(spark: SparkSession, tmp_path: Path) -> None:
-    """Whoever has newer time zone data; here Java's are asked for a zone that no data have."""
-    schema = pa.schema([("row", pa.int32()), ("at", pa.timestamp("us", "UTC"))])
-    source = {"timezone": "UTC"}
-    cells = [("at", "2024-07-01T12:00:00")]
-    zoned = schema.set(1, schema.field("at").with_metadata({b"schemac.dev/clockZone": b'"America/Nowhere"'}))
-    with pytest.raises(PipelineError, match="does not know the time zone `America/Nowhere`"):
-        go(spark, tmp_path, zoned, cells, "csv", source=source)
 
 
 def _is_known_alike(spark: SparkSession, zone: str, first: int, last: int) -> bool:

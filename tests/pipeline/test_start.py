@@ -16,6 +16,7 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.spark import java, spark_home
 from schemac.pipeline.spark.class_archive import archive_options, archive_path, take
+from schemac.pipeline.writing.workspace import PREFIX, folder_of_process, temporary_folder
 
 JOB = Job.model_validate({"source": {"path": "a.parquet", "format": "parquet"}, "target": {"path": "t"}})
 
@@ -248,3 +249,32 @@ def without_java(environment: dict[str, str], programs: Path) -> dict[str, str]:
                 (programs / program.name).symlink_to(program)
     others = {name: text for name, text in environment.items() if name != "JAVA_HOME"}
     return {**others, "PATH": str(programs)}
+
+
+LEAVES = """
+import os, signal, sys
+from schemac.pipeline.writing.workspace import folder_of_process
+
+(folder_of_process() / "blockmgr-1").mkdir()
+print(folder_of_process(), flush=True)
+if sys.argv[1] == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("end", ["killed", "done"])
+def test_what_a_dead_process_left_goes_with_the_next_run(end: str) -> None:
+    told = subprocess.run([sys.executable, "-c", LEAVES, end], capture_output=True, text=True, check=False)
+    folder = Path(told.stdout.strip())
+    assert folder.name.startswith(PREFIX)
+    assert folder.is_dir() == (end == "killed")
+    with temporary_folder():
+        assert not folder.exists()
+
+
+@pytest.mark.spark
+def test_java_has_its_temporary_files_where_they_are_removed(spark: SparkSession) -> None:
+    spark.range(10).repartition(2).count()
+    place = Path(spark._jvm.java.lang.System.getProperty("java.io.tmpdir"))
+    assert place == folder_of_process()
+    assert list(place.glob("blockmgr-*"))

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import signal
 import socket
 import threading
@@ -12,19 +13,24 @@ from typing import Any
 
 import lance
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
-from schemac.pipeline.codes import WORKER_KILLED
+from schemac.pipeline.codes import EXECUTOR_LOST, SESSION_STOPPED, UNREACHABLE_MASTER, WORKER_KILLED
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.reports.progress import ORDER, State, Step
+from schemac.pipeline.reading.source import check_source
+from schemac.pipeline.reports.progress import ORDER, Notes, State, Step
 from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import run
 from schemac.pipeline.spark.failures import not_started, told
 from schemac.pipeline.spark.masters import check_master
-from schemac.source.catalogue import UNREADABLE_INPUT
+from schemac.pipeline.writing.table_sink import _counted
+from schemac.runs import staging
+from schemac.source.catalogue import SOURCE_TYPE_MISMATCH, UNREADABLE_INPUT
+from schemac.source.diagnostic import Code
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False)])
 
@@ -46,8 +52,18 @@ def test_progress_counts_records_and_never_falls_back(spark: SparkSession, tmp_p
     assert order == sorted(order)
     records = [state.records for state in states]
     assert records == sorted(records)
-    assert 0 < records[-1] <= report.rows_in == 1_000_000
+    assert records[-1] == report.rows_in == 1_000_000
     assert any(state.rate > 0 for state in states)
+
+
+@pytest.mark.parametrize("batches", [[1], [100], [1, 2, 3], [4096] * 50])
+def test_every_record_of_a_task_is_noted(tmp_path: Path, batches: list[int]) -> None:
+    """Also those that came after the last note, which is written only now and then."""
+    (tmp_path / staging.NOTES).mkdir()
+    notes = Notes(str(tmp_path), 3)
+    rows = (pa.record_batch({"id": pa.array(range(count))}) for count in batches)
+    assert sum(batch.num_rows for batch in _counted(rows, notes)) == sum(batches)
+    assert (tmp_path / staging.NOTES / "3").read_text() == str(sum(batches))
 
 
 @pytest.mark.spark
@@ -217,3 +233,98 @@ def test_session_that_does_not_start_names_the_cause_in_the_log() -> None:
     log = "26/11/21 WARN StandaloneAppClient: Failed to connect to master nowhere:7077\n\tat x.y(Z.java:1)\n"
     assert "cannot be reached" in str(not_started("Py4JJavaError: null", log))
     assert "told here" in str(not_started("x\nCaused by: java.lang.Error: told here\n", "INFO nothing\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        (
+            "Job aborted due to stage failure: Master removed our application: FAILED",
+            EXECUTOR_LOST,
+            r"all of its executors had died \(FAILED\).*look at their logs",
+        ),
+        (
+            "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.",
+            SESSION_STOPPED,
+            "its executors may all have died: look at their logs",
+        ),
+        (
+            (
+                "[FAILED_READ_FILE.PARQUET_COLUMN_DATA_TYPE_MISMATCH] Encountered error while reading file file:///in/2.parquet. Data type"
+                " mismatches when reading Parquet column [a]. Expected Spark type bigint, actual Parquet type BINARY. SQLSTATE: KD001"
+            ),
+            SOURCE_TYPE_MISMATCH,
+            r"column a of `file:///in/2.parquet` is BINARY, and bigint in other files.*`sources:",
+        ),
+    ],
+)
+def test_causes_and_ways_out(text: str, code: Code, said: str) -> None:
+    error = told(text)
+    assert error.code is code
+    assert re.search(said, str(error)) is not None
+
+
+WARNED = """26/11/23 22:28:26 WARN Utils: Your hostname resolves to a loopback address: 127.0.0.1
+WARNING: Using incubator modules: jdk.incubator.vector
+"""
+
+
+def test_the_cause_is_not_hidden_by_warnings_of_java() -> None:
+    mistyped = 'Exception in thread "main" org.apache.spark.SparkException: Master must either be yarn or start with spark, k8s, or local'
+    for log, text in (
+        (WARNED + mistyped, "[JAVA_GATEWAY_EXITED] ..."),
+        ("", "Could not parse Master URL: 'lokal[2]'"),
+    ):
+        error = not_started(text, log)
+        assert error.code is UNREACHABLE_MASTER
+        assert "`local[2]`" in (error.help or "")
+    error = not_started(
+        "[JAVA_GATEWAY_EXITED] ...", WARNED + "Error: Unable to access jarfile x.jar\n" + WARNED
+    )
+    assert error.help == "Error: Unable to access jarfile x.jar"
+    assert "loopback" in (not_started("x", WARNED).help or "")
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be", "utf-8"]
+)
+@pytest.mark.parametrize(
+    ("form", "text"), [("json", '{"id": 1}\n'), ("csv", "id\n1\n"), ("geojson", '{"features": []}')]
+)
+def test_name_the_encoding_that_a_file_looks_like(
+    tmp_path: Path, form: str, text: str, encoding: str
+) -> None:
+    (tmp_path / "in").write_bytes(text.encode(encoding))
+    source = {"path": str(tmp_path / "in"), "format": form}
+    told_job = Job.model_validate({"source": source, "target": {"path": str(tmp_path / "t.lance")}})
+    if encoding == "utf-8":
+        check_source(told_job)
+        return
+    with pytest.raises(PipelineError, match="is no UTF-8, it looks like UTF-") as caught:
+        check_source(told_job)
+    assert caught.value.code is UNREADABLE_INPUT
+    named = re.search(r"encoding: (\S+?)}", caught.value.help or "")
+    assert named is not None
+    assert (tmp_path / "in").read_bytes().decode(named[1]) == text
+    check_source(
+        Job.model_validate(
+            {
+                **told_job.model_dump(exclude_defaults=True, by_alias=True),
+                "source": {**source, "options": {"encoding": named[1]}},
+            }
+        )
+    )
+
+
+@pytest.mark.spark
+def test_files_of_two_types_are_told_with_a_way_that_works(spark: SparkSession, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": [1, 2]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"id": ["3", "x"]}), tmp_path / "2.parquet")
+    source = {"path": [str(tmp_path / name) for name in ("1.parquet", "2.parquet")], "format": "parquet"}
+    target = {"path": str(tmp_path / "t.lance")}
+    with pytest.raises(PipelineError, match=r"the column id of `\S+/[12]\.parquet` is ") as caught:
+        run(Job.model_validate({"source": source, "target": target}), SCHEMA, spark=spark)
+    assert caught.value.code is SOURCE_TYPE_MISMATCH
+    sources = [{"path": path, "format": "parquet"} for path in source["path"]]
+    report = run(Job.model_validate({"sources": sources, "target": target}), SCHEMA, spark=spark)
+    assert (report.rows_written, report.rows_quarantined) == (3, 1)

@@ -183,9 +183,12 @@ def test_refuse_what_is_no_run(wrong: dict[str, Any]) -> None:
 
 
 def test_list_the_runs(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a table, of its quarantine, and of the target that a pipeline file names."""
     place.run(id="one")
     place.run("overwrite", id="two")
-    for name in ("t.lance", "q.lance"):
+    (place.folder / "p.yaml").write_text("source: {path: in.json}\nschema: m.yaml\ntarget: {path: t.lance}\n")
+    (place.folder / "m.yaml").write_text("fields:\n  - {name: id, type: Int64}\n")
+    for name in ("t.lance", "q.lance", "p.yaml"):
         assert main(["runs", "--format", "json", str(place.folder / name)]) == 0
         found = json.loads(capsys.readouterr().out)["runs"]
         assert [(run["id"], run["mode"], run["version"]) for run in found] == [
@@ -200,5 +203,9 @@ def test_list_the_runs(place: Place, capsys: pytest.CaptureFixture[str]) -> None
     assert header.split()[:2] == ["version", "committed"]
     assert line.split()[0] == "2"
     assert "two" in line
-    assert main(["runs", str(place.folder / "none.lance")]) == 1
-    assert "there is no table" in capsys.readouterr().out
+    (place.folder / "none.yaml").write_text(
+        (place.folder / "p.yaml").read_text().replace("t.lance", "n.lance")
+    )
+    for name in ("none.lance", "none.yaml"):
+        assert main(["runs", str(place.folder / name)]) == 1
+        assert "there is no table" in capsys.readouterr().out

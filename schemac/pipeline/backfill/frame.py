@@ -82,7 +82,7 @@ class Frames:
 
     def of(self, version: int, parts: tuple[int, ...]) -> DataFrame:
         """Return the frame over these parts of a version."""
-        check_constants(self.spark, self.job, self.schema)
+        check_constants(self.job, self.schema)
         rows = self._rows(version, parts, self._needed(version))
         if self.job.where is not None:
             rows = rows.where(functions.expr(self.job.where))

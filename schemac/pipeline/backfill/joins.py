@@ -19,7 +19,7 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, open_records
 from schemac.pipeline.spark.sqltext import name
-from schemac.pipeline.values.inputs import Json, Text, Typed
+from schemac.pipeline.values.inputs import Input, Json, Typed
 from schemac.source.catalogue import JOIN
 
 SHOWN_KEYS = 3
@@ -87,10 +87,10 @@ def _value_of(records: Records) -> str:
     return f"struct({', '.join(members)})"
 
 
-def _column(found: Json | Text | Typed) -> str:
+def _column(found: Input) -> str:
     if isinstance(found, Typed):
         return found.column
-    return found.text if isinstance(found, Text) else found.variant
+    return found.variant if isinstance(found, Json) else found.text
 
 
 def _check_types(label: str, left: str, types: dict[str, DataType], held: DataType, right: str) -> None:

@@ -128,6 +128,7 @@ class FillTask:
                 self._count(batch, counts)
                 if not counts.unfit:
                     yield to_schema(batch, schema)
+            notes.note()
             counts.refuse_unfit()
         except Exception as error:
             failure.append(error)

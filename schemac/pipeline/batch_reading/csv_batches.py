@@ -66,7 +66,7 @@ class CsvBatches:
             if pc.any(fits).as_py():
                 found = [(np.flatnonzero(fits), self._parsed(records.filter(fits)))]
         except pa.ArrowInvalid:
-            # No record is lost: all of them are read item by item.
+            # No record is lost: all of them are read one by one.
             found = []
         return placed(found, len(records), self.spark)
 

@@ -4,7 +4,7 @@ Layer: pipeline.
 Shape: for an Arrow type without children a `Form`: a pattern in RE2's dialect over the text of a value, the type that Arrow's
        parser is asked for, the limits that only show in the values, and the type that Spark's column has.
 Rule: a form says too little rather than too much. What it matches means the same to Arrow and to `scalars`; whatever it
-      does not match is read, or refused, item by item.
+      does not match is read, or refused, one by one.
 """
 
 from dataclasses import dataclass
@@ -16,17 +16,11 @@ import pyarrow.compute as pc
 
 from schemac.attributes.attribute import Role
 from schemac.attributes.zones import is_utc
+from schemac.judging.clocks import zone_of
+from schemac.judging.forms import FLOAT16_OVERFLOW, FLOAT32_LARGEST, LARGEST_BFLOAT16
 from schemac.judging.scalars import Token
+from schemac.judging.shapes import extension_name, role_of, storage_type
 from schemac.kinds.units import FRACTION_DIGITS
-from schemac.pipeline.values.clocks import zone_of
-from schemac.pipeline.values.scalars import (
-    FLOAT16_OVERFLOW,
-    FLOAT32_LARGEST,
-    LARGEST_BFLOAT16,
-    extension_name,
-    role_of,
-    storage_type,
-)
 
 INTEGER = "-?(?:0|[1-9][0-9]{0,17})"
 NUMBER = r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?"
@@ -42,7 +36,6 @@ ZONE = "(?:Z|[+-](?:0[0-9]|1[0-7]):[0-5][0-9])"
 
 # The bits of a double that a float does not have, and the middle of what they can be.
 _BELOW_FLOAT, _MIDDLE = np.uint64(2**29 - 1), 2**28
-_NEGATIVE_ZERO = np.uint64(2**63)
 SMALLEST_NORMAL_FLOAT = 2.0**-126
 
 
@@ -61,8 +54,6 @@ class Form:
     def read(self, values: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         """Give the column for Spark, and which values are outside the limits; None where none is."""
         outside = self._outside(values) if self.limits is not None else None
-        if pa.types.is_floating(values.type):
-            outside = either(outside, _negative_zeros(values))
         if pa.types.is_float32(self.spark):
             outside = either(outside, _rounded_in_doubt(values))
         if outside is not None:
@@ -99,13 +90,6 @@ class Form:
 def either(a: pa.Array | None, b: pa.Array | None) -> pa.Array | None:
     """Join two masks, of which None is false everywhere."""
     return b if a is None else a if b is None else pc.or_(a, b)
-
-
-def _negative_zeros(values: pa.Array) -> pa.Array | None:
-    """Which doubles are -0.0: item by item it depends on the format whether zero has a sign, and JSON's has none."""
-    doubles = values.fill_null(0.0).to_numpy(zero_copy_only=False)
-    found = doubles.view(np.uint64) == _NEGATIVE_ZERO
-    return pa.array(found) if found.any() else None
 
 
 def _rounded_in_doubt(values: pa.Array) -> pa.Array | None:

@@ -71,7 +71,7 @@ class JsonBatches:
         try:
             found = list(self._pieces(records.filter(fits), np.flatnonzero(fits), [MOST_ATTEMPTS]))
         except pa.ArrowInvalid:
-            # Arrow cannot convert what a form lets pass: no record is lost, all are read item by item.
+            # Arrow cannot convert what a form lets pass: no record is lost, all are read one by one.
             found = []
         return placed(found, len(records), self.spark)
 

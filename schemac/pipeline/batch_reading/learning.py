@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: some records in, a tree that also has their other keys out. What is learned decides about speed only: a record with
-       a key that is not known, or a value of another kind, is read item by item.
+       a key that is not known, or a value of another kind, is read one by one.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,8 @@ from schemac.judging.scalars import Token
 from schemac.pipeline.batch_reading.forms import NUMBER, Form
 from schemac.pipeline.batch_reading.parts import Items, Leaf, Members, Part
 
-MOST_LEARNED_KEYS = 200
+MOST_LEARNED_KEYS, MOST_LEARNED_LEVELS = 200, 16
+"""A record with more is read one by one."""
 
 MayLearn = Callable[[tuple[str, ...], str], bool]
 """Whether the object at a path may have a key that no field takes."""
@@ -49,7 +50,9 @@ def _is_vague(part: Part) -> bool:
 
 
 def _learned(values: list[Any], may_learn: MayLearn, path: tuple[str, ...]) -> Part | None:
-    """Describe values that no field takes; None where they are of several kinds."""
+    """Describe values that no field takes; None where they are of several kinds, or nested too deep."""
+    if len(path) > MOST_LEARNED_LEVELS:
+        return None
     kinds = {float if type(value) is int else type(value) for value in values}
     if len(kinds) > 1:
         return None

@@ -15,24 +15,22 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
-from schemac.pipeline.batch_reading.batch_reader import sieve_of, with_packed
-from schemac.pipeline.batch_reading.column_settling import columns_settled
-from schemac.pipeline.batch_reading.settling import settling_of
-from schemac.pipeline.conforming.given import constant, with_given
+from schemac.pipeline.batch_reading.record_task import FieldInput, RecordTask
+from schemac.pipeline.conforming.given import constant_text, with_given
 from schemac.pipeline.conforming.merge_settings import merge_of, with_marker, without_other_reasons
-from schemac.pipeline.conforming.projection import conform, key_checked, settled, with_warnings
+from schemac.pipeline.conforming.projection import conform, key_checked, settings_of, with_warnings
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.absent_path import AbsentPath
 from schemac.pipeline.reading.absent_paths import absent_paths
 from schemac.pipeline.reading.source import Records, check_source, open_records
-from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, SOURCE
+from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS
 from schemac.pipeline.spark.packed import COUNTED, NOT_PACKED, PACKED
 from schemac.pipeline.values.clocks import with_zones
 from schemac.source.catalogue import INVALID_CONSTANT
 
 Opened = Callable[[], Any]
-"""Gives `Records`, or a DataFrame that is conformed already."""
+"""Gives lists of `Records`, or a DataFrame that is conformed already."""
 
 
 class Gathered(NamedTuple):
@@ -52,26 +50,32 @@ class Gathered(NamedTuple):
 
 
 def gathered(
-    spark: SparkSession, job: Job, schema: pa.Schema, given: Records | None = None, *, may_pack: bool = False
+    spark: SparkSession,
+    job: Job,
+    schema: pa.Schema,
+    given: Sequence[Records] | None = None,
+    *,
+    may_pack: bool = False,
 ) -> Gathered:
-    """Conform the records of each source, and count those that were read, on their own; or records that are given in place of the one source.
+    """Conform the records of each source, and count those that were read, on their own; or records that are `given` in place of the one source.
 
     With `may_pack` some rows of the frame may stand for many records (see `packed`).
     """
-    frames, counts, absent = [], [], list[AbsentPath]()
-    is_replay = given is not None and ADDRESS in given.partitions
+    frames, counts, absent = [], list[Observation](), list[AbsentPath]()
+    is_replay = any(ADDRESS in records.partitions for records in given or ())
     for i, part in enumerate(job.parts):
         with _placed(job, i):
-            check_constants(spark, part, schema)
-            counted = Observation(f"records read from source {i}")
-            records = with_given(open_records(spark, part) if given is None else given, part)
+            check_constants(part, schema)
             marked, read = with_marker(part, schema)
-            if given is None:
-                missing = absent_paths(records, part.source, marked.fields)
-                absent += [replace(one, place=job.place_of(i, one.place)) for one in missing]
             read = read.append(ADDRESS_FIELD) if is_replay else read
-            frames.append(_conformed(records, read, marked, counted, may_pack=may_pack and given is None))
-            counts.append(counted)
+            for opened in [open_records(spark, part)] if given is None else given:
+                counted = Observation(f"records read from source {i}, {len(counts)}")
+                records = with_given(opened, part)
+                if given is None:
+                    missing = absent_paths(records, part.source, marked.fields)
+                    absent += [replace(one, place=job.place_of(i, one.place)) for one in missing]
+                frames.append(_conformed(records, read, marked, counted, may_pack=may_pack and given is None))
+                counts.append(counted)
     if any(PACKED in frame.columns for frame in frames):
         frames = [frame if PACKED in frame.columns else frame.selectExpr("*", NOT_PACKED) for frame in frames]
     return Gathered(reduce(DataFrame.union, frames), counts, absent)
@@ -81,20 +85,9 @@ def _conformed(
     records: Records, schema: pa.Schema, job: Job, counted: Observation, *, may_pack: bool
 ) -> DataFrame:
     """Conform records, where they are read if Spark is not needed for that, and count them."""
-    count = functions.count(functions.lit(1)).alias("rows")
-    zoned = with_zones(schema, job)
-    columns = columns_settled(records, zoned, job) if may_pack else None
-    if columns is not None:
-        found = settled(records, columns.frame, schema, job, raw=columns.raw)
-        return found.observe(counted, functions.expr(COUNTED).alias("rows"))
-    sieve = sieve_of(records, zoned, job) if may_pack else None
-    if sieve is not None:
-        count = functions.expr(COUNTED).alias("rows")
-        settling = settling_of(records, sieve, zoned, job)
-        if settling is not None and records.worked is not None:
-            return settled(records, records.worked(settling), schema, job).observe(counted, count)
-        records = with_packed(records, sieve)
-    return conform(records.with_frame(records.frame.observe(counted, count)), schema, job)
+    found = conform(records, schema, job, may_pack=may_pack)
+    count = COUNTED if PACKED in found.columns else "count(1)"
+    return found.observe(counted, functions.expr(count).alias("rows"))
 
 
 def conformed(
@@ -136,7 +129,7 @@ def _placed(job: Job, part: int) -> Iterator[None]:
         raise
 
 
-def check_constants(spark: SparkSession, job: Job, schema: pa.Schema) -> None:
+def check_constants(job: Job, schema: pa.Schema) -> None:
     """Refuses a constant that does not fit its field, by the rules for records: otherwise all records were quarantined."""
     origins = {
         label: origin
@@ -145,16 +138,20 @@ def check_constants(spark: SparkSession, job: Job, schema: pa.Schema) -> None:
     }
     if not origins:
         return
-    one = spark.range(1).selectExpr(f"'' as {RAW}", f"cast(null as string) as {SOURCE}")
-    records = Records(
-        lambda: one, RAW, None, columns={}, given={label: constant(origins[label]) for label in origins}
+    wanted = with_zones(pa.schema([schema.field(label) for label in origins], schema.metadata), job)
+    inputs = [FieldInput(label, "json", label) for label in origins]
+    task = RecordTask(wanted.serialize().to_pybytes(), settings_of(job), tuple(inputs))
+    texts = {label: [constant_text(origin.value)] for label, origin in origins.items()}
+    (found,) = task.rows(
+        pa.RecordBatch.from_pydict(texts, pa.schema([(label, pa.string()) for label in origins]))
     )
-    wanted = pa.schema([schema.field(label) for label in origins])
-    (row,) = conform(records, wanted, job).select(ERRORS).collect()
-    for why in row[0] or ():
+    for why in found.column(ERRORS)[0].as_py() or ():
+        path = why["path"]
         label = next(
-            label for label in origins if why.path == label or why.path.startswith((f"{label}.", f"{label}["))
+            label for label in origins if path == label or path.startswith((f"{label}.", f"{label}["))
         )
-        message = f"the constant of `{label}` does not fit its field, {schema.field(label).type}: {why.rule}"
-        help = f"`schemac explain {why.rule.partition(':')[0]}` explains the rule"
+        message = (
+            f"the constant of `{label}` does not fit its field, {schema.field(label).type}: {why['rule']}"
+        )
+        help = f"`schemac explain {why['rule'].partition(':')[0]}` explains the rule"
         raise PipelineError(INVALID_CONSTANT, message, help, place=("fields", label, "value"))

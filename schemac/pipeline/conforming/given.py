@@ -22,7 +22,7 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES, METADATA, file_part, no_file
 from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records
 from schemac.pipeline.spark.sqltext import literal, name
-from schemac.pipeline.values.inputs import Input, Json, Text, Typed, parse_steps, typed_input
+from schemac.pipeline.values.inputs import Input, Json, JsonText, Text, Typed, parse_steps, typed_input
 from schemac.source.catalogue import INVALID_EXPRESSION
 
 ALL, VALUE = "__all", "v"
@@ -55,7 +55,12 @@ def with_given(records: Records, job: Job) -> Records:
 
 def constant(origin: FieldSource) -> Input:
     """Read a constant as a record would have it."""
-    return Json(f"parse_json({literal(json.dumps(origin.value, ensure_ascii=False, default=str))})")
+    return JsonText(literal(constant_text(origin.value)))
+
+
+def constant_text(value: Any) -> str:
+    """Write a constant as JSON."""
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 class Scope:

@@ -15,7 +15,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from schemac.arrow.lower import LoweringOptions, lower
+from schemac.arrow.lower import lower
+from schemac.arrow.lower_metadata import with_version
 from schemac.artifacts.emission import ARTIFACTS
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
@@ -35,7 +36,7 @@ from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import Locked, locked_datasets
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.overlays import RunOverlay
 from schemac.project.stages import check_source, emit
 from schemac.registry.installed import engines
@@ -80,7 +81,8 @@ class LoadedJob:
         if self.job.target.is_of_spark:
             return TableForm(self.lowered.to_arrow())
         sink = sink_of(self.job.target.format)
-        form = sink.form(self.lowered, self.numbers, self.dataset.schema.extra)
+        lowered = self.lowered if self.version is None else with_version(self.lowered, self.version)
+        form = sink.form(lowered, self.numbers, self.dataset.schema.extra)
         return replace(form, version=self.version)
 
     def report(self, error: PipelineError, report: Report) -> None:
@@ -217,19 +219,12 @@ def _lowered(
     job: Job, dataset: LogicalDataset, project: Project, document: Document, report: Report
 ) -> LoadedJob | None:
     """Compile the schema of a job as the engine of its table will have it; None where that engine refuses it."""
-    lowering = LoweringOptions(project.defaults)
-    targets = schema_engines(job.target)
-    options = Options(
-        targets=targets,
-        # Where the engine and a connector of its tables are both named, what this one cannot read is a warning.
-        asked_for=frozenset(targets if job.target.is_through_connector else ()),
-        versions=project.versions,
-        encodings=project.configuration.encodings,
-    )
+    # Tables have the attributes as metadata, whatever the settings say of artifacts.
+    options = replace(CompileOptions.of(project, schema_engines(job.target)), has_metadata=True)
     emit(dataset, options, report)
     if report.has_errors:
         return None
-    loaded = LoadedJob(job, document, dataset, lower(dataset, lowering))
+    loaded = LoadedJob(job, document, dataset, lower(dataset, options.lowering))
     schema = loaded.arrow_schema
     found = (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *_expression_mistakes(job))
     for mistake in found:

@@ -11,15 +11,16 @@ import pyarrow as pa
 
 from schemac.constraints.registry import CONSTRAINTS
 from schemac.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
+from schemac.judging.clocks import zone_of_clock
+from schemac.judging.shapes import is_list, is_scalar, storage_type
 from schemac.pipeline.declaration.job import FieldSource, Job, Source, SourceMode, Target
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.file_columns import file_part, no_file
 from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
-from schemac.pipeline.values.clocks import Clock, with_zones, zone_of
+from schemac.pipeline.spark.value_columns import column_type
+from schemac.pipeline.values.clocks import with_zones, zone_of
 from schemac.pipeline.values.inputs import parse_steps
 from schemac.pipeline.values.patterns import has_optional_zone, pattern_mistake
-from schemac.pipeline.values.scalars import scalar_of, storage_type
-from schemac.pipeline.values.shapes import is_list, is_scalar
 from schemac.runs.locations import is_local
 from schemac.runs.modes import Mode
 from schemac.runs.tables import source_names
@@ -249,8 +250,7 @@ def _can_warn() -> str:
 
 def _unsupported(member: pa.Field) -> Iterator[Mistake]:
     try:
-        for part in _scalars(member):
-            scalar_of(part)
+        column_type(member)
     except PipelineError as caught:
         yield Mistake(("schema",), caught)
 
@@ -312,7 +312,7 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
 def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
     """Refuse a pattern that reads a zone where there is one, for a field whose clocks are not those of UTC."""
     zone = member.type.tz
-    if zone is None or Clock.of(zone, zone_of(member)).zone == "UTC" or not has_optional_zone(pattern):
+    if zone is None or zone_of_clock(zone, zone_of(member)) == "UTC" or not has_optional_zone(pattern):
         return None
     return PipelineError(
         MISPLACED_FORMAT,

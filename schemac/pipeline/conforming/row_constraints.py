@@ -20,9 +20,9 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.spark.columns import DELETE, ERRORS
+from schemac.pipeline.spark.reasons import reason
 from schemac.pipeline.spark.sqltext import literal, name, struct
 from schemac.pipeline.values.inputs import Text, Typed, follow, parse_steps
-from schemac.pipeline.values.nested import reason
 from schemac.runs.modes import Mode
 from schemac.source.catalogue import REFERENCE
 
@@ -77,7 +77,7 @@ def _shown(fields: Sequence[FieldNode]) -> str:
 def _with_reason(
     frame: DataFrame, is_wrong: str, path: str, rule: str, fields: Sequence[FieldNode]
 ) -> DataFrame:
-    why = f"array({reason((literal(path),), literal(rule), _shown(fields))})"
+    why = f"array({reason(literal(path), literal(rule), _shown(fields))})"
     text = f"if({is_wrong}, concat(coalesce({ERRORS}, array()), {why}), {ERRORS})"
     return frame.withColumn(ERRORS, functions.expr(text))
 

@@ -133,7 +133,7 @@ class Explode(JobModel):
     )
     allow_missing: bool = Field(
         default=False,
-        description="Whether the list may be missing in every record of the source, which otherwise is taken for a mistake.",
+        description="Whether the list may be missing in every record of the source, which otherwise is an error.",
     )
 
 
@@ -213,7 +213,8 @@ class Target(JobModel):
         default=None, description="With `upsert`: records that delete the row of their key."
     )
     allow_empty: bool = Field(
-        default=False, description="Whether `overwrite` may leave a table that has rows without any."
+        default=False,
+        description="Whether `overwrite` may leave a table that has rows without any, and a first run may make one though no record fits.",
     )
     max_rows_per_file: int = Field(default=1 << 20, gt=0, description="Rows of one file of the table.")
 
@@ -290,7 +291,7 @@ class ObjectStore(JobModel):
     secret_access_key: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
     session_token: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
     path_style: bool | None = Field(
-        default=None, description="Whether the bucket stands in the path of a request, not in its host."
+        default=None, description="Whether the bucket is part of the path of a request, not of its host."
     )
     options: Options = Field(
         default_factory=dict, description="Further options by the names of the engine of the table."
@@ -369,7 +370,7 @@ class Job(JobModel):
         default=None, description="Id of the run, such as that of a batch; a run is committed once."
     )
     quarantine: Quarantine | None = Field(
-        default=None, description="Where records go that do not fit; by default beside the target."
+        default=None, description="Where records that do not fit are written; by default beside the target."
     )
     unexpected: Unexpected = Unexpected.IGNORE
     coerce: Coerce = Coerce.NONE
@@ -386,7 +387,7 @@ class Job(JobModel):
     )
     checkpoint: str | None = Field(
         default=None,
-        description="Folder in which a stream keeps how far it is; by default beside the target.",
+        description="Folder in which a stream records its progress; by default beside the target.",
     )
     spark: Spark = Field(default_factory=Spark)
     storage: Stores = Field(

@@ -3,11 +3,12 @@
 Layer: pipeline.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schemac.pipeline.errors import PipelineError
 from schemac.runs.errors import Place
-from schemac.source.catalogue import ABSENT_LIST, ABSENT_PATH
+from schemac.source.catalogue import ABSENT_LIST, ABSENT_PATH, EMPTIED_TABLE
 
 
 @dataclass(frozen=True)
@@ -44,3 +45,12 @@ class AbsentPath:
         """Refuse a run that would lose all records of the source."""
         message = f"{self.message}: no row would come of the source"
         return PipelineError(ABSENT_LIST, message, self.help, place=self.place)
+
+
+def explained(error: PipelineError, absent: Sequence[AbsentPath]) -> PipelineError:
+    """Return the error with the path that is most likely its cause: records of which none fits may all lack it."""
+    if error.code is not EMPTIED_TABLE or not absent:
+        return error
+    cause = absent[0]
+    said = "; ".join(filter(None, (cause.message, cause.help, error.help)))
+    return PipelineError(error.code, error.message, said, place=cause.place)

@@ -21,7 +21,7 @@ from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_grammar import NO_CELL, Dialect, dialect_of
-from schemac.pipeline.reading.cutting import Found, Listed, Packer, Work, cut, worked
+from schemac.pipeline.reading.cutting import Found, Listed, Work, cut, worked
 from schemac.pipeline.reading.decoding import codec_name, has_marks, lines_of
 from schemac.pipeline.reading.pieces import File, Piece, lines_of_piece
 from schemac.pipeline.reading.texts import Texts
@@ -31,7 +31,7 @@ from schemac.source.catalogue import CHANGED_INPUT, DUPLICATE_COLUMN, EMPTY_INPU
 
 CORRUPT = "__corrupt"
 QUOTES = "quotes"
-UNSOUND = "a quote is not escaped, does not close, or stands beside other text of its value"
+UNSOUND = "a quote is not escaped, is not closed, or is next to other text of its value"
 BYTES_WORTH_A_JOB = 32 << 20
 """Up to here this process looks through text before Spark has begun to."""
 
@@ -210,16 +210,12 @@ def _lines(spark: SparkSession, files: CsvFiles) -> Texts:
     def rows() -> DataFrame:
         return texts.judged(_rows(spark, files), faults)
 
-    def packed(packer: Packer) -> DataFrame:
-        found = texts.lines_in_place(spark, files.listed, _reader_of_lines(files), packer)
-        return texts.judged(found, faults)
-
     def made(work: Work[Found]) -> DataFrame:
         return worked(spark, files.listed, _reader_of_lines(files), work, is_cut=True)
 
     is_ours = len(files.headers) == 1 and not files.line_break and texts.is_in_reach(files.listed)
     partitions = files.listed.partitions
-    return Texts(rows, partitions, packed, made) if is_ours else Texts(rows, partitions)
+    return Texts(rows, partitions, made) if is_ours else Texts(rows, partitions)
 
 
 def _reader_of_lines(files: CsvFiles) -> "CsvLines":

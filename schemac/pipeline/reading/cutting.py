@@ -1,8 +1,8 @@
-"""Tasks of ours that read the texts of records out of files, and pack those that are proven to be right where they are read.
+"""Tasks of ours that read the texts of records out of files, and do their work where they are read.
 
 Layer: pipeline.
-Shape: a frame of Spark whose rows are a text, its fault, what is known of its file, and what names of folders say. With
-       a packer the records that it proves are rows no longer: they are in packed rows (see `packed`).
+Shape: a frame of Spark whose rows are what the work makes of the records of a file, or each a text, its fault, what is known of its file, and
+       what names of folders say.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,6 @@ from schemac.pipeline.reading.pieces import File, Piece, shares
 from schemac.pipeline.spark.arrow_tasks import mapped
 from schemac.pipeline.spark.columns import SOURCE
 from schemac.pipeline.spark.executors import is_connect
-from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, PACKED_TYPE, packed
 from schemac.pipeline.spark.sqltext import struct
 from schemac.runs.storage import Storage, current_storage, storage_in_use
 
@@ -42,17 +41,9 @@ class Found(NamedTuple):
     faults: pa.Array | None = None
 
 
-class Sifted(NamedTuple):
-    """Which records are proven, and the fields of those."""
-
-    proven: pa.Array
-    batch: pa.RecordBatch
-
-
 Read = TypeVar("Read")
 Read_contra = TypeVar("Read_contra", contravariant=True)
 Reader = Callable[[Piece], Iterator[Read]]
-Packer = Callable[[pa.Array], Sifted]
 
 
 class Work(Protocol[Read_contra]):
@@ -108,44 +99,27 @@ class WholeFiles:
 
 @dataclass(frozen=True)
 class TextRows:
-    """Gives each record as a row, with what is known of its file; with a packer only those that it does not prove."""
+    """Gives each record as a row, with what is known of its file."""
 
     partitions: tuple[str, ...]
-    packer: Packer | None
 
     @property
     def schema(self) -> StructType:
-        """Columns that are text, and what is packed."""
-        texts = [StructField(label, StringType()) for label in self._labels]
-        return StructType([*texts, *([] if self.packer is None else [StructField(PACKED, PACKED_TYPE)])])
-
-    @property
-    def _labels(self) -> tuple[str, ...]:
-        return (VALUE, FAULT, SOURCE, NAME, SIZE, MODIFIED, *self.partitions)
+        """Columns that are text."""
+        labels = (VALUE, FAULT, SOURCE, NAME, SIZE, MODIFIED, *self.partitions)
+        return StructType([StructField(label, StringType()) for label in labels])
 
     def __call__(self, file: File, found: Found) -> Iterator[pa.RecordBatch]:
-        """Pack some of the records, and give the others as rows."""
-        texts, faults = found
-        if self.packer is not None:
-            proven, batch = self.packer(sound(texts, faults))
-            if batch.num_rows:
-                yield self._batch(file, pa.nulls(1, pa.string()), None, packed(batch))
-                rest = pc.invert(proven)
-                texts, faults = texts.filter(rest), None if faults is None else faults.filter(rest)
-        if len(texts):
-            yield self._batch(file, _unchecked(texts), faults, None)
-
-    def _batch(
-        self, file: File, texts: pa.Array, faults: pa.Array | None, held: pa.Array | None
-    ) -> pa.RecordBatch:
-        count = len(texts)
+        """Give the records of a file as rows."""
+        count = len(found.texts)
+        if not count:
+            return
         known = (file.path.rpartition("/")[2], str(file.size_bytes), str(file.modified_micros))
-        columns = [texts, pa.nulls(count, pa.string()) if faults is None else faults]
-        others = (file.uri, *known, *file.folders)
-        columns += [pa.repeat(pa.scalar(other, pa.string()), count) for other in others]
-        if self.packer is not None:
-            columns.append(pa.nulls(count, ARROW_TYPE) if held is None else held)
-        return pa.record_batch(columns, names=self.schema.names)
+        faults = pa.nulls(count, pa.string()) if found.faults is None else found.faults
+        others = [
+            pa.repeat(pa.scalar(other, pa.string()), count) for other in (file.uri, *known, *file.folders)
+        ]
+        yield pa.record_batch([_unchecked(found.texts), faults, *others], names=self.schema.names)
 
 
 @dataclass(frozen=True)
@@ -194,22 +168,20 @@ def cut(
     spark: SparkSession,
     listed: Listed,
     reader: Reader[Found],
-    packer: Packer | None = None,
     *,
     is_cut: bool = False,
 ) -> DataFrame:
-    """Read the records of files: `value`, `_fault`, `_source`, `__file`, columns of folders; `_packed` where a packer is given.
+    """Read the records of files: `value`, `_fault`, `_source`, `__file`, columns of folders.
 
     A file is read by one task, or, with `is_cut`, each piece of it by another.
     """
     partitions = tuple(listed.partitions.values())
-    records = worked(spark, listed, reader, TextRows(partitions, packer), is_cut=is_cut)
+    records = worked(spark, listed, reader, TextRows(partitions), is_cut=is_cut)
     modified = f"timestamp_micros(cast({MODIFIED} as bigint))"
     parts = (SOURCE, NAME, f"cast({SIZE} as bigint)", modified)
     file = struct(zip(FILE_TYPES, parts, strict=True))
-    held = () if packer is None else (PACKED,)
-    records = records.selectExpr(VALUE, FAULT, SOURCE, f"{file} as {FILE}", *partitions, *held)
-    is_worth_spreading = packer is None and not is_cut and listed.most_bytes > BYTES_WORTH_SPREADING
+    records = records.selectExpr(VALUE, FAULT, SOURCE, f"{file} as {FILE}", *partitions)
+    is_worth_spreading = not is_cut and listed.most_bytes > BYTES_WORTH_SPREADING
     return records.repartition(_parallelism(spark)) if is_worth_spreading else records
 
 

@@ -8,6 +8,7 @@ Errors: PipelineError for encodings that nobody knows, and for packed files that
 
 import bz2
 import codecs
+import contextlib
 import io
 import os
 import re
@@ -62,6 +63,38 @@ def codec_name(encoding: str) -> str:
     if not found._is_text_encoding:
         raise PipelineError(UNKNOWN_ENCODING, f"`{encoding}` is no encoding of text", "UTF-8, ISO-8859-1 …")
     return "utf-8" if found.name == "utf-8-sig" else found.name
+
+
+def check_encoding(path: str) -> None:
+    """Refuse a file that begins as text of two or four bytes a character; no record of it would be UTF-8."""
+    head = b""
+    # Whoever reads the file says what is wrong with it.
+    with contextlib.suppress(Exception), open_file(path) as stream:
+        head = stream.read(4)
+    found = _wide_encoding(head)
+    if found is not None:
+        message = f"`{path}` is no UTF-8, it looks like {found}"
+        raise PipelineError(UNREADABLE_INPUT, message, f"set `options: {{encoding: {found}}}` under `source`")
+
+
+def _wide_encoding(head: bytes) -> str | None:
+    """Name the encoding of a text's first four bytes, if these are of more than one byte a character.
+
+    >>> _wide_encoding("{}".encode("utf-16")), _wide_encoding(b"{\\0}\\0"), _wide_encoding(b"{}")
+    ('UTF-16', 'UTF-16LE', None)
+    """
+    if head in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+        return "UTF-32"
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "UTF-16"
+    zeros = [not byte for byte in head]
+    forms: dict[tuple[bool, ...], str] = {
+        (False, True, True, True): "UTF-32LE",
+        (True, True, True, False): "UTF-32BE",
+        (False, True, False, True): "UTF-16LE",
+        (True, False, True, False): "UTF-16BE",
+    }
+    return forms.get(tuple(zeros))
 
 
 @contextmanager

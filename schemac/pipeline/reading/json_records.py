@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.cutting import Found, Listed, Packer, Work, worked
+from schemac.pipeline.reading.cutting import Found, Listed, Work, worked
 from schemac.pipeline.reading.decoding import chunks_of, codec_name, lines_of
 from schemac.pipeline.reading.documents import records_of
 from schemac.pipeline.reading.paths import local_part
@@ -46,14 +46,11 @@ def _lines(spark: SparkSession, source: Source, listed: Listed) -> Texts:
     def rows() -> DataFrame:
         return texts.judged(texts.lines(spark, source, listed, BLANK))
 
-    def packed(packer: Packer) -> DataFrame:
-        return texts.judged(texts.lines_in_place(spark, listed, JsonLines(), packer, BLANK))
-
     def made(work: Work[Found]) -> DataFrame:
         return worked(spark, listed, JsonLines(), work, is_cut=True)
 
     is_ours = not Options(source).text("lineSep") and texts.is_in_reach(listed)
-    return Texts(rows, listed.partitions, packed, made) if is_ours else Texts(rows, listed.partitions)
+    return Texts(rows, listed.partitions, made) if is_ours else Texts(rows, listed.partitions)
 
 
 def read_geojson(spark: SparkSession, source: Source) -> Texts:

@@ -146,14 +146,14 @@ class InPlace:
     listed: Listed
     schema: pa.Schema
 
-    @property
-    def spark_types(self) -> dict[str, DataType]:
-        """The types that Spark has for the columns."""
-        return {field.name: from_arrow_type(field.type, prefer_timestamp_ntz=True) for field in self.schema}
-
     def worked(self, taken: Iterable[str], work: Work[Rows]) -> DataFrame:
         """Give what tasks of ours make of some columns."""
         return worked(self.spark, self.listed, RowGroups(self.schema, tuple(taken)), work, is_cut=True)
+
+
+def spark_types(schema: pa.Schema) -> dict[str, DataType]:
+    """Return the types that Spark has for columns of plain types."""
+    return {field.name: from_arrow_type(field.type, prefer_timestamp_ntz=True) for field in schema}
 
 
 def in_place(spark: SparkSession, source: Source) -> InPlace | None:

@@ -8,6 +8,7 @@ Errors: PipelineError, before Spark reads: no such file, an option that is not h
 Source: a string column of Spark's JSON reader is exact but forgets what was quoted; a variant remembers.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,17 +22,19 @@ from pyspark.sql.types import DataType
 
 from schemac.pipeline.codes import PIPELINE_FAILED
 from schemac.pipeline.declaration.job import Explode, FieldSource, Job, Source
-from schemac.pipeline.declaration.source_options import option_mistakes
+from schemac.pipeline.declaration.source_options import Options, option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_records import CsvRecords, read_csv
-from schemac.pipeline.reading.cutting import FAULT, Found, Packer, Work
+from schemac.pipeline.reading.cutting import FAULT, Found, Work
+from schemac.pipeline.reading.decoding import check_encoding
 from schemac.pipeline.reading.file_columns import FILE, METADATA, NO_FILE_KNOWN, OF_FILE
 from schemac.pipeline.reading.items import items_of_columns, items_of_texts
 from schemac.pipeline.reading.json_records import read_geojson, read_json
 from schemac.pipeline.reading.parquet_types import read_parquet
 from schemac.pipeline.reading.paths import check_path
-from schemac.pipeline.reading.row_groups import InPlace, in_place
+from schemac.pipeline.reading.row_groups import InPlace, in_place, spark_types
+from schemac.pipeline.reading.row_texts import rows_of_texts, text_of_row
 from schemac.pipeline.reading.table_source import read_tables
 from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW, SOURCE
@@ -50,16 +53,16 @@ from schemac.pipeline.values.inputs import (
 from schemac.runs.tables import source_names
 from schemac.source.catalogue import MISSING_PATH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN, UNREADABLE_INPUT
 
+FILES_LOOKED_AT = 200
 RECORD = "_record"
 IN_RECORD = (0,)
 GEOJSON_TOP = ("id", "geometry", "bbox", "properties")
 GEOJSON_ALWAYS = ("type", "id", "bbox", "geometry", "properties")
 WITH_PATH = ("csv", "json", "geojson", "parquet", "orc")
 OF_TEXT = ("csv", "json", "geojson")
-NO_RAW = "the source has no raw text: this is the row as JSON"
 EXPLAINED = {
     "encoding": "bytes that are not the encoding of the source; `raw` has each byte as a character of ISO-8859-1",
-    "quotes": "a quote is not escaped, does not close in its record, or stands beside other text of its value:"
+    "quotes": "a quote is not escaped, is not closed in its record, or is next to other text of its value:"
     " if values hold line breaks, set `multiLine: true`",
     "type": "the list whose items are the records is no list: the record is quarantined as a whole",
     "partition": "the record and the name of its folder say two things",
@@ -93,8 +96,6 @@ class Records:
     """Columns, or keys, that expressions name."""
     parsing: tuple[tuple[str, str], ...] = ()
     csv: CsvRecords | None = None
-    packed: Callable[[Packer], DataFrame] | None = None
-    """Reads the same records where they lie, and packs those that it proves; None where each has to be a row."""
     worked: Callable[[Work[Found]], DataFrame] | None = None
     """Gives what tasks of ours make of the records where they lie; None where each has to pass through Spark."""
     is_of_lines: bool = True
@@ -103,8 +104,6 @@ class Records:
     """How tasks of ours can read the columns; None where only Spark can."""
     exploded: Texts | None = None
     """The records whose items these are."""
-    is_packed: bool = False
-    """Whether some rows stand for many records (see `spark.packed`)."""
 
     @cached_property
     def frame(self) -> DataFrame:
@@ -113,7 +112,7 @@ class Records:
 
     def with_frame(self, frame: DataFrame) -> "Records":
         """Take other rows with the same columns."""
-        return replace(self, rows=lambda: frame, packed=None, worked=None, in_place=None)
+        return replace(self, rows=lambda: frame, worked=None, in_place=None)
 
     def parsed(self) -> "Records":
         """Parse every record now, for expressions over what is in them."""
@@ -204,14 +203,17 @@ def check_source(job: Job) -> list[str]:
             MISSING_PATH, f"`source` has no `path`, a {job.source.format} source needs one", place=("source",)
         )
     is_text, is_listed_by_spark = job.source.format in OF_TEXT, not is_table
+    is_utf8 = is_text and not Options(job.source).text("encoding", "")
+    found = []
     try:
-        return [
-            file
-            for path in job.source.path
-            for file in check_path(path, is_text=is_text, is_listed_by_spark=is_listed_by_spark)
-        ]
+        for path in job.source.path:
+            found += check_path(path, is_text=is_text, is_listed_by_spark=is_listed_by_spark)
+        for file in found[:FILES_LOOKED_AT] if is_utf8 else ():
+            if os.path.isfile(file):
+                check_encoding(file)
     except PipelineError as error:
         raise error.at("source", "path") from error
+    return found
 
 
 def open_records(spark: SparkSession, job: Job) -> Records:
@@ -272,6 +274,12 @@ def records_of_frame(frame: DataFrame, explode: Explode | None = None) -> Record
     return _typed_records(frame, explode=explode)
 
 
+def records_of_row_texts(texts: DataFrame, types: Mapping[str, DataType]) -> Records:
+    """See rows that were written as texts as the records that they were; the columns beside the text are kept."""
+    found = replace(_records_of(types), raw=RAW)
+    return replace(found, rows=lambda: rows_of_texts(texts, types))
+
+
 def records_in_column(frame: DataFrame, label: str) -> Records:
     """See the text in a column, one JSON object in each row, as records; a row without text is a broken record."""
     text = f"coalesce(cast({name(label)} as string), '')"
@@ -304,7 +312,7 @@ def json_text_records(found: Texts, *, is_geojson: bool = False) -> Records:
         rule = first_of([(f"not ({is_record})", rule)], "'partition'")
     return Records(
         lambda: found.frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
-        partitions=found.partitions, parsing=((RECORD, parsed(RAW)),), packed=found.packed, worked=found.worked,
+        partitions=found.partitions, parsing=((RECORD, parsed(RAW)),), worked=found.worked,
         is_of_lines=found.is_of_lines,
     )  # fmt: skip
 
@@ -335,13 +343,13 @@ def _csv_records(found: CsvRecords) -> Records:
     return Records(
         lambda: found.texts.frame, RAW, f"({malformed})", columns, fault_rule=rule, fault_value=_explained(rule),
         partitions=partitions, absent=found.absent, parsing=found.parsing, csv=None if both else found,
-        packed=found.texts.packed, worked=found.texts.worked,
+        worked=found.texts.worked,
     )  # fmt: skip
 
 
 def _records_in_place(spark: SparkSession, source: Source, place: InPlace) -> Records:
     """See rows as records that Spark has not looked at; it does where their columns do not suffice."""
-    found = _records_of(place.spark_types)
+    found = _records_of(spark_types(place.schema))
 
     def rows() -> DataFrame:
         return with_file(read_parquet(spark, source)[0])
@@ -372,9 +380,9 @@ def _typed_records(
 
 def _records_of(types: Mapping[str, DataType]) -> Records:
     """See columns of these types as records that have no rows yet."""
-    cells = ", ".join([f"{literal(NO_RAW)} as _note", *(name(label) for label in types)])
-    columns = {label: typed_input(name(label), held) for label, held in types.items() if label != SOURCE}
-    return Records(_no_rows, f"to_json(struct({cells}))", None, columns)
+    types = {label: held for label, held in types.items() if label != SOURCE}
+    columns = {label: typed_input(name(label), held) for label, held in types.items()}
+    return Records(_no_rows, text_of_row(types), None, columns)
 
 
 def _no_rows() -> DataFrame:

@@ -19,8 +19,6 @@ from schemac.pipeline.reading.cutting import (
     VALUE,
     Found,
     Listed,
-    Packer,
-    Reader,
     Splitter,
     WholeFiles,
     Work,
@@ -34,7 +32,6 @@ from schemac.pipeline.reading.paths import base_path, local_part, spark_path
 from schemac.pipeline.reading.pieces import File
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.executors import is_connect
-from schemac.pipeline.spark.packed import PACKED
 from schemac.pipeline.spark.sqltext import literal, name, when
 from schemac.runs.storage import current_storage, hadoop_address, is_s3
 
@@ -45,13 +42,11 @@ BAD_ENCODING = "encoding"
 class Texts:
     """A frame of records, and the column of each name that a folder gives.
 
-    `rows` makes the frame when it is asked for. `packed` reads the same records where they lie, and packs those that it
-    proves; None where they can only be rows.
+    `rows` makes the frame when it is asked for.
     """
 
     rows: Callable[[], DataFrame]
     partitions: dict[str, str]
-    packed: Callable[[Packer], DataFrame] | None = None
     worked: Callable[[Work[Found]], DataFrame] | None = None
     """Gives what tasks of ours make of the records where they lie."""
     is_of_lines: bool = True
@@ -64,7 +59,7 @@ class Texts:
 
     def with_frame(self, frame: DataFrame) -> "Texts":
         """Take the same of other rows."""
-        return replace(self, rows=lambda: frame, packed=None, worked=None)
+        return replace(self, rows=lambda: frame, worked=None)
 
 
 @contextmanager
@@ -108,14 +103,7 @@ def lines(spark: SparkSession, source: Source, listed: Listed, blank: str = " ")
 def _not_blank(frame: DataFrame, blank: str) -> DataFrame:
     # From the left alone: Spark looks at every character of a line to find where its end is blank.
     has_text = f"trim(LEADING {literal(blank)} FROM value) <> ''"
-    return frame.where(f"{PACKED} is not null or {has_text}" if PACKED in frame.columns else has_text)
-
-
-def lines_in_place(
-    spark: SparkSession, listed: Listed, reader: Reader[Found], packer: Packer, blank: str = " "
-) -> DataFrame:
-    """Give the same as `lines`, read by tasks of ours, which pack the records that are proven."""
-    return _not_blank(cut(spark, listed, reader, packer, is_cut=True), blank)
+    return frame.where(has_text)
 
 
 def is_in_reach(listed: Listed) -> bool:
@@ -160,18 +148,12 @@ def cut_texts(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
     """Read the records that a splitter finds in each file; a file is read by one task."""
     reader = WholeFiles(splitter)
 
-    def read(packer: Packer | None) -> DataFrame:
-        found = cut(spark, listed, reader, packer)
-        kept = [label for label in found.columns if label not in (VALUE, FAULT)]
+    def rows() -> DataFrame:
+        found = cut(spark, listed, reader)
+        kept = [name(label) for label in found.columns if label not in (VALUE, FAULT)]
         return found.selectExpr(f"{VALUE} as {RAW}", FAULT, *kept)
 
-    return Texts(
-        lambda: read(None),
-        listed.partitions,
-        read,
-        lambda work: worked(spark, listed, reader, work),
-        is_of_lines=False,
-    )
+    return Texts(rows, listed.partitions, lambda work: worked(spark, listed, reader, work), is_of_lines=False)
 
 
 def decoded(text: str, encoding: str, fault: str | None = None) -> tuple[str, str | None]:

@@ -15,6 +15,8 @@ from schemac.runs.history import CommittedRun
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.printable import printable
 
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+"""What the page may do: nothing but show itself. Its own style stands in it."""
 RUNS_SHOWN = 40
 """How many runs the chart has."""
 CHART_HEIGHT, BAR = 96, 14
@@ -93,6 +95,7 @@ def run_page(
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f"<title>{_text(title)}</title><style>{STYLE}</style></head>\n<body>\n"
         + "\n".join(part for part in parts if part)
         + "\n</body></html>\n"

@@ -67,8 +67,13 @@ class Notes:
     def add(self, records: int) -> None:
         """Count records that have come."""
         self.records += records
-        if self.path is not None and time.monotonic() - self.noted > NOTED_EVERY_SECONDS:
-            self.noted = time.monotonic()
+        if time.monotonic() - self.noted > NOTED_EVERY_SECONDS:
+            self.note()
+
+    def note(self) -> None:
+        """Write down how many have come; also at the end, when the last of them came a moment ago."""
+        self.noted = time.monotonic()
+        if self.path is not None:
             # A note that cannot be written is no reason to stop.
             with contextlib.suppress(OSError):
                 self.path.write_text(str(self.records))
@@ -93,6 +98,11 @@ class Watch:
             self.since = time.monotonic()
         seconds = 0.0 if self.since is None else time.monotonic() - self.since
         self.tell(State(self.step, records, records / seconds if seconds >= SHORTEST_SECONDS else 0.0))
+
+    def end(self, records: int | None) -> None:
+        """Take the number of all records in place of what was noted; None where it is not known."""
+        if records is not None:
+            self.counts = {"": max(records, sum(self.counts.values()))}
 
     def look(self, run: str) -> None:
         """Read the notes of the tasks."""

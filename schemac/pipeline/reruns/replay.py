@@ -8,16 +8,24 @@ Rule: only rows that count, of runs whose rows the table has. A text that was no
 Errors: SC666 replay.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.file_columns import FILE, METADATA, file_name, file_part
 from schemac.pipeline.reading.items import NO_LIST
-from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, json_text_records
+from schemac.pipeline.reading.row_texts import TYPES, UnreadableRowError, types_of_text
+from schemac.pipeline.reading.source import (
+    IN_RECORD,
+    RECORD,
+    Records,
+    json_text_records,
+    records_of_row_texts,
+)
 from schemac.pipeline.reading.table_source import TableSource
 from schemac.pipeline.reading.texts import BAD_ENCODING, Texts
 from schemac.pipeline.reruns.history import CommittedRun, runs_of
@@ -75,9 +83,9 @@ def check_replay(job: Job, replay: Replay) -> int:
         message = "a quarantine of several sources cannot be replayed"
         raise PipelineError(REPLAY, message, "correct the records at their sources", place=("sources",))
     format = job.parts[0].source.format
-    if format not in OF_TEXT:
-        message = f"a quarantine of a {format} source cannot be replayed"
-        help = "correct the records at their source, and run the pipeline over them; JSON and GeoJSON can be replayed"
+    if format == "csv":
+        message = "a quarantine of a csv source cannot be replayed"
+        help = "correct the records at their source, and run the pipeline over them"
         raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("source", "format")))
     _check_file_parts(job)
     if not (is_local(job.target.path) and is_local(job.quarantine_path)):
@@ -108,8 +116,8 @@ def _current(job: Job) -> tuple[CommittedRun, ...]:
     return runs_of(job.target.path, current=True, format=job.target.format)
 
 
-def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int) -> Records:
-    """Open the records of the quarantine as records of the source."""
+def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int) -> list[Records]:
+    """Open the records of the quarantine as records of the source; those of other columns are apart."""
     register(spark, TableSource)
     reader = spark.read.format(TableSource.name()).options(
         engine=sink_engine(job.target.format).name,
@@ -119,32 +127,54 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
         storage=job.storage_options.to_json(),
     )
     rows = _wanted(reader.load(), job, replay)
+    source = job.parts[0].source
+    found = [] if source.format in OF_TEXT else list(_rows(rows))
+    return [replace(records, partitions={ADDRESS: ADDRESS}) for records in found or [_texts(rows, source)]]
+
+
+_BESIDE = (
+    f"source as {SOURCE}",
+    f"{OF_SOURCE} as {FILE}",
+    f"cast({ADDRESS} as string) as {ADDRESS}",
+)
+
+
+def _texts(rows: DataFrame, source: Source) -> Records:
+    """See rows of the quarantine as records of text."""
     if not rows.where(functions.expr(f"source rlike {literal(IN_FOLDER)}")).isEmpty():
         message = (
             "records of folders such as `day=2024-01-01/` cannot be replayed: the names are not in their text"
         )
         help = "choose others by --run, --rule or --path"
         raise PipelineError(REPLAY, message, help, place=("source", "path"))
-    source = job.parts[0].source
     fault = f"if(exists(errors, e -> e.rule = {literal(BAD_ENCODING)}), {literal(BAD_ENCODING)}, null)"
     if source.explode is not None:
         # What is no list has not become items; it may well look like one.
         is_whole = f"exists(errors, e -> e.path = '' and e.rule = {literal(NO_LIST)})"
         fault = f"if({is_whole}, {literal(NO_LIST)}, {fault})"
-    frame = rows.selectExpr(
-        f"raw as {RAW}",
-        f"{fault} as {FAULT}",
-        f"source as {SOURCE}",
-        f"{OF_SOURCE} as {FILE}",
-        f"cast({ADDRESS} as string) as {ADDRESS}",
-    )
+    frame = rows.selectExpr(f"raw as {RAW}", f"{fault} as {FAULT}", *_BESIDE)
     records = json_text_records(Texts(lambda: frame, {}), is_geojson=source.format == "geojson")
-    if source.explode is not None:
-        # Quarantined before the pipeline had `explode`: not one item, and it stays.
-        place = Json(RECORD, (*IN_RECORD, *parse_steps(source.explode.path)))
-        is_list = f"try_variant_get({place.variant}, '$', 'array<variant>') is not null"
-        records = replace(records, malformed=f"({records.malformed} or {is_list})")
-    return replace(records, partitions={ADDRESS: ADDRESS})
+    if source.explode is None:
+        return records
+    # Quarantined before the pipeline had `explode`: not one item, and it stays.
+    place = Json(RECORD, (*IN_RECORD, *parse_steps(source.explode.path)))
+    is_list = f"try_variant_get({place.variant}, '$', 'array<variant>') is not null"
+    return replace(records, malformed=f"({records.malformed} or {is_list})")
+
+
+def _rows(rows: DataFrame) -> Iterator[Records]:
+    """See rows of the quarantine as rows of the columns that they had, which their texts tell."""
+    types = f"get_json_object(raw, '$.{TYPES}')"
+    for (told,) in rows.selectExpr(f"coalesce({types}, '')").distinct().collect():
+        try:
+            known = types_of_text(told)
+        except UnreadableRowError as error:
+            what = f"have a column of the type {error}" if told else "do not tell the types of their columns"
+            message = f"some rows of the quarantine {what}, and cannot be replayed"
+            help = "choose others by --run, --rule or --path"
+            raise PipelineError(REPLAY, message, help, place=("source", "path")) from error
+        own = rows.where(f"{types} = {literal(told)}")
+        yield records_of_row_texts(own.selectExpr(f"raw as {RAW}", *_BESIDE), known)
 
 
 def _wanted(rows: DataFrame, job: Job, replay: Replay) -> DataFrame:

@@ -23,5 +23,6 @@ def mapped(frame: DataFrame, task: Task, schema: StructType) -> DataFrame:
     from pyspark.sql.udf import UserDefinedFunction  # the class that runs in this process
 
     function = UserDefinedFunction(task, schema, evalType=PythonEvalType.SQL_MAP_ARROW_ITER_UDF)
-    column = function(*(frame[label] for label in frame.columns))
+    # A name may have dots in it.
+    column = function(*(frame["`" + label.replace("`", "``") + "`"] for label in frame.columns))
     return DataFrame(frame._jdf.mapInArrow(column._jc, False, None), spark)

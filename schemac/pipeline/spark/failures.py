@@ -32,12 +32,13 @@ from schemac.pipeline.codes import (
     WORKER_KILLED,
 )
 from schemac.pipeline.errors import PipelineError
-from schemac.source.catalogue import NOT_SHARED, UNREADABLE_INPUT
+from schemac.source.catalogue import NOT_SHARED, SOURCE_TYPE_MISMATCH, UNREADABLE_INPUT
 from schemac.source.diagnostic import Code
 
 RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<message>\S.*)$", re.MULTILINE)
 CAUSED = re.compile(r"^Caused by: (?:[\w.$]+: )*(?P<message>\S.*)$", re.MULTILINE)
 TO_JAVA = "trying to connect to the Java server"
+LOGGED = re.compile(r"[0-9/]+ [0-9:]+ (?:WARN|INFO|DEBUG) |WARNING: |Using Spark's default log4j")
 NOTHING = "nothing of this run was written"
 
 
@@ -69,6 +70,7 @@ EXECUTORS_AGAIN = (
     "run it again; if it happens again, give the executors more memory, as `spark: {settings: {spark.executor.memory: 4g}}`,"
     " or let each run fewer tasks at once, as `spark: {settings: {spark.executor.cores: 1}}`"
 )
+LOGS = "look at their logs: on a standalone cluster `work/<application>/<executor>/stderr` of each worker"
 PYTHON = (
     "name a Python that has schemac's libraries, as `spark: {settings: {spark.pyspark.python: /path/to/python}}`,"
     " or send one along with `spark.archives`"
@@ -78,7 +80,7 @@ UNSEEN = (
     " share, or an address such as s3://"
 )
 WHOLE = (
-    "is the file whole, and what its ending says? If other bytes, such as zeros, stand behind the packed data, pack it again:"
+    "is the file whole, and what its ending says? If other bytes, such as zeros, follow the compressed data, compress it again:"
     " `gzip -dc a.gz | gzip > b.gz`"
 )
 CAUSES = (
@@ -143,7 +145,7 @@ CAUSES = (
         r"Could not reserve enough space for [^\n]*|There is insufficient memory for the Java Runtime|Too small maximum heap"
         r"|Too small initial heap|Invalid maximum heap size[^\n]*",
         OUT_OF_MEMORY,
-        "Java cannot have the memory that it was told to take",
+        "Java cannot get the memory that is configured",
         "ask for what this machine has, as `spark: {settings: {spark.driver.memory: 2g}}`",
     ),
     _cause(
@@ -165,11 +167,23 @@ CAUSES = (
         EXECUTORS_AGAIN,
     ),
     _cause(
+        r"Master removed our application(?:: (?P<why>\w+))?|Application has been killed\. Reason: (?P<reason>[^\n]+)",
+        EXECUTOR_LOST,
+        "the Spark master gave the run up, for all of its executors had died ({why})",
+        LOGS,
+    ),
+    _cause(
+        r"Master must either be [^\n]+|Could not parse Master URL: [^\n]+",
+        UNREACHABLE_MASTER,
+        "there is no such kind of Spark master",
+        "write `spark: {master: ...}` as `local[2]`, `local[*]`, `spark://host:7077`, `yarn`, `k8s://https://host:443` or `sc://host`",
+    ),
+    _cause(
         r"stopped SparkContext|SparkContext (?:was|has been) (?:shut ?down|stopped)|Spark ?Session (?:was|has been) stopped"
         r"|after SparkContext was shutdown",
         SESSION_STOPPED,
         "the Spark session was stopped while the run was going on",
-        "let the session live until the run has returned; another thread or program may have stopped it",
+        f"on a cluster, its executors may all have died: {LOGS}; otherwise let the session live until the run has returned",
     ),
     _cause(
         r"Answer from Java side is empty|Error while (?:sending or receiving|obtaining a new communication channel)"
@@ -202,6 +216,13 @@ CAUSES = (
         UNKNOWN_JAVA_ZONE,
         "the Java that runs Spark does not know the time zone `{zone}`: its time zone data are older than Python's",
         "use a newer Java, or name a zone that it knows and whose clocks show the same",
+    ),
+    _cause(
+        r"PARQUET_COLUMN_DATA_TYPE_MISMATCH\] Encountered error while reading file (?P<uri>\S+?)\.\s+Data type mismatches? when reading Parquet"
+        r" column \[?(?P<column>[^\n]+?)\]?\. Expected Spark type (?P<wanted>\S+?), actual Parquet type (?P<has>[^\n]+?)\.(?=\s|\Z)",
+        SOURCE_TYPE_MISMATCH,
+        "the column {column} of `{uri}` is {has}, and {wanted} in other files of the source",
+        "read the files of each type by a source of their own, as `sources: [{path: a/*.parquet}, {path: b/*.parquet}]`",
     ),
     # Last: what is known of the cause says more.
     _cause(
@@ -256,7 +277,9 @@ def not_started(text: str, log: str) -> PipelineError:
     known = known_cause(log) or known_cause(text)
     if known is not None and known.code is not JAVA_GONE:
         return PipelineError(known.code, f"Spark did not start: {known.message}", known.help)
-    said = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith(("\t", " "))]
+    lines = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith(("\t", " "))]
+    # What Java only warns of is no cause, unless it says nothing else.
+    said = [line for line in lines if not LOGGED.match(line)] or lines
     return PipelineError(
         SPARK_NOT_STARTED, f"Spark did not start: {deepest(text)}", "; ".join(said[-3:])[:500]
     )

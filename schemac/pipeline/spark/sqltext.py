@@ -7,7 +7,7 @@ Shape: expressions are text until the projection is handed to Spark: one parse f
 
 import itertools
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 _lambda_numbers = itertools.count()
 # A key that no text can hold by chance, or on purpose.
@@ -38,12 +38,6 @@ def first_of(branches: Iterable[tuple[str, str]], otherwise: str = "null") -> st
     """Choose the value of the first branch whose condition holds."""
     text = " ".join(f"when {condition} then {value}" for condition, value in branches)
     return f"case {text} else {otherwise} end" if text else otherwise
-
-
-def let(value: str, body: Callable[[str], str]) -> str:
-    """Compute the value once for the body: inside a lambda there are no columns to keep it in."""
-    variable = fresh()
-    return f"transform(array({value}), {variable} -> {body(variable)})[0]"
 
 
 def fresh() -> str:
@@ -79,11 +73,6 @@ def parsed(text: str) -> str:
 def is_alone(variant: str) -> str:
     """Whether a parsed text was one JSON value and nothing else."""
     return f"coalesce(try_variant_get({variant}, '$[1].{END}', 'boolean'), false)"
-
-
-def variant_of(text: str) -> str:
-    """Parse a text as a variant; null where it is not one JSON value."""
-    return let(parsed(text), lambda w: when(is_alone(w), f"try_variant_get({w}, '$[0]', 'variant')"))
 
 
 def any_of(conditions: list[str]) -> str:

@@ -13,7 +13,6 @@ import pyarrow as pa
 from pyspark.sql.types import (
     ArrayType,
     DataType,
-    MapType,
     StringType,
     StructType,
     TimestampNTZType,
@@ -23,10 +22,8 @@ from pyspark.sql.types import (
 
 from schemac.judging.record_paths import Step, UnreadablePathError
 from schemac.judging.record_paths import parse_steps as steps_of_path
-from schemac.judging.scalars import Token
-from schemac.pipeline.declaration.job import Coerce
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.spark.sqltext import first_of, literal, name, when
+from schemac.pipeline.spark.sqltext import literal, name
 from schemac.source.catalogue import INVALID_RECORD_PATH, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
 
 # Nothing that a text holds by chance, or on purpose.
@@ -57,6 +54,13 @@ class Json:
         if not self.steps:
             return self.root
         return f"try_variant_get({self.root}, {literal(variant_path(self.steps))}, 'variant')"
+
+
+@dataclass(frozen=True)
+class JsonText:
+    """A value as a text of JSON."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ class Counted(Typed):
         return self.held if pa.types.is_timestamp(self.held) else None
 
 
-Input = Json | Text | Typed
+Input = Json | JsonText | Text | Typed
 
 
 def variant_path(steps: tuple[Step, ...]) -> str:
@@ -171,64 +175,3 @@ def unknown_column(label: str, known: list[str]) -> PipelineError:
     return PipelineError(
         UNKNOWN_SOURCE_COLUMN, f"the source has no column `{label}`", did_you_mean(label, known)
     )
-
-
-def is_container(data_type: DataType) -> bool:
-    """Whether a typed column has parts."""
-    return isinstance(data_type, ArrayType | MapType | StructType)
-
-
-def token_text(source: Input, null_texts: tuple[str, ...]) -> str:
-    """Take what stands in the record: a JSON token, or the text; null where there is nothing."""
-    if isinstance(source, Json):
-        nulls = ("null", *(f'"{text}"' for text in null_texts))
-        text = source.text
-    else:
-        nulls = null_texts
-        text = source.text if isinstance(source, Text) else _shown(source)
-    if not nulls:
-        return text
-    if len(nulls) == 1:
-        return f"nullif({text}, {literal(nulls[0])})"
-    return when(f"{text} in ({', '.join(map(literal, nulls))})", "null", text)
-
-
-def _shown(source: Typed) -> str:
-    """Show the value of a column as text; an instant shows that it is one, in the session's UTC."""
-    text = f"cast({source.column} as string)"
-    return f"concat({text}, 'Z')" if isinstance(source.type, TimestampType) else text
-
-
-def unquoted(j: str) -> str:
-    """Take the quotes off a JSON string token."""
-    escaped = f"try_variant_get(try_parse_json({j}), '$', 'string')"
-    return when(f"instr({j}, {literal(chr(92))}) > 0", escaped, f"substr({j}, 2, length({j}) - 2)")
-
-
-def exact_text(source: Input, j: str, token: Token, coerce: Coerce) -> str:
-    """Take the text that a scalar is read from out of the token."""
-    if not isinstance(source, Json) or token is Token.ANY:
-        return j
-    is_quoted = f"startswith({j}, '\"')"
-    if token is not Token.STRING:
-        return j if coerce is Coerce.NONE else when(is_quoted, unquoted(j), j)
-    if coerce is Coerce.NONE:
-        return when(is_quoted, unquoted(j))
-    return first_of([(is_quoted, unquoted(j)), (f"not {_is_composed(j)}", j)])
-
-
-def is_other_token(source: Input, j: str, token: Token, coerce: Coerce) -> str | None:
-    """Whether the token is of a kind that the field does not take."""
-    if not isinstance(source, Json) or token is Token.ANY:
-        return None
-    if coerce is Coerce.TEXT:
-        return _is_composed(j)
-    if token is Token.STRING:
-        return f"(not startswith({j}, '\"'))"
-    if token is Token.BOOLEAN:
-        return f"({j} not in ('true', 'false'))"
-    return f"(not {j} rlike '^[-0-9]')"
-
-
-def _is_composed(j: str) -> str:
-    return f"(substr({j}, 1, 1) in ('{{', '['))"

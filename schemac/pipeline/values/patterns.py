@@ -42,7 +42,7 @@ def pattern_mistake(pattern: str) -> str | None:
         if mistake is not None:
             return mistake
     if not any(letter in LONGEST for letter in plain):
-        return "no letter in it stands for a part of a date or a time"
+        return "no letter in it means a part of a date or a time"
     return None
 
 
@@ -83,7 +83,7 @@ def _mistake_of(letter: str, count: int) -> str | None:
     if letter in ONLY_WRITTEN:
         return f"the letter '{letter}' can only be written, not read"
     if letter in WEEK_BASED or letter not in {*LONGEST, *EXACT}:
-        known = LOOK_ALIKES.get(letter, "put text that stands for itself in single quotes")
+        known = LOOK_ALIKES.get(letter, "put literal text in single quotes")
         return f"the letter '{letter}' cannot be read: {known}"
     if letter in EXACT:
         return (

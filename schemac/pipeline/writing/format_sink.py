@@ -35,7 +35,7 @@ from schemac.pipeline.writing.file_runs import ROWS as ROWS_FOLDER
 from schemac.pipeline.writing.file_runs import FileRuns
 from schemac.pipeline.writing.file_systems import local_address, open_files
 from schemac.pipeline.writing.quarantine_staging import stage
-from schemac.pipeline.writing.sink_report import SinkReport
+from schemac.pipeline.writing.sink_report import SinkReport, nothing_fits
 from schemac.runs.history import QUARANTINED, ROWS, TABLE
 from schemac.runs.identity import RunIdentity
 from schemac.runs.locations import seen_from
@@ -191,9 +191,12 @@ class FormatTarget:
 
     def _check_emptied(self, report: SinkReport) -> None:
         target = self.job.target
-        if target.mode is not Mode.OVERWRITE or target.allow_empty or report.rows_written:
+        if target.allow_empty or report.rows_written:
             return
-        if self.schema() is not None:
+        is_there = self.schema() is not None
+        if not is_there and report.rows_quarantined:
+            raise nothing_fits(report, target.path)
+        if is_there and target.mode is Mode.OVERWRITE:
             message = f"no record is there to take the place of the rows of `{target.path}`"
             help = "set `allowEmpty: true` under `target` if that is meant"
             raise PipelineError(EMPTIED_TABLE, message, help, place=MODE)

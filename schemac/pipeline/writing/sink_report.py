@@ -9,7 +9,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from schemac.pipeline.declaration.limits import Passed
+from schemac.pipeline.errors import PipelineError
 from schemac.runs.history import CommittedRun
+from schemac.source.catalogue import EMPTIED_TABLE
+
+MOST_REASONS = 5
 
 
 @dataclass(frozen=True)
@@ -54,3 +58,17 @@ class SinkReport:
             place, message = found["passed"]
             found["passed"] = Passed(tuple(place), message)
         return cls(**found)
+
+
+def nothing_fits(report: SinkReport, path: str) -> PipelineError:
+    """Describe a first run of whose records none fits: its table would have no row."""
+    worst = sorted(report.reasons, key=lambda entry: -entry[2])[:MOST_REASONS]
+    shown = ", ".join(
+        f"`{path}` {rule} {count}" if path else f"{rule} {count}" for path, rule, count in worst
+    )
+    return PipelineError(
+        EMPTIED_TABLE,
+        f"none of the {report.rows_quarantined} records fits, so `{path}` was not made ({shown})",
+        "correct the schema or the mapping, or set `allowEmpty: true` under `target` if that is meant",
+        place=("target", "mode"),
+    )

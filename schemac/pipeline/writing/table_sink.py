@@ -31,7 +31,7 @@ from schemac.pipeline.spark.registration import register
 from schemac.pipeline.writing.batches import to_schema
 from schemac.pipeline.writing.quarantine_buffer import QuarantineBuffer, counted
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema, sink_options
-from schemac.pipeline.writing.sink_report import SinkReport
+from schemac.pipeline.writing.sink_report import SinkReport, nothing_fits
 from schemac.runs.errors import PipelineError
 from schemac.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
 from schemac.runs.identity import RunIdentity
@@ -343,8 +343,12 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             raise PipelineError(TOO_MANY_QUARANTINED, passed.message, place=place)
 
     def _check_emptied(self, report: SinkReport) -> None:
-        """Refuses to put nothing in the place of rows: an input that is empty by mistake would empty the table."""
-        if self.table.mode != "overwrite" or report.rows_written or not self.options.keep_rows:
+        """Refuse to put nothing in the place of rows, and to make a table of records of which none fits: most often that is a mistake."""
+        if report.rows_written or not self.options.keep_rows:
+            return
+        if self.table.mode == "create" and report.rows_quarantined:
+            raise nothing_fits(report, self.table.path)
+        if self.table.mode != "overwrite":
             return
         rows = self.sink.count_rows(self.table.path, self.table.storage_options)
         if rows:
@@ -414,6 +418,7 @@ def _counted(batches: Iterator[pa.RecordBatch], notes: Notes) -> Iterator[pa.Rec
     for batch in batches:
         notes.add(batch.num_rows)
         yield batch
+    notes.note()
 
 
 def _remembering(

@@ -5,7 +5,9 @@ Shape: `schemac-run-*` folders where the system has its temporary files; each sa
        those of processes that are gone.
 """
 
+import atexit
 import contextlib
+import functools
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -27,6 +29,16 @@ def temporary_folder() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
+def folder_of_process() -> Path:
+    """Return a folder that goes with this process, for what goes on to its end, as Java does."""
+    _sweep()
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    (folder / OWNER).write_text(this_process())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _sweep() -> None:

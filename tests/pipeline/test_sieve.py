@@ -1,4 +1,4 @@
-"""Records read by the batch reader: the same rows and the same reasons as item by item, and most records are read so."""
+"""Records that the sieve proves: their values are those that are read one by one, and most records are proven. Without Java."""
 
 import json
 from pathlib import Path
@@ -6,17 +6,14 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
 
-from schemac.pipeline.batch_reading.batch_reader import PROVEN, batch_reader
-from schemac.pipeline.conforming import projection
-from schemac.pipeline.conforming.projection import projected
+pytest.importorskip("pyspark")
+
+from schemac.pipeline.batch_reading.sieve import Sieve, sieve_of
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.reading.source import open_records
-from schemac.pipeline.runner import run
-from tests.pipeline.conftest import reasons_of, rows_of
-
-pytestmark = pytest.mark.spark
+from schemac.pipeline.reading.source import json_text_records
+from schemac.pipeline.reading.texts import Texts
+from tests.pipeline.sieved import sieved_alike
 
 FIELD = pa.field
 BFLOAT16 = {b"ARROW:extension:name": b"lance.bfloat16"}
@@ -52,6 +49,9 @@ SCHEMA = pa.schema(
         FIELD("j", pa.json_()),
     ]
 )
+
+KNOWN = pa.schema([field for field in SCHEMA if field.name not in ("u", "im", "j", "none", "bin")])
+"""Those of whose values it is known how they are spelled."""
 
 VALUES: dict[str, list[Any]] = {
     "i8": [0, -128, 127, 128, -129, 1.0, 1.5, "1", True, None, [1], {"a": 1}, 1e2],
@@ -117,45 +117,33 @@ RECORDS: list[str] = [
 ]
 
 
-def outcome_of(spark: SparkSession, folder: Path, lines: list[str], **settings: Any) -> Any:
-    """Rows and reasons of the lines."""
-    folder.mkdir()
-    (folder / "in.json").write_text("".join(line + "\n" for line in lines))
-    source = {"path": str(folder / "in.json"), "options": {"multiLine": False}}
-    job = {"source": source, "target": {"path": str(folder / "out.lance")}, **settings}
-    report = run(Job.model_validate(job), SCHEMA, spark=spark)
-    assert report.differences == ()
-    assert report.rows_in == report.rows_written + report.rows_quarantined == len(lines)
-    return rows_of(report.table_path), reasons_of(report)
+def no_frame() -> None:
+    """What is read here is no frame of Spark."""
 
 
-@pytest.mark.parametrize("unexpected", [pytest.param("ignore", marks=pytest.mark.long), "reject"])
-def test_read_as_item_by_item(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unexpected: str
-) -> None:
-    batch = outcome_of(spark, tmp_path / "whole", RECORDS, unexpected=unexpected)
-    monkeypatch.setattr(projection, "batch_reader", lambda *_: None)
-    single = outcome_of(spark, tmp_path / "single", RECORDS, unexpected=unexpected)
-    assert batch[1] == single[1]
-    assert batch[0] == single[0]
-    assert len(batch[0]) > 60
+def sieve(schema: pa.Schema, **settings: Any) -> Sieve | None:
+    job = Job.model_validate({"source": {"path": "in.json"}, "target": {"path": "-"}, **settings})
+    return sieve_of(json_text_records(Texts(no_frame, {})), schema, job)
 
 
-def proven(
-    spark: SparkSession, tmp_path: Path, schema: pa.Schema, lines: list[str], **settings: Any
-) -> list[bool]:
-    """For each line, whether the batch reader proves it."""
-    (tmp_path / "in.json").write_text("".join(line + "\n" for line in lines))
-    source = {"path": str(tmp_path / "in.json"), "options": {"multiLine": False}}
-    job = Job.model_validate({"source": source, "target": {"path": "-"}, **settings})
-    records = open_records(spark, job)
-    batch = batch_reader(records, schema, job)
-    assert batch is not None
-    frame = projected(batch.read(records.frame), batch.levels)
-    return [row[0] for row in frame.select(PROVEN).collect()]
+def proven(schema: pa.Schema, lines: list[str], **settings: Any) -> list[bool]:
+    """For each line, whether the sieve proves it."""
+    found = sieve(schema, **settings)
+    assert found is not None
+    return found(pa.array(lines)).proven.to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
 
 
-def test_sound_records_are_proven(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("unexpected", ["ignore", "reject"])
+def test_read_as_one_by_one(unexpected: str) -> None:
+    assert sieved_alike(KNOWN, RECORDS, Path("in.json"), "json", unexpected=unexpected) > 15
+
+
+def test_what_is_not_known_is_not_proven() -> None:
+    for name in ("u", "im", "j", "none"):
+        assert sieve(pa.schema([SCHEMA.field(name)])) is None
+
+
+def test_sound_records_are_proven() -> None:
     sound = [
         {},
         {"i8": 1, "f32": 0.5, "d": 1.25, "a key": "x", "day": "2024-01-01", "at": "2024-01-01T00:00:00Z"},
@@ -172,35 +160,33 @@ def test_sound_records_are_proven(spark: SparkSession, tmp_path: Path) -> None:
         },
     ]
     lines = [json.dumps(record) for record in sound]
-    assert proven(spark, tmp_path, SCHEMA, [*lines, '{"i8": "1"}', "[1]"]) == [True] * 4 + [False] * 2
+    assert proven(KNOWN, [*lines, '{"i8": "1"}', "[1]"]) == [True] * 4 + [False] * 2
 
 
-def test_nested_paths_are_proven(spark: SparkSession, tmp_path: Path) -> None:
-    schema = pa.schema(
-        [FIELD("a", pa.int8(), False), FIELD("b", pa.timestamp("ms")), FIELD("c", pa.float64())]
-    )
-    fields = {"a": "p.a", "b": {"from": "p.t", "epoch": "Millisecond"}, "c": "xyz[1]"}
+def test_nested_paths_are_proven() -> None:
+    schema = pa.schema([FIELD("a", pa.int8(), False), FIELD("b", pa.timestamp("ms"))])
+    fields = {"a": "p.a", "b": "p.t"}
     lines = [
-        '{"p": {"a": 1, "t": 5, "z": 0}, "xyz": [1, 2]}',
+        '{"p": {"a": 1, "t": "2024-01-01T00:00:00", "z": 0}, "xyz": [1, 2]}',
         '{"p": null}',
         '{"p": {"a": 1, "t": "5"}}',
         '{"p": 1}',
     ]
-    assert proven(spark, tmp_path, schema, lines, fields=fields) == [True, False, False, False]
+    assert proven(schema, lines, fields=fields) == [True, False, False, False]
 
 
-def test_long_records_do_not_exhaust_the_stack(spark: SparkSession, tmp_path: Path) -> None:
+def test_long_records_do_not_exhaust_the_stack() -> None:
     moment = "2024-01-01T00:00:00Z"
     many = {f"k {i}": moment for i in range(20_000)}
     lines = [
         json.dumps(record)
         for record in ({"m": many}, {"i8": 1, **many}, {"unknown": many}, {"i8": "x", **many})
     ]
-    assert proven(spark, tmp_path, SCHEMA, lines)[0]
+    assert proven(KNOWN, lines)[0]
 
 
-def test_wide_records_are_proven(spark: SparkSession, tmp_path: Path) -> None:
+def test_wide_records_are_proven() -> None:
     schema = pa.schema([FIELD(f"c{i}", pa.int64()) for i in range(1_000)])
     record = {f"c{i}": i for i in range(1_000)}
     lines = [json.dumps(record), json.dumps({**record, "more": 1}), json.dumps({**record, "c500": "x"})]
-    assert proven(spark, tmp_path, schema, lines) == [True, True, False]
+    assert proven(schema, lines) == [True, True, False]

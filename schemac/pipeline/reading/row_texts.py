@@ -1,0 +1,260 @@
+"""Rows of typed columns as text that keeps every value, and the rows of such texts.
+
+Layer: pipeline.
+Shape: `{"types": {column: type}, "row": {column: value}}`. A type is Spark's word for it, or Arrow's where a column holds counts;
+       `{"array": type}`, `{"map": [key, value]}` and `{"struct": {member: type}}` are those with parts.
+       Numbers have all their digits; NaN and infinities are words; bytes are base64; dates and timestamps are ISO 8601, an instant in UTC; durations
+       are microseconds; a map is a list of `{"key": …, "value": …}`, for a key may stand twice; what is null is written as null.
+       A text that is not UTF-8 begins with U+0000, and has each byte as a character of ISO-8859-1 behind it.
+Errors: UnreadableRowError for types that no rows can be made of.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    ByteType,
+    DataType,
+    DateType,
+    DayTimeIntervalType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    IntegerType,
+    LongType,
+    MapType,
+    ShortType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from schemac.pipeline.spark.arrow_tasks import mapped
+from schemac.pipeline.spark.columns import RAW
+from schemac.pipeline.spark.sqltext import concat, fresh, literal, name, struct, when
+from schemac.pipeline.values.inputs import CountType
+
+TYPES, ROW = "types", "row"
+EPOCH, _NOT_PLAIN = "timestamp_ntz'1970-01-01'", "decode(X'00', 'ISO-8859-1')"
+COUNTED = {
+    str(held): CountType(held, IntegerType() if pa.types.is_time32(held) else LongType())
+    for held in (
+        pa.timestamp("ns"), pa.timestamp("ns", "UTC"), pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"),
+    )
+}  # fmt: skip
+_MOMENT = re.compile(
+    r"([-+]?[0-9]+)-([0-9]{2})-([0-9]{2})(?: ([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?)?Z?"
+)
+_YEARS, _DAYS = 400, 146_097
+"""The calendar repeats itself after so many years and days."""
+_EPOCH = date(1970, 1, 1).toordinal()
+NOT_PLAIN = "\0"
+"""What a text begins with that is shown as its bytes."""
+
+
+class UnreadableRowError(Exception):
+    """A type that no rows can be made of."""
+
+
+def text_of_row(types: Mapping[str, DataType], place: Callable[[str], str] = name) -> str:
+    """Write SQL text of a row as text; `place` says where a column is."""
+    told = json.dumps({label: _told(data_type) for label, data_type in types.items()}, ensure_ascii=False)
+    row = struct((label, _shown(data_type, place(label))) for label, data_type in types.items())
+    shown = f"to_json({row}, map('ignoreNullFields', 'false'))" if types else "'{}'"
+    return concat([literal(f'{{"{TYPES}": {told}, "{ROW}": '), shown, literal("}")])
+
+
+def _told(data_type: DataType) -> Any:
+    """Return what a row's text says of a type."""
+    if isinstance(data_type, CountType):
+        held = data_type.held
+        return str(pa.timestamp("ns", "UTC") if getattr(held, "tz", None) is not None else held)
+    if isinstance(data_type, ArrayType):
+        return {"array": _told(data_type.elementType)}
+    if isinstance(data_type, MapType):
+        return {"map": [_told(data_type.keyType), _told(data_type.valueType)]}
+    if isinstance(data_type, StructType):
+        return {"struct": {member.name: _told(member.dataType) for member in data_type.fields}}
+    return data_type.simpleString()
+
+
+def _shown(data_type: DataType, x: str) -> str:
+    """Write SQL text of what `to_json` writes so that nothing of the value is lost."""
+    if isinstance(data_type, StringType):
+        is_plain = f"is_valid_utf8({x}) and not startswith({x}, {_NOT_PLAIN})"
+        as_bytes = f"concat({_NOT_PLAIN}, decode(cast({x} as binary), 'ISO-8859-1'))"
+        return when(f"{x} is null or {is_plain}", x, as_bytes)
+    if isinstance(data_type, DateType | TimestampNTZType):
+        return f"cast({x} as string)"
+    if isinstance(data_type, TimestampType):
+        return f"concat(cast({x} as string), 'Z')"
+    if isinstance(data_type, DayTimeIntervalType):
+        return f"timestampdiff(MICROSECOND, {EPOCH}, {EPOCH} + {x})"
+    if isinstance(data_type, ArrayType):
+        item = fresh()
+        inner = _shown(data_type.elementType, item)
+        return x if inner == item else f"transform({x}, {item} -> {inner})"
+    if isinstance(data_type, MapType):
+        pair = fresh()
+        key, value = (_shown(data_type.keyType, f"{pair}.key"), _shown(data_type.valueType, f"{pair}.value"))
+        return f"transform(map_entries({x}), {pair} -> {struct([('key', key), ('value', value)])})"
+    if isinstance(data_type, StructType) and data_type.fields:
+        places = [(member.name, f"{x}.{name(member.name)}", member.dataType) for member in data_type.fields]
+        parts = [(label, _shown(held, place)) for label, place, held in places]
+        if all(text == place for (_, text), (_, place, _) in zip(parts, places, strict=True)):
+            return x
+        return when(f"{x} is null", "null", struct(parts))
+    return x
+
+
+def types_of_text(told: str) -> dict[str, DataType]:
+    """Return the types that texts of rows tell. Raises UnreadableRowError."""
+    try:
+        return {label: _type(held) for label, held in json.loads(told).items()}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UnreadableRowError(told) from error
+
+
+def _type(told: Any) -> DataType:
+    if isinstance(told, str):
+        if told in COUNTED:
+            return COUNTED[told]
+        try:
+            found = DataType.fromDDL(told)
+        except PySparkException as error:
+            raise UnreadableRowError(told) from error
+        # A text of at most so many characters is a text.
+        found = StringType() if isinstance(found, StringType) or told == "void" else found
+        if type(found) not in _LEAVES:
+            raise UnreadableRowError(told)
+        return found
+    ((kind, parts),) = told.items()
+    if kind == "array":
+        return ArrayType(_type(parts))
+    if kind == "map":
+        return MapType(*map(_type, parts))
+    return StructType([StructField(label, _type(part)) for label, part in parts.items()])
+
+
+def rows_of_texts(texts: DataFrame, types: Mapping[str, DataType]) -> DataFrame:
+    """Return the rows of texts in the column `_raw`, beside all columns of the frame."""
+    held = StructType([StructField(label, _stored(data_type)) for label, data_type in types.items()])
+    return mapped(texts, _RowReader(held), StructType([*held.fields, *texts.schema.fields]))
+
+
+def _stored(data_type: DataType) -> DataType:
+    """Return the type of a column as Spark has it."""
+    if isinstance(data_type, CountType):
+        return data_type.count
+    if isinstance(data_type, ArrayType):
+        return ArrayType(_stored(data_type.elementType))
+    if isinstance(data_type, MapType):
+        return MapType(_stored(data_type.keyType), _stored(data_type.valueType))
+    if isinstance(data_type, StructType):
+        return StructType([StructField(part.name, _stored(part.dataType)) for part in data_type.fields])
+    return data_type
+
+
+@dataclass(frozen=True)
+class _RowReader:
+    """The task that makes rows of texts."""
+
+    types: StructType
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Put the columns of the rows before those of each batch."""
+        read = _value_of(self.types)
+        # Bytes first, because texts may be none; Arrow would not make those of Python's.
+        with_bytes, held = _arrow_type(self.types, pa.binary()), _arrow_type(self.types, pa.string())
+        for batch in batches:
+            texts = (
+                json.loads(text, parse_int=str, parse_float=str) for text in batch.column(RAW).to_pylist()
+            )
+            rows = pa.array([read(text[ROW]) for text in texts], with_bytes).view(held)
+            names = [*self.types.names, *batch.schema.names]
+            yield pa.RecordBatch.from_arrays([*rows.flatten(), *batch.columns], names=names)
+
+
+def _arrow_type(data_type: DataType, text: pa.DataType) -> pa.DataType:
+    if isinstance(data_type, StringType):
+        return text
+    if isinstance(data_type, TimestampType):
+        return pa.timestamp("us", "UTC")
+    if isinstance(data_type, ArrayType):
+        return pa.list_(pa.field("element", _arrow_type(data_type.elementType, text)))
+    if isinstance(data_type, MapType):
+        return pa.map_(_arrow_type(data_type.keyType, text), _arrow_type(data_type.valueType, text))
+    if isinstance(data_type, StructType):
+        return pa.struct([(part.name, _arrow_type(part.dataType, text)) for part in data_type.fields])
+    return to_arrow_type(data_type)
+
+
+Read = Callable[[Any], Any]
+
+
+def _value_of(data_type: DataType) -> Read:
+    """Return what makes the value of a type of what stands in the text of a row."""
+    if isinstance(data_type, ArrayType):
+        item = _value_of(data_type.elementType)
+        return _unless_null(lambda x: [item(part) for part in x])
+    if isinstance(data_type, MapType):
+        key, value = _value_of(data_type.keyType), _value_of(data_type.valueType)
+        return _unless_null(lambda x: [(key(pair["key"]), value(pair["value"])) for pair in x])
+    if isinstance(data_type, StructType):
+        parts = [(part.name, _value_of(part.dataType)) for part in data_type.fields]
+        return _unless_null(lambda x: {label: read(x[label]) for label, read in parts})
+    return _unless_null(_LEAVES[type(data_type)])
+
+
+def _unless_null(read: Read) -> Read:
+    return lambda x: None if x is None else read(x)
+
+
+def _bytes_of_text(text: str) -> bytes:
+    return text[1:].encode("ISO-8859-1") if text.startswith(NOT_PLAIN) else text.encode()
+
+
+def _single(text: str) -> Any:
+    # By way of a double it would be rounded twice.
+    return pa.scalar(text).cast(pa.float32()).as_py()
+
+
+def _moment(text: str) -> int:
+    """Return the microseconds since 1970-01-01; years have as many digits as they need, and a sign."""
+    found = _MOMENT.fullmatch(text)
+    assert found is not None, text
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
+    cycles, year = divmod(year, _YEARS)
+    # A year that `date` has, and that is as long.
+    days = date(year + _YEARS, month, day).toordinal() - _EPOCH + (cycles - 1) * _DAYS
+    seconds = (hour * 60 + minute) * 60 + second
+    return (days * 86_400 + seconds) * 10**6 + int((found[7] or "").ljust(6, "0"))
+
+
+_LEAVES: dict[type[DataType], Read] = {
+    StringType: _bytes_of_text,
+    BinaryType: base64.b64decode,
+    BooleanType: bool,
+    **dict.fromkeys((ByteType, ShortType, IntegerType, LongType, DayTimeIntervalType), int),
+    FloatType: _single,
+    DoubleType: float,
+    DecimalType: Decimal,
+    DateType: lambda x: _moment(x) // 86_400_000_000,
+    TimestampType: _moment,
+    TimestampNTZType: _moment,
+}

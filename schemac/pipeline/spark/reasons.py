@@ -1,0 +1,13 @@
+"""A reason as SQL text.
+
+Layer: pipeline.
+"""
+
+from schemac.judging.forms import LONGEST_VALUE
+from schemac.pipeline.spark.sqltext import struct
+
+
+def reason(path: str, rule: str, value: str) -> str:
+    """One reason; path, rule and value are SQL text."""
+    shown = f"substr(cast({value} as string), 1, {LONGEST_VALUE})"
+    return struct([("path", path), ("rule", rule), ("value", shown)])
