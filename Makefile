@@ -20,7 +20,7 @@ CONNECTORS := .venv-connectors
 CONNECTORS_READY := $(CONNECTORS)/.ready
 CONNECTORS_LOCK := tests/conformance/connector/requirements.lock
 # What `make quick` runs: the corpus, the pages and the units; no laws, no engines' libraries, no Spark.
-QUICK := tests/test_corpus.py tests/test_pages.py tests/test_readme.py tests/architecture tests/cli tests/evolution \
+QUICK := tests/test_corpus.py tests/test_pages.py tests/guide/test_reference.py tests/architecture tests/cli tests/evolution tests/judging \
 	tests/importers tests/losses tests/project tests/unit
 
 # The lowest versions that pyproject.toml declares, on every Python that is here; the compiler's tests, without Spark.
@@ -124,6 +124,7 @@ lock: $(READY)  ## update the lock files of the dependencies
 protos: $(READY)  ## generate the message classes from protos/
 	$(BIN)/python -m grpc_tools.protoc -Iprotos --python_out=schemac/engines/lance/_generated \
 		--pyi_out=schemac/engines/lance/_generated protos/lance/file.proto
+	$(BIN)/python protos/own_pool.py schemac/engines/lance/_generated/lance/file_pb2.py
 
 schemas: $(READY)  ## generate schemas/ from the models
 	$(BIN)/python -c 'from pathlib import Path; from schemac.cli.json_schemas import write_schemas; write_schemas(Path("schemas"))'

@@ -19,9 +19,9 @@ from schemac.manifest.library import Reuse
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.imported import FolderFiles
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.shared_work import collector_paused
-from schemac.project.stages import check_source, compile_source, lowering_of
+from schemac.project.stages import check_source, compile_source
 from schemac.source.catalogue import UNFIT_METADATA
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
@@ -68,16 +68,7 @@ def build_text(
     """
     report = Report()
     settings = _project(project, report) if project is not None else Project(Path())
-    configuration = settings.configuration
-    options = Options(
-        strict or configuration.strict,
-        tuple(targets if targets is not None else configuration.targets),
-        frozenset(targets or ()),
-        settings.versions,
-        configuration.encodings,
-        configuration.metadata,
-        system_columns=configuration.system_columns,
-    )
+    options = CompileOptions.of(settings, targets, strict=strict)
     reuse = _around(settings, name) if project is not None else None
     made = compile_source(SourceText(text, name), settings, options, report, reuse=reuse)
     report.raise_errors()
@@ -102,7 +93,7 @@ def compile_file(
     source = read_text(Path(path), str(path), report)
     report.raise_errors()
     assert source is not None
-    reuse = Reuse(FolderFiles(Path(path), str(path)))
+    reuse = Reuse(FolderFiles(Path(path), str(path), project=settings))
     datasets = _compile(source, settings, report, strict, system_columns, reuse)
     if not has_lock(Path(path)):
         return datasets
@@ -159,7 +150,8 @@ def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
     report = Report()
 
     def tell(path: FieldPath, text: str) -> None:
-        report.add(UNFIT_METADATA, text, file=name, path=dotted(path))
+        where = dotted(path)
+        report.add(UNFIT_METADATA, f"{text} ({where})" if where else text, file=name, path=where)
 
     tree = lifted(schema, name, report, tell)
     logical = from_tree(tree, name, name, report)
@@ -176,24 +168,21 @@ def from_parquet(path: str | Path, *, name: str | None = None) -> Dataset:
 def check_text(
     text: str, *, name: str = "<text>", strict: bool = False, project: str | Path | None = None
 ) -> tuple[Diagnostic, ...]:
-    """All findings about a manifest's text; `project` is as for `compile_text`."""
+    """All findings about a manifest's text, as `schemac check` has them but for rules; `project` is as for `compile_text`.
+
+    What engines cannot hold is found where a project is named, for its targets.
+    """
     report = Report()
     settings = _project(project, report) if project is not None else Project(Path())
-    configuration = settings.configuration
-    check_source(
-        SourceText(text, name),
-        settings,
-        report,
-        strict=strict or configuration.strict,
-        system_columns=configuration.system_columns,
-        reuse=_around(settings, name) if project is not None else None,
-    )
+    options = CompileOptions.of(settings, None if project is not None else (), strict=strict)
+    reuse = _around(settings, name) if project is not None else None
+    compile_source(SourceText(text, name), settings, options, report, reuse=reuse)
     return report.diagnostics
 
 
 def _around(project: Project, name: str) -> Reuse:
     """Return what a text of a project may import."""
-    return Reuse(FolderFiles(project.folder / "text", name))
+    return Reuse(FolderFiles(project.folder / "text", name, project=project))
 
 
 def _compile(
@@ -204,21 +193,20 @@ def _compile(
     system_columns: Variant | None,
     reuse: Reuse | None,
 ) -> list[Dataset]:
-    configuration = project.configuration
+    options = CompileOptions.of(project, strict=strict, system_columns=system_columns)
     with collector_paused():
         datasets = check_source(
             source,
             project,
             report,
-            strict=strict or configuration.strict,
-            system_columns=system_columns or configuration.system_columns,
+            strict=options.strict,
+            system_columns=options.system_columns,
             reuse=reuse,
         )
     report.raise_errors()
     found = _by_dataset(datasets, report)
-    lowering = lowering_of(project)
     return [
-        Dataset(dataset, None, w, lowering, project.versions)
+        Dataset(dataset, None, w, options.lowering, options.versions)
         for dataset, w in zip(datasets, found, strict=True)
     ]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from schemac.arrow.lower import lower
 from schemac.logical.dataset import LogicalDataset
 from schemac.project.configuration import Project, find_project
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.stages import compile_source
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
@@ -57,7 +57,9 @@ def compile_bytes(
     source = decode_text(content, name, report)
     if source is None:
         return compiled
-    options = Options(strict=strict, show_losses=show_losses)
+    options = CompileOptions(
+        strict=strict, show_losses=show_losses, optional_artifacts=frozenset({"lance/schema.txtpb"})
+    )
     for dataset, artifacts, losses in compile_source(source, project, options, report):
         compiled.datasets.append(dataset)
         written = {artifact.path: artifact.content for artifact in artifacts}

@@ -83,7 +83,8 @@ def test_go_from_an_empty_folder_to_a_reviewed_change(tmp_path: Path) -> None:
     slip = desk.edit("inner: UInt32", "inner: UInt63")
     assert "did you mean `UInt64`" in desk.schemac(f"check - --stdin-filename {VIEWS}", given=slip, code=1)
     right = desk.edit("inner: UInt32", "inner: UInt64")
-    desk.schemac(f"check - --stdin-filename {VIEWS} --fail-on warning", given=right)
+    found = desk.schemac(f"check - --stdin-filename {VIEWS} --fail-on warning", given=right, code=4)
+    assert "page_views differs from its lock: 1 field changed" in found
     (tmp_path / VIEWS).write_text(right)
 
     # A name that is better, without fear for the data; the change before it has to be locked.
@@ -266,7 +267,11 @@ def _run_ci(desk: _Desk) -> None:
     commands = re.findall(r"run: (schemac .*)", text)
     assert [command.split()[1] for command in commands] == ["check", "build", "breaking"]
     for command in commands:
-        line = command.replace('"git:origin/$BASE"', "git:origin/main").removeprefix("schemac ")
+        line = (
+            command.partition("  #")[0]
+            .replace('"git:origin/$BASE"', "git:origin/main")
+            .removeprefix("schemac ")
+        )
         said = desk.schemac(line, code=1 if line.startswith("breaking") else 0)
     assert "::error" in said
     assert "visible_seconds" in said

@@ -1,4 +1,4 @@
-"""The README's walk through a change, as a reader would do it."""
+"""The complete example of a change in the guide, as a reader would do it."""
 
 import re
 import shutil
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import lance
 import pytest
+
+from tests.guide.examples import edited
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"```(sh|diff)\n(.*?)```", re.DOTALL)
@@ -35,20 +37,9 @@ def run(script: str, walk: Path) -> str:
     return done.stdout + done.stderr
 
 
-def edited(text: str, diff: str) -> str:
-    """A text after the hunks of a diff, which are parted by lines of three dots."""
-    for hunk in diff.split("...\n"):
-        lines = hunk.splitlines()
-        before = "".join(f"{line[1:]}\n" for line in lines if line[0] in " -")
-        after = "".join(f"{line[1:]}\n" for line in lines if line[0] in " +")
-        assert text.count(before) == 1, before
-        text = text.replace(before, after)
-    return text
-
-
 def test_walk_through_a_change(walk: Path) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = readme.partition("## Changing a schema\n")[2].partition("\n## ")[0]
+    page = (ROOT / "docs/how-to/change-a-table.md").read_text(encoding="utf-8")
+    section = page.partition("## A complete example\n")[2].partition("\n## ")[0]
     (_, first), (_, diff), (_, second), *_ = BLOCK.findall(section)
     assert "trips.lance: 1,000,000 rows" in run(first, walk)
     manifest = walk / "trips.yaml"

@@ -11,6 +11,8 @@ from pathlib import Path
 import lance
 import pyarrow.compute as pc
 
+from schemac import compile_file
+
 HERE = Path(__file__).parent
 PYTHON = sys.executable
 SCHEMAC = str(Path(PYTHON).with_name("schemac"))
@@ -44,13 +46,9 @@ def main() -> None:
     say("check it, and compile it")
     do(SCHEMAC, "check", "rides.yaml", folder=folder)
     do(SCHEMAC, "build", "rides.yaml", folder=folder)
-    print("\nLance, the first field of demo/build/rides/lance/schema.txtpb:")
-    print(
-        "".join(
-            (folder / "build/rides/lance/schema.txtpb").read_text(encoding="utf-8").partition("}\nfields")[0]
-        )
-        + "}"
-    )
+    (rides,) = compile_file(folder / "rides.yaml")
+    print("\nLance, the first field of demo/build/rides/lance/schema.binpb:")
+    print(rides.to_lance().fields[0])
     print("\nSpark, demo/build/rides/spark/create_table.sql:")
     print((folder / "build/rides/spark/create_table.sql").read_text(encoding="utf-8"))
 

@@ -107,7 +107,17 @@ class _Lifting:
             if lifted is not None and type_.extension_name == "arrow.fixed_shape_tensor":
                 # Arrow makes the items of every tensor nullable, whatever the tensor means by them.
                 lifted[0]["itemType"] = lifted[0]["itemType"].get("inner", lifted[0]["itemType"])
-            return None if lifted is None else (lifted[0], {**lifted[1], **extension_hint(type_)})
+            return (
+                None
+                if lifted is None
+                else (
+                    lifted[0],
+                    {
+                        **lifted[1],
+                        **extension_hint(type_, lambda text: self._note(path, text)),
+                    },
+                )
+            )
         special = self._special(type_, metadata, path)
         if special is not None:
             return special

@@ -16,6 +16,7 @@ from schemac.arrow.form import forms
 from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, field_metadata
 from schemac.attributes import arrow
 from schemac.attributes.attribute import KEY_PATTERN
+from schemac.attributes.own import TABLE_RECORD
 from schemac.attributes.registry import DOMAINS, domain_of, known
 from schemac.kinds.registry import BY_NAME
 from schemac.source.json_object import Json
@@ -56,8 +57,8 @@ def field_attributes(metadata: Mapping[str, str], kind: str, note: Note = lambda
 
 
 def schema_attributes(metadata: Mapping[str, str], note: Note = lambda _: None) -> Json:
-    """Return the attributes of a schema with this metadata."""
-    rest = dict(metadata)
+    """Return the attributes of a schema with this metadata, but not which locked version it is of."""
+    rest = {key: text for key, text in metadata.items() if key not in TABLE_RECORD}
     extra = _written_attributes(rest, None, note)
     if rest:
         extra[arrow.METADATA.key] = rest

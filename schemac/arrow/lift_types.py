@@ -7,8 +7,11 @@ Source: the inverse of `schemac.kinds` and `schemac.arrow.lower`.
 """
 
 import json
+from collections.abc import Callable
 from typing import Any
 
+from schemac.arrow.lift_metadata import is_text
+from schemac.arrow.lower_metadata import EXTENSION_METADATA
 from schemac.attributes import arrow
 from schemac.attributes.attribute import Role
 from schemac.attributes.registry import of_role
@@ -50,8 +53,8 @@ def dictionary_hint(type_: Any) -> Json:
     }
 
 
-def extension_hint(type_: Any) -> Json:
-    """Return the attribute of an extension type that pyarrow has registered."""
+def extension_hint(type_: Any, note: Callable[[str], None] = lambda _: None) -> Json:
+    """Return the attribute of an extension type that pyarrow has registered; metadata that it cannot have is noted."""
     name = type_.extension_name
     of_json = of_role(Role.JSON)
     if name == "arrow.json" and of_json and str(type_.storage_type) in ARROW_BUFFERS:
@@ -70,7 +73,13 @@ def extension_hint(type_: Any) -> Json:
         return {
             arrow.EXTENSION_TYPE.key: {"name": name, "metadata": json.dumps(opaque, separators=(",", ":"))}
         }
-    return {arrow.EXTENSION_TYPE.key: {"name": name}}
+    # Those of programs and of libraries say themselves what their metadata is; Arrow's others have none.
+    serialized = type_.__arrow_ext_serialize__() if isinstance(type_, pa.ExtensionType) else b""
+    if not is_text(serialized):
+        note(f"not kept: the metadata {EXTENSION_METADATA}, which is not UTF-8")
+        serialized = b""
+    metadata_text = {"metadata": serialized.decode()} if serialized else {}
+    return {arrow.EXTENSION_TYPE.key: {"name": name, **metadata_text}}
 
 
 def storage_of(type_: ArrowType) -> Any:

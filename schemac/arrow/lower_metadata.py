@@ -14,7 +14,9 @@ from typing import Any
 
 from schemac.arrow.form import forms
 from schemac.attributes import arrow
+from schemac.attributes.own import TABLE_VERSION
 from schemac.attributes.registry import are_telling, domain_of
+from schemac.physical.field import LoweredSchema
 
 EXTENSION_NAME = "ARROW:extension:name"
 EXTENSION_METADATA = "ARROW:extension:metadata"
@@ -77,6 +79,12 @@ def schema_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
     plain: dict[str, str] = extra.get(arrow.METADATA.key, {})
     written = {key: compact(value) for key, value in extra.items() if key != arrow.METADATA.key}
     return dict(sorted({**plain, **written}.items()))
+
+
+def with_version(lowered: LoweredSchema, number: int) -> LoweredSchema:
+    """Return the schema with the number of its locked version in its metadata."""
+    entries = {**lowered.metadata, TABLE_VERSION: str(number)}
+    return LoweredSchema(lowered.fields, dict(sorted(entries.items())))
 
 
 def _extension_metadata(extra: Mapping[str, Any]) -> dict[str, str]:

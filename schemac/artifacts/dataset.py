@@ -3,41 +3,21 @@
 Layer: artifacts. `schemac.engines.api` adds the methods of single engines.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from schemac.arrow.lower import LoweringOptions, lower
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Loss, load_target
+from schemac.artifacts.emission import Compilation, Emission, Loss, Numbered, TargetRun, run_target
 from schemac.attributes.arrow import ArrowDefaults
-from schemac.identity.lock import LockedDataset
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
-from schemac.registry.installed import blamed
 from schemac.source.diagnostic import Diagnostic
-from schemac.source.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pyarrow as pa
-
-    from schemac.identity.freeze import Identified
-
-
-class Numbered(Protocol):
-    """A dataset's lock, and what it says of the dataset as it is now."""
-
-    @property
-    def dataset(self) -> LockedDataset:
-        """What the lock holds."""
-
-    @property
-    def found(self) -> "Identified":
-        """The ids and numbers of the fields."""
-
-    def compilation(self, plain: Compilation, options: LoweringOptions) -> Compilation:
-        """Return what targets see, with the numbers of the lock."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +25,7 @@ class CheckedDataset:
     """A checked dataset, ready to be turned into what an engine takes."""
 
     _logical: LogicalDataset
-    _locked: "Numbered | None" = field(default=None, compare=False, repr=False)
+    _locked: Numbered | None = field(default=None, compare=False, repr=False)
     """What the lock beside its manifest says, if there is one."""
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False, repr=False)
     """What was found beside errors: warnings and notes about the dataset, and about the text as a whole."""
@@ -66,43 +46,37 @@ class CheckedDataset:
 
     @cached_property
     def _compilation(self) -> Compilation:
-        found = Compilation(self._logical, lower(self._logical, self._lowering))
-        if self._locked is not None:
-            found = self._locked.compilation(found, self._lowering)
-        return replace(found, versions=self._versions)
+        return Compilation.of(self._logical, self._lowering, self._versions, self._locked)
 
     def to_arrow(self, *, metadata: bool | None = None, defaults: ArrowDefaults | None = None) -> "pa.Schema":
         """Return the pyarrow schema; `metadata=False` leaves attributes out, `defaults` encode fields without a hint.
 
-        What is not given is as the dataset's project settles it.
+        What is not given is as the dataset's project settles it. Where the schema is locked, its metadata says which version it is
+        (`schemac.version`), so that `schemac apply` knows a table of it; `metadata=False` leaves that out as well.
         """
         if metadata is None and defaults is None:
             return self._compilation.lowered.to_arrow()
         has_metadata = self._lowering.with_metadata if metadata is None else metadata
-        return lower(
-            self._logical, LoweringOptions(defaults or self._lowering.defaults, has_metadata)
-        ).to_arrow()
+        lowered = lower(self._logical, LoweringOptions(defaults or self._lowering.defaults, has_metadata))
+        if self._locked is not None and has_metadata:
+            lowered = self._locked.lowered(lowered)
+        return lowered.to_arrow()
 
     def artifacts(self, target: str) -> dict[str, bytes]:
         """Return the files that `schemac build` writes for a target, by path: `{"lance/schema.binpb": b"…", …}`.
 
         Raises SchemaError where the target cannot hold the schema, KeyError where there is no such target.
         """
-        artifacts, _ = self._emitted(target)
-        return {artifact.path: artifact.content for artifact in artifacts}
+        return {artifact.path: artifact.content for artifact in self._run(target).artifacts}
 
     def losses(self, target: str) -> tuple[Loss, ...]:
         """Return what a target cannot express of this dataset."""
         return self._emit(target).losses
 
     def _emit(self, name: str) -> Emission:
-        return self._emitted(name)[1]
+        return self._run(name).emission
 
-    def _emitted(self, name: str) -> tuple[list[Artifact], Emission]:
-        report = Report()
-        target = load_target(name)
-        emission = Emission(self._logical, name, target.loss_code, report)
-        with blamed(name):
-            artifacts = target.emit(self._compilation, emission)
-        report.raise_errors()
-        return artifacts, emission
+    def _run(self, name: str) -> TargetRun:
+        run = run_target(name, self._compilation)
+        run.report.raise_errors()
+        return run

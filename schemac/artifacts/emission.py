@@ -6,17 +6,20 @@ Layer: artifacts.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from posixpath import normpath
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from schemac.registry.codes import codes_of
 from schemac.registry.engine import Capability, EngineError
-from schemac.registry.installed import engine, engines
+from schemac.registry.installed import blamed, engine, engines
 from schemac.source.diagnostic import Code, Severity
 from schemac.source.report import Report
 
 if TYPE_CHECKING:
     # For start-up time: every command asks which targets there are, and not all of them make anything.
-    from schemac.identity.lock import Numbers, Version
+    from schemac.arrow.lower import LoweringOptions
+    from schemac.identity.freeze import Identified
+    from schemac.identity.lock import LockedDataset, Numbers, Version
     from schemac.logical.dataset import LogicalDataset
     from schemac.logical.slots import Slot
     from schemac.physical.field import LoweredSchema
@@ -94,6 +97,24 @@ class Emission:
         )
 
 
+class Numbered(Protocol):
+    """A dataset's lock, and what it says of the dataset as it is now."""
+
+    @property
+    def dataset(self) -> "LockedDataset":
+        """What the lock holds."""
+
+    @property
+    def found(self) -> "Identified":
+        """The ids and numbers of the fields."""
+
+    def numbered(self, plain: "Compilation", lowering: "LoweringOptions") -> "Compilation":
+        """Return a compilation with the numbers of the lock, and with its past versions, lowered alike."""
+
+    def lowered(self, plain: "LoweredSchema") -> "LoweredSchema":
+        """Return the Arrow fields with the number of the locked version."""
+
+
 @dataclass(frozen=True, slots=True)
 class Compilation:
     """All that a target may see: what was meant, and what it was lowered to."""
@@ -108,8 +129,29 @@ class Compilation:
     """The versions before it, rebuilt for those targets that write them all."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of engines, where somebody named one."""
+    optional_artifacts: frozenset[str] = frozenset()
+    """Those of the engines' `optional_artifacts` that are asked for, by path."""
     ids: "Mapping[Slot, int] | None" = None
     """The lock's own ids of the fields, for engines that number every field as it does; None without a lock."""
+
+    @property
+    def locked_number(self) -> int | None:
+        """The number of the locked version, for tables to keep; None without a lock, and for a schema that is not locked yet."""
+        return self.version.number if self.version is not None and self.version.digest else None
+
+    @classmethod
+    def of(
+        cls,
+        dataset: "LogicalDataset",
+        lowering: "LoweringOptions",
+        versions: Mapping[str, str],
+        locked: Numbered | None = None,
+    ) -> "Compilation":
+        """Return what targets see of a checked dataset: lowered, with versions of engines, and with the numbers of its lock."""
+        from schemac.arrow.lower import lower  # for start-up time, as above
+
+        plain = cls(dataset, lower(dataset, lowering), versions=versions)
+        return plain if locked is None else locked.numbered(plain, lowering)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +190,35 @@ def load_target(name: str) -> Target:
             f"the engine {name} reports losses as {target.loss_code.id}, which is not among its `codes`"
         )
     return target
+
+
+class TargetRun(NamedTuple):
+    """What a target made of a compilation."""
+
+    artifacts: list[Artifact]
+    """Not to be used where the report has errors."""
+    emission: Emission
+    report: Report
+    """The findings in the manifest; losses are no findings unless somebody reports them."""
+
+
+def run_target(name: str, compilation: Compilation) -> TargetRun:
+    """Emit a compilation for one target. Raises EngineError for a file that is not below the folder of the target's name."""
+    target, report = load_target(name), Report()
+    emission = Emission(compilation.dataset, name, target.loss_code, report)
+    with blamed(name):
+        artifacts = target.emit(compilation, emission)
+    for artifact in artifacts:
+        if not artifact.path.startswith(f"{name}/") or normpath(artifact.path) != artifact.path:
+            raise EngineError(f"the engine {name} writes {artifact.path}, which is not below {name}/")
+    return TargetRun(artifacts, emission, report)
+
+
+def types_in_target(name: str, compilation: Compilation) -> "tuple[Mapping[Slot, str], Report] | None":
+    """Return what an engine has in the place of each field, with its findings; None for a target that does not tell it."""
+    target, report = load_target(name), Report()
+    if target.types is None:
+        return None
+    emission = Emission(compilation.dataset, name, target.loss_code, report)
+    with blamed(name):
+        return target.types(compilation, emission), report

@@ -189,8 +189,10 @@ class Store:
         except BaseException:
             for swap in reversed(swaps):
                 swap.undo()
-            self._put_provenance(provenance)
             recover(self._folder, union.paths)
+            # On a full disk the list of both times stays, which names all that is ours.
+            with suppress(OSError):
+                self._put_provenance(provenance)
             raise
         # While the old files are cleared away, they have to be known for ours.
         recover(self._folder, union.paths)
@@ -271,12 +273,17 @@ class Store:
             os.unlink(self._folder.at(NAME))
             return
         staging = self._folder.at(STAGING)
+        new = f"{staging}/{NAME}"
         os.makedirs(staging, exist_ok=True)
-        with open(f"{staging}/{NAME}", "wb") as stream:
-            stream.write(content)
-        os.replace(f"{staging}/{NAME}", self._folder.at(NAME))
-        with suppress(OSError):
-            os.rmdir(staging)
+        try:
+            with open(new, "wb") as stream:
+                stream.write(content)
+            os.replace(new, self._folder.at(NAME))
+        finally:
+            with suppress(OSError):
+                os.unlink(new)
+            with suppress(OSError):
+                os.rmdir(staging)
 
 
 def _union(before: Provenance, after: Provenance) -> Provenance:

@@ -163,6 +163,7 @@ BUFFER_ENCODING = Attribute[BufferEncoding](
         "type": "object",
     },
     fits=frozenset({Family.TEXT, Family.BYTES, Family.LIST}),
+    example="{kind: View}",
 )
 DATE_ENCODING = Attribute[DateEncoding](
     f"{DOMAIN}/dateEncoding",
@@ -171,6 +172,7 @@ DATE_ENCODING = Attribute[DateEncoding](
     is_of_storage=True,
     fits=frozenset({Family.DATE}),
     facts=Facts.all("date-encoding-changed"),
+    example="{unit: Millisecond}",
 )
 DECIMAL_ENCODING = Attribute[DecimalEncoding](
     f"{DOMAIN}/decimalEncoding",
@@ -179,6 +181,7 @@ DECIMAL_ENCODING = Attribute[DecimalEncoding](
     is_of_storage=True,
     fits=frozenset({Family.DECIMAL}),
     facts=Facts.all("decimal-width-changed"),
+    example="{bitWidth: 128}",
 )
 DICTIONARY_ENCODING = Attribute[DictionaryEncoding](
     f"{DOMAIN}/dictionaryEncoding",
@@ -200,6 +203,7 @@ DICTIONARY_ENCODING = Attribute[DictionaryEncoding](
     ),
     facts=Facts("dictionary-added", "dictionary-removed", "dictionary-changed"),
     decides_type=True,
+    example="{indexType: Int16}",
 )
 EXTENSION_TYPE = Attribute[ExtensionType](
     f"{DOMAIN}/extensionType",
@@ -207,6 +211,7 @@ EXTENSION_TYPE = Attribute[ExtensionType](
     "an Arrow extension type with this storage",
     facts=Facts.all("extension-type-changed"),
     decides_type=True,
+    example="{name: acme.point}",
 )
 CHILD_NAMES = Attribute[ChildNames](
     f"{DOMAIN}/childNames",
@@ -214,6 +219,7 @@ CHILD_NAMES = Attribute[ChildNames](
     "names of a list's or map's child fields, where they are not `item`, `key` and `value`",
     fits=frozenset({Family.LIST, Family.MAP}),
     facts=Facts.all("child-names-changed"),
+    example="{item: element}",
 )
 METADATA = Attribute[dict[str, str]](
     f"{DOMAIN}/metadata",
@@ -221,6 +227,7 @@ METADATA = Attribute[dict[str, str]](
     "Arrow metadata without an attribute of its own, kept unchanged",
     on_schema=True,
     facts=Facts.all("arrow-metadata-changed"),
+    example="{source: 'v1'}",
 )
 ATTRIBUTES = (
     BUFFER_ENCODING,

@@ -129,6 +129,8 @@ class Attribute(Generic[T]):
     where none does."""
     default: T | None = None
     """What is meant where it is absent, if that is a value."""
+    example: str = ""
+    """A value as a manifest writes it, on one line; of attributes whose values have parts."""
     foreign_keys: tuple[str, ...] = ()
     """What other systems call it as a key beside a field's name."""
     is_of_storage: bool = False

@@ -86,12 +86,14 @@ def _of_values(
     fits: frozenset[Family],
     summary: str,
     refused: Mapping[str, Any] | None = None,
+    example: str = "",
 ) -> Attribute[Any]:
     return Attribute[Any](
         f"{DOMAIN}/{name}",
         value_type,
         summary,
         fits=fits,
+        example=example,
         facts=_FACTS,
         foreign_keys=_keys_of(name),
         refused=refused,
@@ -102,7 +104,13 @@ Renamed = Callable[[Any, str, str], Iterable[Renaming]]
 
 
 def _of_rows(
-    name: str, value_type: Any, summary: str, renamed: Renamed, refused: Mapping[str, Any] | None = None
+    name: str,
+    value_type: Any,
+    summary: str,
+    renamed: Renamed,
+    refused: Mapping[str, Any] | None = None,
+    *,
+    example: str,
 ) -> Attribute[Any]:
     return Attribute[Any](
         f"{DOMAIN}/{name}",
@@ -110,6 +118,7 @@ def _of_rows(
         summary,
         on_field=False,
         on_schema=True,
+        example=example,
         facts=_FACTS,
         foreign_keys=_keys_of(name),
         renamed=renamed,
@@ -201,10 +210,11 @@ ENUM = _of_values(
     Annotated[list[_ENUM_VALUE], Bounds(min_length=1)],
     ORDERED | {Family.TEXT, Family.BOOLEAN},
     "the only values",
+    example="[a, b]",
 )
 MIN_ITEMS = _of_values("minItems", _COUNT, _ITEMS, "the least number of items")
 MAX_ITEMS = _of_values("maxItems", _COUNT, _ITEMS, "the greatest number of items")
-UNIQUE_ITEMS = _of_values("uniqueItems", bool, _ITEMS, "`true`: no item stands twice in a list")
+UNIQUE_ITEMS = _of_values("uniqueItems", bool, _ITEMS, "`true`: no item occurs twice in a list")
 OF_VALUES = (
     MINIMUM, MAXIMUM, EXCLUSIVE_MINIMUM, EXCLUSIVE_MAXIMUM, MULTIPLE_OF, MIN_LENGTH, MAX_LENGTH, PATTERN, ENUM,
     MIN_ITEMS, MAX_ITEMS, UNIQUE_ITEMS,
@@ -223,12 +233,14 @@ UNIQUE = _of_rows(
     Annotated[list[Paths], Bounds(min_length=1)],
     "lists of fields; no two rows have the same values in all fields of a list",
     _renamed_unique,
+    example="[[id]]",
 )
 REFERENCES = _of_rows(
     "references",
     Annotated[list[Reference], Bounds(min_length=1)],
-    "fields whose values stand in a row of another dataset",
+    "fields whose values occur in a row of another dataset",
     _renamed_references,
+    example="[{fields: [driver_id], dataset: drivers, to: [id]}]",
 )
 CHECK = _of_rows(
     "check",
@@ -236,6 +248,7 @@ CHECK = _of_rows(
     "conditions of a row, such as `tip <= fare`; one that is null, for want of a value, holds",
     _renamed_conditions,
     {"type": "array", "contains": {"type": "string", "not": {"pattern": CONDITION_TEXT}}},
+    example='["ended_at >= started_at"]',
 )
 OF_ROWS = (UNIQUE, REFERENCES, CHECK)
 """Those of whole rows."""

@@ -48,12 +48,14 @@ TYPE = Attribute[LogicalTypeWord](
     LogicalTypeWord,
     "a richer logical type: Did, Multihash, ObjectLink",
     facts=Facts.all("odf-type-changed"),
+    example="{kind: Did}",
 )
 LINKED_OBJECTS = Attribute[LinkedObjects](
     f"{DOMAIN}/linkedObjects",
     LinkedObjects,
     "size of linked objects; an attribute of data blocks, not of schemas",
     on_field=False,
+    example="{numObjectsNaive: 2, sizeNaive: 4096}",
 )
 ARCHETYPE = Attribute[str](
     "kamu.dev/archetype",

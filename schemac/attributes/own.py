@@ -14,6 +14,14 @@ from schemac.registry.installed import engines
 from schemac.syntax.reading import Bounds, Rule
 
 DOMAIN = "schemac.dev"
+TABLE_VERSION = "schemac.version"
+"""Key under which tables, and what tables are made of, say which locked version they have. It is no attribute: nobody writes it
+in a manifest, and no schema differs by it."""
+TABLE_IDS = "schemac.ids"
+"""Key of a digest of a table's ids where these are neither those of the lock nor those of any new table: it tells whether what
+the table says of its version is said of its present fields."""
+TABLE_RECORD = frozenset({TABLE_VERSION, TABLE_IDS})
+"""The keys by which a table speaks of itself."""
 
 if TYPE_CHECKING:
     TargetName = str
@@ -78,6 +86,7 @@ TARGETS_OF = Attribute[list[str]](
     on_field=False,
     on_schema=True,
     facts=Facts.all("targets-changed"),
+    example=f"[{next(engine.name for engine in engines() if engine.artifacts)}]",
 )
 
 
@@ -121,6 +130,7 @@ TAGS = Attribute[list[str]](
     "words to find the data by",
     on_schema=True,
     inheritance=Inheritance.ADDED,
+    example="[finance]",
 )
 CLASSIFICATION = Attribute[str](
     f"{DOMAIN}/classification",
@@ -137,5 +147,6 @@ DEPRECATED = Attribute[Deprecation](
     on_schema=True,
     foreign_keys=("deprecated",),
     inheritance=Inheritance.NEAREST,
+    example="{removeAfter: '2027-03-31', successor: other_field}",
 )
 ATTRIBUTES = (RENAMED_FROM, UNIT, CLOCK_ZONE, TARGETS_OF, OWNER, TAGS, CLASSIFICATION, DEPRECATED)

@@ -23,6 +23,7 @@ FOLDER = ".schemac"
 """A project's folder for what it need not keep."""
 _CACHE = "cache"
 _IGNORED = "*\n"
+_CODING = ("utf-8", "surrogatepass")
 _decode: Callable[[str], Any] = json.JSONDecoder().decode
 _DAMAGED = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
 """What comes of an entry that has another form than the one that asks expects."""
@@ -44,6 +45,11 @@ class Cache:
     def is_kept(self) -> bool:
         """Whether entries outlive this run."""
         return bool(self._folder)
+
+    @property
+    def folder(self) -> Path:
+        """The project's folder for what it need not keep; only of a cache with a folder."""
+        return Path(self._folder).parent
 
     @cached_property
     def _name(self) -> str:
@@ -67,7 +73,7 @@ class Cache:
         if content is None:
             return None
         try:
-            found = form(_decode(content.decode("utf-8", "surrogatepass")))
+            found = form(_decode(content.decode(*_CODING)))
         except _DAMAGED:
             return None
         self._used.add(key)
@@ -76,9 +82,7 @@ class Cache:
     def put(self, key: bytes, entry: object) -> None:
         """Keep what JSON can express under a key, from the next `save` on also for other runs."""
         if self._folder:
-            self._new[key] = json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode(
-                "utf-8", "surrogatepass"
-            )
+            self._new[key] = _encoded(entry)
 
     @property
     def new(self) -> Mapping[bytes, bytes]:
@@ -104,6 +108,40 @@ class Cache:
 
 
 NO_CACHE = Cache()
+
+
+class PassingCache(Cache):
+    """The newest entries of a process that lasts, in memory alone; those that it lacks are looked up in another cache."""
+
+    _MOST = 2048
+
+    def __init__(self, behind: Cache) -> None:
+        super().__init__()
+        self._behind = behind
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether entries are found again."""
+        return True
+
+    def keys(self, *shared: Part) -> Keys:
+        """Return the same keys as the cache behind."""
+        return Keys(fingerprint(), *shared)
+
+    def get(self, key: bytes, form: Callable[[Any], T]) -> T | None:
+        """Return an entry, as any cache does."""
+        content = self._new.get(key)
+        return self._behind.get(key, form) if content is None else form(_decode(content.decode(*_CODING)))
+
+    def put(self, key: bytes, entry: object) -> None:
+        """Keep an entry, and forget the oldest where there are too many."""
+        self._new[key] = _encoded(entry)
+        if len(self._new) > self._MOST:
+            del self._new[next(iter(self._new))]
+
+
+def _encoded(entry: object) -> bytes:
+    return json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode(*_CODING)
 
 
 def has_cache(project: Path) -> bool:

@@ -244,7 +244,11 @@ def _say_complaint(
             else f"an item of `{attribute.key}`"
         )
         message = name + message.removeprefix("this")
-    help = found.help or f"{attribute.name}: {attribute.summary}"
+    is_whole = not path and " has to be a" in message
+    example = attribute.example if is_whole else ""
+    help = found.help or (
+        f"write `{example}`, for example" if example else f"{attribute.name}: {attribute.summary}"
+    )
     fields = getattr(attribute.value_type, "model_fields", {})
     if isinstance(value, str) and "kind" in fields:
         help = Write.value(f"{{kind: {written(value)}}}")

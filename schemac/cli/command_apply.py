@@ -10,7 +10,9 @@ from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import exit_code, say, show, show_document
 from schemac.cli.planning import (
     add_dataset,
+    add_references,
     add_rounding,
+    add_stated_version,
     add_table,
     lines_text,
     open_locked,
@@ -43,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_dataset(parser)
     add_rounding(parser)
+    add_references(parser)
     add_table(parser)
+    add_stated_version(parser)
     parser.add_argument(
         "--to", dest="new", type=int, metavar="N", help="a locked version (default: the newest)"
     )
@@ -64,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unchecked",
         action="store_true",
-        help="take values to fit whose data is not read here, as those of a"
+        help="assume that values fit where the data cannot be checked, as in a"
         f" {listed(with_trait(Trait.IS_NOT_READ), 'or')} table",
     )
 
@@ -98,19 +102,23 @@ def _apply(
     if tables.why_no_rounding:
         refuse_rounding(options.rounded, tables.why_no_rounding, report)
     new = requested_version(locked, options.new, report) if not report.has_errors else None
-    if new is None:
+    if options.old is not None:
+        requested_version(locked, options.old, report)
+    if new is None or report.has_errors:
         return False
     change = TableChange(
         locked,
         new,
         options.table,
+        stated=options.old,
         rounded=frozenset(options.rounded),
+        references=dict(options.references),
         is_unchecked=options.unchecked,
     )
     made = tables.plan(change, report)
     if made is None:
         return False
-    document |= {**made.document, "applied": False}
+    document |= {**made.document, "applied": False, "unlooked": list(made.unlooked)}
     if options.format == "text":
         put(made.title)
         put(lines_text(made.lines, with_details=False))
@@ -131,13 +139,20 @@ def _apply(
         return False
     document |= state.document
     if not report.has_errors:
-        say(f"done: {options.table} {state.text}, and verified", options)
+        say(f"done: {options.table} {state.text}, and {_what_is_verified(made)}", options)
     return not report.has_errors
+
+
+def _what_is_verified(made: PlannedChange) -> str:
+    if not made.unlooked:
+        return "verified"
+    return f"its schema is verified; nobody looked at the rows for this: {'; '.join(made.unlooked)}"
 
 
 def _is_wanted(made: PlannedChange, options: argparse.Namespace) -> bool:
     """Whether the person at the terminal wants data to be written; a script has said so by calling."""
-    if not made.question or options.yes or options.format != "text" or not sys.stdin.isatty():
+    has_person = sys.stdin is not None and sys.stdin.isatty()
+    if not made.question or options.yes or options.format != "text" or not has_person:
         return True
     return ask(made.question)
 

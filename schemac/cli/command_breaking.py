@@ -7,6 +7,7 @@ import argparse
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from itertools import chain
 
 from schemac.cli.layout import GREEN, RED, YELLOW, painted, wrapped
 from schemac.cli.output import (
@@ -29,6 +30,7 @@ from schemac.physical.arrow import numpy_left_out
 from schemac.project.compared import Comparison, Wanted
 from schemac.project.comparing import compare
 from schemac.project.promises import promise_findings
+from schemac.project.rename_findings import possible_renames_text, rename_findings
 from schemac.project.shared_work import collector_paused
 from schemac.source.diagnostic import Code, Diagnostic, Label
 from schemac.source.printable import printable
@@ -51,13 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ignore-readers",
         action="store_true",
-        help="do not judge for programs that still use the old schema",
+        help="do not judge what the change means for programs that still use the old schema",
     )
     parser.add_argument(
         "--as-of",
         type=_day,
         metavar="DAY",
-        help="judge deprecated fields as on this day, such as 2027-03-31 (default: today, or SOURCE_DATE_EPOCH)",
+        help="judge deprecated fields as of this day, such as 2027-03-31 (default: today, or SOURCE_DATE_EPOCH)",
     )
     add_versions(parser)
     add_output_arguments(parser)
@@ -101,9 +103,10 @@ def _run(options: argparse.Namespace) -> int:
         found = compare(files, folders, wanted, project, report)
     could_read = not report.has_errors
     promises = [promise_findings(comparison, _today(options)) for comparison in found]
-    for comparison, broken in zip(found, promises, strict=True):
+    renames = [rename_findings(comparison) for comparison in found]
+    for comparison, *findings in zip(found, promises, renames, strict=True):
         _report(comparison, options, report)
-        report.extend(broken)
+        report.extend(chain.from_iterable(findings))
     project.cache.save()
     diagnostics = report.diagnostics
     if options.format == "json" and could_read:
@@ -114,8 +117,9 @@ def _run(options: argparse.Namespace) -> int:
         ]
         show_document(diagnostics, options, verdicts=verdicts, promises=_promises(found, promises))
     elif options.format == "text" and could_read:
-        for comparison, broken in zip(found, promises, strict=True):
-            put_rendered("\n".join([_text(comparison, options), *map(_promise, broken)]) + "\n")
+        for comparison, *findings in zip(found, promises, renames, strict=True):
+            lines = map(_line, chain.from_iterable(findings))
+            put_rendered("\n".join([_text(comparison, options), *lines]) + "\n")
     else:
         show(diagnostics, options)
     if could_read:
@@ -189,7 +193,7 @@ def _text(comparison: Comparison, options: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def _promise(finding: Diagnostic) -> str:
+def _line(finding: Diagnostic) -> str:
     text = f"  {finding.severity:<14} [{finding.code}]  "
     return printable(wrapped(text, f"{finding.message}; {finding.help}"), keep="\n")
 
@@ -240,7 +244,9 @@ def _summary(found: list[Comparison], options: argparse.Namespace) -> str:
         (len(outcomes.get(outcome, ())), outcome)
         for outcome in (Outcome.REFUSED, Outcome.DATA, Outcome.REWRITE)
     ]
-    grave = ", ".join(f"{count} {outcome}" for count, outcome in counts if count)
+    renames = sum(len(comparison.renames) for comparison in found)
+    asked = [possible_renames_text(renames)] if renames else []
+    grave = ", ".join([*(f"{count} {outcome}" for count, outcome in counts if count), *asked])
     return (
         f"{changes} change{'s' if changes != 1 else ''}{f': {grave}' if grave else ', none of them critical'}"
     )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from schemac.artifacts.emission import ARTIFACTS, target_names
+from schemac.artifacts.emission import ARTIFACTS
 from schemac.artifacts.provenance import NAME as PROVENANCE
 from schemac.artifacts.store import Build, Store, Written
 from schemac.cli.denial import add_deny, denied_engines
@@ -20,7 +20,7 @@ from schemac.cli.watching import Watched, add_watch, watch
 from schemac.physical.arrow import numpy_left_out
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.shared_work import collector_paused
 from schemac.project.under_way import WORK
 from schemac.project.workers import share
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--depfile",
         metavar="FILE",
-        help="write which files the build read, as rules for Make and Ninja that artifacts.json depends on them",
+        help="write a rule for Make and Ninja with the files that the build read",
     )
     parser.add_argument("--locked", action="store_true", help="exit with 4 if a schema differs from its lock")
     parser.add_argument(
@@ -115,22 +115,20 @@ def _write_depfile(options: argparse.Namespace, project: Project, output: Output
         report.add(WRITE_FAILED, f"cannot write {options.depfile}: {reason_of(error)}", file=options.depfile)
 
 
-def _options(options: argparse.Namespace, project: Project) -> Options:
-    configuration = project.configuration
-    wanted = options.target or configuration.targets
-    is_named = options.target is not None or configuration.are_targets_named
-    return Options(
-        strict=options.strict or configuration.strict,
-        targets=tuple(name for name in target_names() if name in wanted),
-        asked_for=frozenset(wanted if is_named else ()),
-        versions=project.versions,
-        encodings=configuration.encodings,
-        has_metadata=configuration.metadata and not options.no_metadata,
+def _options(options: argparse.Namespace, project: Project) -> CompileOptions:
+    wanted = CompileOptions.of(
+        project,
+        options.target,
+        strict=options.strict,
+        metadata=not options.no_metadata,
+        system_columns=options.system_columns,
+    )
+    return replace(
+        wanted,
         show_losses=options.losses,
-        denied=denied_engines(options, tuple(wanted)),
+        denied=denied_engines(options, wanted.targets),
         has_rules=True,
         locked=options.locked,
-        system_columns=options.system_columns or configuration.system_columns,
     )
 
 

@@ -4,8 +4,10 @@ Layer: cli.
 """
 
 import argparse
+from contextlib import nullcontext
+from dataclasses import replace
 
-from schemac.cli.denial import add_deny, denied
+from schemac.cli.denial import add_deny, with_denied
 from schemac.cli.fixes import add_fix_arguments, checked, fix_hint, fix_settings, is_fixing, run_fixes
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.pipelines import apart, check_pipelines, manifests_of
@@ -18,8 +20,9 @@ from schemac.cli.project import (
     tell_files,
 )
 from schemac.cli.watching import Watched, add_watch, watch
+from schemac.physical.arrow import numpy_left_out
 from schemac.project.compile import compile_files
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.source.render.text import count_summary
 from schemac.source.report import Report
 
@@ -41,21 +44,21 @@ def run(options: argparse.Namespace) -> int:
 def _once(options: argparse.Namespace) -> Watched:
     report = Report()
     project, found = open_project(options, report)
-    configuration = project.configuration
-    wanted = Options(
-        strict=options.strict or configuration.strict,
-        system_columns=options.system_columns or configuration.system_columns,
+    wanted = CompileOptions.of(project, strict=options.strict, system_columns=options.system_columns)
+    wanted = replace(
+        with_denied(wanted, options),
         overlay=overlay_of(options, report),
         edited=edited_of(found),
         has_rules=True,
-        **denied(options, project),
     )
     if is_fixing(options) and not report.has_errors:
         return Watched(run_fixes(options, found, project, wanted, report), project)
     if is_fixing(options) and fix_settings(options, report):
         return _once(options)
     files, pipelines = apart(found, wanted.edited)
-    output = compile_files(files, project, wanted, report, is_whole=not options.paths)
+    # Targets make schemas with Arrow and no arrays; a pipeline needs Arrow with numpy, and it is loaded once.
+    with nullcontext() if pipelines else numpy_left_out():
+        output = compile_files(files, project, wanted, report, is_whole=not options.paths)
     check_pipelines(pipelines, wanted, report)
     project.cache.save()
     diagnostics = report.diagnostics

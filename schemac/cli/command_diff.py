@@ -15,6 +15,7 @@ from schemac.physical.arrow import numpy_left_out
 from schemac.project.compared import Comparison, Wanted
 from schemac.project.comparing import compare
 from schemac.project.locking import summary
+from schemac.project.rename_findings import possible_renames_text, rename_findings
 from schemac.project.shared_work import collector_paused
 from schemac.source.catalogue import MISSING_EXTRA, WRITE_FAILED
 from schemac.source.printable import printable
@@ -51,6 +52,8 @@ def _run(options: argparse.Namespace) -> int:
         wanted = Wanted(options.against, is_transitive=options.transitive, is_project=not options.paths)
         found = compare(files, folders, wanted, project, report)
     project.cache.save()
+    for comparison in found:
+        report.extend(rename_findings(comparison))
     if options.html is not None and not report.has_errors:
         _write_page(found, options, report)
     diagnostics = report.diagnostics
@@ -92,7 +95,10 @@ def _summary(found: list[Comparison]) -> str:
         if count
     ]
     changes = [change for c in found if c.old and c.new for change in c.changes]
-    return ", ".join([*parts, *([summary(changes)] if changes else [])]) or "no changes"
+    parts += [summary(changes)] if changes else []
+    renames = sum(len(comparison.renames) for comparison in found)
+    parts += [possible_renames_text(renames)] if renames else []
+    return ", ".join(parts) or "no changes"
 
 
 def _places(comparison: Comparison, old: str, new: str) -> str:

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="html",
         help="a site that any browser opens from the folder (html), or Markdown files",
     )
-    parser.add_argument("--title", default="Datasets", help="what the site is called (default: Datasets)")
+    parser.add_argument("--title", default="Datasets", help="title of the site (default: Datasets)")
     add_common(parser)
     parser.set_defaults(format="text", max_findings=100, fail_on="error")
 

@@ -13,7 +13,7 @@ from schemac.cli.terminal import put, put_source
 from schemac.formatting.format import formatted
 from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import rewrite
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.under_way import WORK
 from schemac.source.render.diff import render_diff
 from schemac.source.report import Report
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_paths(parser)
     parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit with 1 if a manifest would change"
+        "--check", action="store_true", help="write nothing; exit with 1 if a manifest would be reformatted"
     )
     parser.add_argument("--diff", action="store_true", help="show what would change, and write nothing")
     add_output_arguments(parser)
@@ -43,14 +43,31 @@ def run(options: argparse.Namespace) -> int:
     """Lay out; the exit code tells the result."""
     report = Report()
     _, files = open_project(options, report)
-    wanted = Options(targets=(), edited=edited_of(files))
+    wanted = CompileOptions(targets=(), edited=edited_of(files))
     WORK.expect(len(files))
-    texts = [text for file in files if (text := _laid_out(file, wanted, report)) is not None]
+    texts: list[_Text] = []
+    mistake: AssertionError | None = None
+    for file in files:
+        try:
+            text = _laid_out(file, wanted, report)
+        except AssertionError as error:
+            # A mistake of ours in one file is told when the others are done.
+            mistake = error
+        else:
+            texts += [text] if text is not None else []
+    code = _finish(options, texts, report)
+    if mistake is not None:
+        raise mistake
+    return code
+
+
+def _finish(options: argparse.Namespace, texts: list[_Text], report: Report) -> int:
+    """Write or show what changes; return the exit code."""
     changed = [text for text in texts if text.after != text.before]
+    left = len(texts) - len(changed)
     if options.format == "json":
         if not (options.diff or options.check):
-            for text in changed:
-                rewrite(*text, report)
+            changed = [text for text in changed if rewrite(*text, report)]
         show_document(report.diagnostics, options, changed=[text.name for text in changed])
         return _exit_code(options, report, changed)
     if options.diff:
@@ -62,13 +79,11 @@ def run(options: argparse.Namespace) -> int:
         for text in changed:
             put(text.name)
     else:
-        for text in changed:
-            rewrite(*text, report)
+        changed = [text for text in changed if rewrite(*text, report)]
     show(report.diagnostics, options)
     is_dry = options.diff or options.check
-    left = len(texts) - len(changed)
     say(
-        f"{'would lay out' if is_dry else 'laid out'} {_files(len(changed))}; {_files(left)} unchanged",
+        f"{'would reformat' if is_dry else 'formatted'} {_files(len(changed))}; {_files(left)} unchanged",
         options,
     )
     return _exit_code(options, report, changed)
@@ -79,7 +94,7 @@ def _exit_code(options: argparse.Namespace, report: Report, changed: list[_Text]
     return ExitCode.FINDINGS if is_dry and changed else exit_code(report.diagnostics, options)
 
 
-def _laid_out(file: ManifestFile, wanted: Options, report: Report) -> _Text | None:
+def _laid_out(file: ManifestFile, wanted: CompileOptions, report: Report) -> _Text | None:
     """Return a file before and after; None after saying why it cannot be read."""
     content = wanted.read(file, report)
     source = decode_text(content, file.name, report) if content is not None else None

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,18 +27,22 @@ from schemac.project.locking import lock_name
 from schemac.source.catalogue import INVALID_DATASET_NAME, UNREADABLE_SOURCE, WRITE_FAILED
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
+from schemac.source.text import reason_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("source", metavar="SOURCE", help="file or table")
     parser.add_argument(
-        "--from", dest="source_format", choices=formats(), help="format of the source (default: by its name)"
+        "--from",
+        dest="source_format",
+        choices=formats(),
+        help="format of the source (default: recognized by its name or content)",
     )
     parser.add_argument(
         "--skip", action="append", default=[], metavar="COLUMN", help="leave a column out; may be repeated"
     )
-    parser.add_argument("--name", help="name of the dataset (default: that of the source)")
+    parser.add_argument("--name", help="name of the dataset (default: the name of the source)")
     parser.add_argument(
         "--out",
         metavar="PATH",
@@ -46,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="write only what the ODF standard has; keep the rest as comments",
+        help="write only what is in the ODF standard; keep the rest as comments",
     )
     add_output_arguments(parser)
 
@@ -110,27 +115,42 @@ def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, rep
                 options,
             )
         return
+    files: dict[str, str] = {}
     if os.path.isdir(options.out) or options.out.endswith(("/", os.sep)):
-        files = {
-            os.path.join(options.out, f"{one.dataset.name.replace('/', '.')}.yaml"): one.text for one in made
-        }
+        for one in made:
+            manifest = os.path.join(options.out, f"{one.dataset.name.replace('/', '.')}.yaml")
+            files |= {manifest: one.text, **_lock([one], manifest, options, report)}
     else:
-        files = {options.out: stream}
-    if has_ids and not options.skip:
-        files |= _lock(made[0], next(iter(files)), options, report)
+        files = {options.out: stream, **_lock(made, options.out, options, report)}
     if not report.has_errors:
         _write(files, options, report)
 
 
-def _lock(one: _Made, file: str, options: argparse.Namespace, report: Report) -> dict[str, str]:
-    """Return the lock of a dataset whose source has ids."""
+def _lock(
+    made: Sequence[_Made], manifest: str, options: argparse.Namespace, report: Report
+) -> dict[str, str]:
+    """Return the lock of a manifest, with every dataset in it whose source has ids; empty where none has."""
+    if not any(one.imported.has_ids for one in made):
+        return {}
     # Imported here for start-up time: most sources have no ids.
     from schemac.project.adopting import adopted
 
-    locked = adopted(
-        one.dataset, one.imported, lambda tree: from_tree(tree, one.dataset.name, options.source, report)
-    )
-    return {} if locked is None else {lock_name(file): write_lock(Lock((locked,)))}
+    lock = Lock()
+    for one in made:
+        name = one.dataset.name
+        if not one.imported.has_ids:
+            continue
+        locked = adopted(
+            one.dataset, one.imported, partial(from_tree, name=name, file=options.source, report=report)
+        )
+        if locked is None:
+            say(
+                f"the ids in the source do not fit the fields of {name}, so its lock does not have them",
+                options,
+            )
+        else:
+            lock = lock.with_dataset(locked)
+    return {lock_name(manifest): write_lock(lock)} if lock.datasets else {}
 
 
 def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -> None:
@@ -147,7 +167,7 @@ def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -
         help = "name another file with --out, or remove it"
         report.add(WRITE_FAILED, f"{error.filename} already exists", file=str(error.filename), help=help)
     except OSError as error:
-        report.add(WRITE_FAILED, f"cannot write {error.filename}: {error.strerror}", file=options.out)
+        report.add(WRITE_FAILED, f"cannot write {options.out}: {reason_of(error)}", file=options.out)
     else:
         say(f"wrote {' and '.join(files)}", options)
         return

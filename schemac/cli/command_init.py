@@ -6,7 +6,7 @@ Shape: `templates/<name>/` has the files of each template, `templates/shared/` t
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -16,6 +16,8 @@ from schemac.cli.exit_code import ExitCode
 from schemac.cli.json_schemas import files_of_project
 from schemac.cli.layout import wrapped
 from schemac.cli.terminal import put, tell
+from schemac.project.writing import replace_file
+from schemac.source.text import reason_of
 
 TEMPLATES = {
     "minimal": "one table, and nothing else",
@@ -42,12 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--template",
         choices=tuple(TEMPLATES),
         default="pipeline",
-        help="what to start from (default: pipeline)",
+        help="template of the project (default: pipeline)",
     )
     parser.add_argument(
         "--ci",
         choices=tuple(CI),
-        help=f"also write what checks the schemas in CI: {', '.join(f'{file} ({name})' for name, file in CI.items())}",
+        help=f"also write a file that checks the schemas in CI: {', '.join(f'{file} ({name})' for name, file in CI.items())}",
     )
     parser.add_argument("--list-templates", action="store_true", help="list the templates, and write nothing")
 
@@ -72,16 +74,27 @@ def run(options: argparse.Namespace) -> int:
         tell(f"schemac: {', '.join(taken)} would be overwritten; use an empty folder")
         return ExitCode.USAGE
     try:
-        for name, content in template.items():
-            path = folder / name
-            make_folder(str(path.parent))
-            path.write_bytes(content)
-            put(f"wrote {path.as_posix()}")
+        _write({folder / name: content for name, content in template.items()})
     except OSError as error:
-        tell(f"schemac: cannot write to {folder}: {(error.strerror or str(error)).lower()}")
+        tell(f"schemac: cannot write to {folder}: {reason_of(error)}")
         return ExitCode.FINDINGS
-    _say_what_is_next(folder, template, ignored)
+    put("\n".join(f"wrote {(folder / name).as_posix()}" for name in template))
+    _say_what_is_next(folder, template, ignored, has_ci=options.ci is not None)
     return ExitCode.CLEAN
+
+
+def _write(contents: Mapping[Path, bytes]) -> None:
+    """Write new files, all of them or none. Raises OSError."""
+    written: list[Path] = []
+    try:
+        for path, content in contents.items():
+            make_folder(str(path.parent))
+            replace_file(path, content)
+            written.append(path)
+    except BaseException:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def _template(options: argparse.Namespace) -> dict[str, bytes]:
@@ -93,10 +106,11 @@ def _template(options: argparse.Namespace) -> dict[str, bytes]:
     return found | {name: templates.joinpath("shared", own).read_bytes() for name, own in shared.items()}
 
 
-def _say_what_is_next(folder: Path, template: dict[str, bytes], ignored: list[str]) -> None:
+def _say_what_is_next(folder: Path, template: dict[str, bytes], ignored: list[str], *, has_ci: bool) -> None:
     enter = "" if folder == Path() else f"cd {folder.as_posix()} && "
     more = "\n  schemac run pipeline.yaml" if "pipeline.yaml" in template else ""
-    put(f"\nnext:\n  {enter}schemac check\n  schemac build{more}")
+    lock = "\n  schemac lock          # commit the locks too: CI compares them" if has_ci else ""
+    put(f"\nnext:\n  {enter}schemac check{lock}\n  schemac build{more}")
     if _IGNORED not in template:
         there = (folder / _IGNORED).read_text(encoding="utf-8", errors="replace").splitlines()
         missing = [line for line in ignored if line not in there]

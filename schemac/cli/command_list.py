@@ -20,21 +20,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_paths(parser)
     parser.add_argument(
-        "--tag", action="append", default=[], metavar="TAG", help="fields with this tag; of several, with all"
+        "--tag",
+        action="append",
+        default=[],
+        metavar="TAG",
+        help="fields with this tag; may be repeated: fields with all of them",
     )
     parser.add_argument(
         "--owner",
         action="append",
         default=[],
         metavar="NAME",
-        help="fields of this owner; of several, of any",
+        help="fields of this owner; may be repeated: fields of any of them",
     )
     parser.add_argument(
         "--classification",
         action="append",
         default=[],
         choices=[str(one) for one in Classification],
-        help="fields with this classification; of several, with any",
+        help="fields with this classification; may be repeated: fields with any of them",
     )
     parser.add_argument("--deprecated", action="store_true", help="fields that are deprecated")
     add_text_or_json(parser)

@@ -8,9 +8,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
 from schemac.cli.project import open_project
-from schemac.cli.terminal import put_manifest
+from schemac.cli.terminal import put_manifest, tell
+from schemac.evolution.diff import diff_of
+from schemac.evolution.undeclared_renames import undeclared_renames
+from schemac.evolution.version_pair import VersionPair
 from schemac.identity.freeze import freeze
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
@@ -22,12 +26,12 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import lock_path
 from schemac.project.locking import (
     LockFile,
-    changes_since,
     identified,
     lock_name,
     open_lock,
-    report_possible_renames,
+    pair_since,
     report_returned_names,
+    report_undeclared_renames,
     report_unlocked,
     save_lock,
     summary,
@@ -38,6 +42,8 @@ from schemac.project.shared_work import collector_paused
 from schemac.project.strays import LostLocks
 from schemac.project.unchanged_locks import UnchangedLocks
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
+from schemac.source.diagnostic import Severity
+from schemac.source.listing import listed
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 
@@ -59,6 +65,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FIELD=ID",
         help="lock, and give a field the id that it had before it was dropped or renamed; may be repeated",
     )
+    parser.add_argument(
+        "--drop",
+        action="append",
+        default=[],
+        metavar="FIELD",
+        help="lock, though a new field may be this one under another name: the values of the old one go; may be repeated",
+    )
     mode.add_argument("--show", type=int, metavar="N", help="print version N as a manifest")
     mode.add_argument(
         "--merge-driver",
@@ -70,6 +83,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Lock; the exit code tells the result."""
+    if options.drop and (
+        options.check or options.resolve or options.show is not None or options.merge_driver
+    ):
+        tell("schemac lock: argument --drop: it is for the next version, which this command does not write")
+        return ExitCode.USAGE
     report = Report()
     if options.merge_driver:
         _base, ours, theirs = map(Path, options.merge_driver)
@@ -119,8 +137,9 @@ def _planned(
 ) -> list[_Next]:
     """Return what becomes of each lock; of those that are known to stay as they are, nothing is asked again."""
     wanted = _restored(compiled, dict(options.restore), report) if options.restore else {}
+    dropped = _Dropped(options.drop)
     unchanged, search = UnchangedLocks(project, is_check=options.check), LostLocks(project)
-    is_plain = not options.restore and options.show is None
+    is_plain = not options.restore and not options.drop and options.show is None
     planned: list[_Next] = []
     for file in compiled:
         kept = unchanged.kept(file) if is_plain else None
@@ -134,12 +153,36 @@ def _planned(
         if held is not None and options.show is not None:
             _show(file, held, options, own)
         elif held is not None:
-            _, lock, lines = _next(file, held, options, wanted, own)
+            lock, lines = _next(file, held, options, wanted, dropped, own)
             planned.append(_Next(held.name, held, lock, lines))
             if is_plain and write_lock(lock) == held.text:
                 unchanged.keep(file, key, own, is_looked_for=is_looked_for)
         report.extend(own.diagnostics)
+    dropped.report(compiled, report)
     return planned
+
+
+class _Dropped:
+    """The fields that the author says are dropped."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = frozenset(paths)
+        self._used: set[str] = set()
+
+    def take(self, pair: VersionPair) -> None:
+        """Look for the fields in what a dataset does not have any more."""
+        removed = (slot for slot in preorder(pair.old.dataset.columns) if slot not in pair.after)
+        self._used.update(slot.path_text for slot in removed if slot.path_text in self.paths)
+
+    def report(self, compiled: Sequence[CompiledFile], report: Report) -> None:
+        """Say which of them no dataset has dropped."""
+        datasets = [dataset.name for file in compiled for dataset in file.datasets]
+        for path in sorted(self.paths - self._used):
+            report.add(
+                UNKNOWN_COLUMN,
+                f"{path} was not removed from {listed(datasets, 'or')} since the last version",
+                help="name a field of the last version that the manifest does not have any more",
+            )
 
 
 def _next(
@@ -147,26 +190,31 @@ def _next(
     held: LockFile,
     options: argparse.Namespace,
     wanted: Mapping[str, Mapping[str, int]],
+    dropped: "_Dropped",
     report: Report,
-) -> tuple[LockFile, Lock, list[str]]:
+) -> tuple[Lock, list[str]]:
     lock, lines = held.lock, []
     for dataset in file.datasets:
         locked = held.lock.dataset(dataset.name)
-        restored = wanted.get(dataset.name, {})
-        found = identified(dataset, locked, report, restored)
+        found = identified(dataset, locked, report, wanted.get(dataset.name, {}))
         if options.check:
             report_unlocked(dataset, locked, found, report, is_error=True)
             continue
         after = freeze(dataset, locked, found)
         lock = lock.with_dataset(after)
-        if after is not locked and after.newest is not None:
-            changes = changes_since(dataset, locked, found) if locked.newest else ()
-            # What a restored field was is said already.
-            report_possible_renames(dataset, [c for c in changes if c.path not in restored], report)
+        if after is locked or after.newest is None:
+            continue
+        what = _columns(len(dataset.columns))
+        if locked.newest:
+            pair = pair_since(dataset, locked, found)
+            dropped.take(pair)
+            undecided = [rename for rename in undeclared_renames(pair) if rename.path not in dropped.paths]
+            report_undeclared_renames(dataset, undecided, report, Severity.ERROR)
+            changes = diff_of(pair)
             report_returned_names(dataset, changes, locked, found, report)
-            what = summary(changes) if locked.newest else _columns(len(dataset.columns))
-            lines.append(f"{held.name}: version {after.newest.number} of {dataset.name}: {what}")
-    return held, lock, lines
+            what = summary(changes)
+        lines.append(f"{held.name}: version {after.newest.number} of {dataset.name}: {what}")
+    return lock, lines
 
 
 def _restored(

@@ -7,14 +7,18 @@ import argparse
 from importlib.util import find_spec
 
 from schemac.cli.exit_code import ExitCode
+from schemac.cli.output import add_no_project_rules
 from schemac.cli.terminal import tell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument(
-        "--stdio", action="store_true", help="accepted for editors that pass it; there is no other way"
+        "--stdio",
+        action="store_true",
+        help="accepted for editors that pass it; the server always uses standard input and output",
     )
+    add_no_project_rules(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -24,5 +28,5 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.USAGE
     from schemac.lsp.server import start  # for start-up time, and pygls is not always there
 
-    start()
+    start(has_own_rules=not options.no_project_rules)
     return ExitCode.CLEAN

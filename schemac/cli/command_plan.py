@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from schemac.cli.output import add_engines, add_versions, exit_code, say, show, show_document, versions_of
 from schemac.cli.planning import (
     add_dataset,
+    add_references,
     add_rounding,
     lines_text,
     open_locked,
@@ -33,8 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     add_dataset(parser)
     add_rounding(parser)
+    add_references(parser)
     parser.add_argument("--table", metavar="PATH", help="plan from the current state of this table")
-    parser.add_argument("--from", dest="old", type=int, metavar="N", help="plan from this locked version")
+    parser.add_argument(
+        "--from",
+        dest="old",
+        type=int,
+        metavar="N",
+        help="plan from this locked version; with --table, the one that the table has, where it does not tell itself",
+    )
     parser.add_argument(
         "--to", dest="new", type=int, metavar="N", help="plan to this locked version (default: the newest)"
     )
@@ -75,7 +83,11 @@ def _plan(
     new = requested_version(locked, options.new, report)
     if new is None:
         return
+    stated = None
     if options.table is not None:
+        stated = options.old
+        if stated is not None and requested_version(locked, stated, report) is None:
+            return
         names, old = _of_table(options, locked, report)
     else:
         names = _of_versions(project, new, options.engine)
@@ -86,7 +98,7 @@ def _plan(
         made.lines.append(f"{locked.name}: {old.label} → {new.label}")
     _refuse_rounding(names, options.rounded, report)
     if not names:
-        made.summary = f"nothing is planned: none of the targets has tables; name another with `--engine {TABLES.names(engines())[0]}`"
+        made.summary = f"there is nothing to plan: none of the targets has tables; name another with `--engine {TABLES.names(engines())[0]}`"
     versions = versions_of(options, project)
     for name in names:
         change = TableChange(
@@ -94,8 +106,10 @@ def _plan(
             new,
             options.table or "",
             old,
+            stated,
             frozenset(options.rounded),
             versions.get(name),
+            dict(options.references),
             is_alone=names == [name],
         )
         _plan_for(name, change, made, report)
@@ -138,7 +152,7 @@ def _of_table(
     if report.has_errors or names == [owner.name]:
         return names, None
     with blamed(owner.name):
-        return names, TABLES.of(owner).open(path, locked, report)
+        return names, TABLES.of(owner).open(path, locked, report, options.old)
 
 
 def _of_versions(project: Project, new: LockedSchemaVersion, asked: Sequence[str] | None) -> list[str]:

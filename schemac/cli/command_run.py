@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="check the file, its manifest and its paths without starting the run",
+        help="check the pipeline, its manifest and its paths, and run nothing",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
@@ -48,15 +48,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the run's id; a run that was committed is not committed again",
     )
     which.add_argument(
-        "--interval", metavar="START..END", help="the interval of a schedule that the run is for"
+        "--interval", metavar="START..END", help="the interval of a schedule that this run covers"
     )
     parser.add_argument(
-        "--again", action="store_true", help="read input once more that the table has the rows of"
+        "--again", action="store_true", help="read the input again, even if its rows are already in the table"
     )
     add_overlay_argument(parser)
     replay = parser.add_argument_group("replay")
     replay.add_argument(
-        "--replay", action="store_true", help="read the quarantine, and move what fits now into the table"
+        "--replay",
+        action="store_true",
+        help="read the quarantine, and move the records that fit now into the table",
     )
     replay.add_argument("--run", metavar="ID", help="only records that this run quarantined")
     replay.add_argument("--rule", metavar="RULE", help="only records that broke this rule, such as range")
@@ -64,15 +66,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--explain",
         metavar="FIELD",
-        help="show what the run would do with one field: where it is read, how it is converted and checked, and which rules"
-        " it can break; nothing is run",
+        help="show what happens to the values of one field: where they are read, how they are converted and checked, and which rules"
+        " they can break; run nothing",
     )
     parser.add_argument(
         "--progress",
         choices=("auto", "plain", "none"),
         default="auto",
-        help="how to tell on standard error what is under way, how many records have come and at which rate: a line that"
-        " changes, on a terminal only (auto); a line for each step and every 10 seconds, for logs (plain); nothing",
+        help="how to report progress on standard error: a line that"
+        " changes, on a terminal only (auto); a line for each step and every 10 seconds, for logs (plain); not at all (none)",
     )
     add_file_arguments(parser)
     add_output_arguments(parser)

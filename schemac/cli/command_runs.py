@@ -4,13 +4,16 @@ Layer: cli.
 """
 
 import argparse
+from collections.abc import Iterable
+from pathlib import Path
 
 from schemac.cli.layout import table, wrapped
 from schemac.cli.output import add_output_arguments, exit_code, show, show_document
+from schemac.cli.pipelines import say_missing
 from schemac.cli.terminal import put, put_rendered
 from schemac.runs.errors import PipelineError
 from schemac.runs.history import CommittedRun
-from schemac.runs.storage import NO_STORAGE
+from schemac.runs.storage import NO_STORAGE, storage_in_use
 from schemac.runs.table_runs import table_runs
 from schemac.runs.tables import Sink, sink_names, sink_of
 from schemac.source.catalogue import INPUT_NOT_FOUND
@@ -21,7 +24,11 @@ COLUMNS = ("version", "committed", "mode", "written", "quarantined", "schema", "
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("table", metavar="TABLE", help="a table or a quarantine that `schemac run` writes")
+    parser.add_argument(
+        "table",
+        metavar="TABLE",
+        help="a table or a quarantine that `schemac run` has written, or its pipeline file: then also on an object store",
+    )
     parser.add_argument("--limit", type=int, metavar="N", help="show only the newest N runs")
     add_output_arguments(parser)
 
@@ -42,7 +49,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _runs(options: argparse.Namespace, report: Report) -> list[CommittedRun]:
     try:
-        runs = table_runs(options.table, _sink_of(options.table))
+        runs = (
+            _runs_of_pipeline(options, report)
+            if _is_pipeline(options.table)
+            else _runs_of_table(options.table)
+        )
+        if report.has_errors:
+            return []
         if runs is None:
             message = f"there is no table at {options.table}"
             help = "name the folder of a table, as under `target: {path: ...}` of a pipeline"
@@ -52,6 +65,33 @@ def _runs(options: argparse.Namespace, report: Report) -> list[CommittedRun]:
     except PipelineError as error:
         report.add(error.code, error.message, file=options.table, help=error.help or "")
         return []
+
+
+def _is_pipeline(path: str) -> bool:
+    return Path(path).suffix in (".yaml", ".yml") and Path(path).is_file()
+
+
+def _runs_of_table(path: str) -> Iterable[CommittedRun] | None:
+    return table_runs(path, _sink_of(path))
+
+
+def _runs_of_pipeline(options: argparse.Namespace, report: Report) -> Iterable[CommittedRun] | None:
+    """List the runs of a pipeline's target, which is reached as the pipeline does."""
+    try:
+        from schemac.pipeline.conforming.load import load_job  # Spark is an extra that may not be there
+    except ModuleNotFoundError as error:
+        say_missing(error, report)
+        return None
+    loaded = load_job(Path(options.table), report)
+    if loaded is None:
+        return None
+    target, storage = loaded.job.target, loaded.job.storage_options
+    sink = sink_of(target.format) if target.format in (None, *sink_names()) else None
+    if sink is not None and sink.find(target.path, storage) is None:
+        return None
+    with storage_in_use(storage):
+        found = table_runs(target.path, sink, storage)
+        return None if found is None else list(found)
 
 
 def _sink_of(table: str) -> Sink | None:

@@ -13,7 +13,7 @@ from schemac.cli.output import add_no_cache, exit_code, say, show
 from schemac.cli.project import find_dataset, open_project
 from schemac.cli.terminal import put_source, tell
 from schemac.project.manifests import read_manifests
-from schemac.project.stages import lowering_of
+from schemac.project.options import CompileOptions
 from schemac.registry.installed import engines
 from schemac.source.catalogue import SAMPLE_OUTPUT, UNHELD_RECORDS, WRITE_FAILED
 from schemac.source.diagnostic import SchemaError
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wrong",
         action="store_true",
-        help="records that break each rule once instead, and beside the output a file that says what each of them breaks",
+        help="make records that each break one rule instead, and a file beside the output that names the rules",
     )
     parser.add_argument("--config", metavar="FILE", help=argparse.SUPPRESS)
     add_no_cache(parser)
@@ -157,7 +157,7 @@ def _found(options: argparse.Namespace, report: Report) -> "tuple[CheckedDataset
     others = {one.name: one for held in read_manifests(files, project, Report()) for one in held.datasets}
     others |= {one.name: one for one in file.datasets}
     made = {
-        name: CheckedDataset(one, None, (), lowering_of(project), project.versions)
+        name: CheckedDataset(one, None, (), CompileOptions.of(project).lowering, project.versions)
         for name, one in others.items()
     }
     return made[dataset.name], made

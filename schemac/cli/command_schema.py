@@ -9,17 +9,22 @@ from pathlib import Path
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.json_schemas import SCHEMAS, STRICT, schema_text
 from schemac.cli.terminal import put, tell
+from schemac.project.writing import replace_file
+from schemac.source.text import reason_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument(
-        "name", choices=tuple(SCHEMAS), metavar="NAME", help=f"what it is of: {', '.join(SCHEMAS)}"
+        "name",
+        choices=tuple(SCHEMAS),
+        metavar="NAME",
+        help=f"what the schema describes: {', '.join(SCHEMAS)}",
     )
     parser.add_argument(
-        "--strict", action="store_true", help="only what is in the ODF standard; of manifests"
+        "--strict", action="store_true", help="only what is in the ODF standard (for `manifest`)"
     )
-    parser.add_argument("--out", metavar="FILE", help="write it to a file")
+    parser.add_argument("--out", metavar="FILE", help="write the schema to a file")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -33,8 +38,8 @@ def run(options: argparse.Namespace) -> int:
         put(text.removesuffix("\n"))
         return ExitCode.CLEAN
     try:
-        Path(options.out).write_text(text, encoding="utf-8")
+        replace_file(Path(options.out), text.encode())
     except OSError as error:
-        tell(f"schemac: cannot write {options.out}: {(error.strerror or str(error)).lower()}")
+        tell(f"schemac: cannot write {options.out}: {reason_of(error)}")
         return ExitCode.FINDINGS
     return ExitCode.CLEAN

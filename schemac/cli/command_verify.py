@@ -8,7 +8,15 @@ import shlex
 from pathlib import Path
 
 from schemac.cli.output import exit_code, say, show
-from schemac.cli.planning import add_dataset, add_table, is_table, open_locked, owner_of, requested_version
+from schemac.cli.planning import (
+    add_dataset,
+    add_references,
+    add_table,
+    is_table,
+    open_locked,
+    owner_of,
+    requested_version,
+)
 from schemac.evolution.tables import TABLES, DataCheck
 from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
@@ -28,22 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", action="store_true", help="also check the stored rows against the constraints of the schema"
     )
-    parser.add_argument(
-        "--reference",
-        dest="references",
-        action="append",
-        default=[],
-        type=_reference,
-        metavar="DATASET=PATH",
-        help="with --data: the table of a dataset that the schema refers to; may be repeated",
-    )
-
-
-def _reference(text: str) -> tuple[str, str]:
-    dataset, equals, path = text.partition("=")
-    if not (dataset and equals and path):
-        raise argparse.ArgumentTypeError("expected DATASET=PATH, such as drivers=tables/drivers")
-    return dataset, path
+    add_references(parser, "with --data: ")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -80,8 +73,8 @@ def _verify_table(
     owner = owner_of(options.table)
     with blamed(owner.name):
         tables = TABLES.of(owner)
-        tables.verify(options.table, locked, version, report)
-        if options.data and not report.has_errors:
+        is_compared = tables.verify(options.table, locked, version, report) is not None
+        if options.data and is_compared:
             check = DataCheck(dict(options.references))
             tables.verify_data(options.table, locked, version, check, report)
     kept = ", and its rows keep the constraints" if options.data else ""

@@ -4,10 +4,10 @@ Layer: cli.
 """
 
 import argparse
+from dataclasses import replace
 
 from schemac.artifacts.emission import target_names
-from schemac.project.configuration import Project
-from schemac.source.json_object import Json
+from schemac.project.options import CompileOptions
 
 _LOSSES = "losses"
 
@@ -19,7 +19,7 @@ def add_deny(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=_engines,
         metavar="losses[=NAME,…]",
-        help="treat what engines cannot keep as errors, of these engines or of all that are built",
+        help="treat losses of these engines, or of all engines that are built, as errors",
     )
 
 
@@ -43,22 +43,13 @@ def denied_engines(options: argparse.Namespace, targets: tuple[str, ...]) -> fro
     return frozenset(name for names in named for name in (names or targets))
 
 
-def denied(options: argparse.Namespace, project: Project) -> Json:
-    """Return the options of a check that has to know losses: it makes what a build would write, and keeps nothing of it."""
-    configuration = project.configuration
-    engines = denied_engines(options, configuration.targets)
-    if not engines:
-        return {"targets": ()}
-    wanted = {*configuration.targets, *engines}
-    return {
-        "targets": tuple(name for name in target_names() if name in wanted),
-        "asked_for": frozenset(
-            {*engines, *configuration.targets}
-            if configuration.are_targets_named
-            else {name for names in options.deny for name in names}
-        ),
-        "versions": project.versions,
-        "encodings": configuration.encodings,
-        "has_metadata": configuration.metadata,
-        "denied": engines,
-    }
+def with_denied(wanted: CompileOptions, options: argparse.Namespace) -> CompileOptions:
+    """Return the options of a check whose losses are errors, also of engines that nothing is built for otherwise."""
+    engines = denied_engines(options, wanted.targets)
+    named = {name for names in options.deny or () for name in names}
+    return replace(
+        wanted,
+        targets=tuple(name for name in target_names() if name in {*wanted.targets, *engines}),
+        asked_for=wanted.asked_for | named,
+        denied=engines,
+    )

@@ -17,7 +17,7 @@ from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import Fixing
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.listing import listed
 from schemac.source.render.text import count_summary, render_text
@@ -30,13 +30,11 @@ if TYPE_CHECKING:
 
 def add_fix_arguments(parser: argparse.ArgumentParser) -> None:
     """`--fix`, `--unsafe-fixes`, `--diff`."""
-    parser.add_argument(
-        "--fix", action="store_true", help="carry out the fixes that are safe, and write them"
-    )
+    parser.add_argument("--fix", action="store_true", help="apply the safe fixes")
     parser.add_argument(
         "--unsafe-fixes",
         action="store_true",
-        help="with --fix or --diff: also those that are a guess, or change what a manifest means",
+        help="with --fix or --diff: also fixes that are a guess, or that change the meaning of a manifest",
     )
     parser.add_argument(
         "--diff",
@@ -76,16 +74,16 @@ def fix_settings(options: argparse.Namespace, report: Report) -> bool:
         put_source(_diff(fixing))
         return False
     fixing.write(report)
-    if fixing.after:
-        say(f"{_summary(fixing, report.diagnostics, 'fixed')} in {listed(list(fixing.after))}", options)
-    return bool(fixing.after)
+    if fixing.written:
+        say(f"{_summary(fixing, report.diagnostics, 'fixed')} in {listed(fixing.written)}", options)
+    return bool(fixing.written)
 
 
 def run_fixes(
     options: argparse.Namespace,
     named: Sequence[ManifestFile],
     project: Project,
-    wanted: Options,
+    wanted: CompileOptions,
     report: Report,
 ) -> int:
     """Fix what can be fixed, say what is left; the exit code is that of the check after it."""
@@ -125,7 +123,7 @@ def run_fixes(
 
 
 def _overlay(
-    options: argparse.Namespace, wanted: Options, edited: dict[str, bytes], report: Report
+    options: argparse.Namespace, wanted: CompileOptions, edited: dict[str, bytes], report: Report
 ) -> "RunOverlay | None":
     """Return the overlay of a run as its fixes have made it so far."""
     content = edited.get(os.path.abspath(options.overlay)) if options.overlay is not None else None
@@ -136,7 +134,7 @@ def _overlay(
     return overlay_of(content, str(options.overlay), report)
 
 
-def _standard_output(fixing: Fixing, files: Sequence[ManifestFile], wanted: Options) -> str:
+def _standard_output(fixing: Fixing, files: Sequence[ManifestFile], wanted: CompileOptions) -> str:
     """Return the text of the standard input after its fixes; without any it comes out as it was."""
     name = files[0].name
     return fixing.text(name) if name in fixing.after else next(iter(wanted.edited.values())).decode()

@@ -8,6 +8,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn, cast
 
@@ -21,12 +22,12 @@ from schemac.version import __version__
 COMMANDS = {
     "init": "create a small project",
     "check": "find mistakes in manifests",
-    "fmt": "lay manifests out in one style",
+    "fmt": "format manifests",
     "build": "compile manifests into artifacts",
     "import": "create a manifest from an existing file or table",
     "list": "list fields by owner, tag, classification or deprecation",
-    "expand": "show manifests without groups, in the standard's form",
-    "sample": "make rows of a dataset, or records that break each of its rules",
+    "expand": "show manifests in the standard's form, with every group inserted",
+    "sample": "make rows that fit a schema, or records that each break one rule",
     "lock": "freeze schemas as their next versions, and give each field a permanent id",
     "rename": "rename or move a field, keeping its id and its data",
     "diff": "show what changed since a locked version, a commit or another manifest",
@@ -34,12 +35,12 @@ COMMANDS = {
     "plan": "show the steps that change a table, and their cost",
     "apply": "carry out a plan on a table",
     "verify": "compare a table with its schema",
-    "run": "run a pipeline: read, conform, write a table, verify",
+    "run": "run a pipeline: read records, check them against the schema, write a table",
     "runs": "list the runs that wrote a table or a quarantine",
     "lsp": "serve an editor: findings, completion, hover and renaming while you type",
     "schema": "print a JSON Schema of manifests, pipelines or the configuration, for editors",
     "docs": "write pages about datasets, their fields and versions",
-    "clean": "remove what earlier runs kept to save time",
+    "clean": "delete the cache",
     "explain": "explain a diagnostic code, with examples",
     "completion": "print a script that completes commands and options in a shell",
 }
@@ -138,8 +139,9 @@ def _has_folder() -> bool:
 def _without_output(error: OSError) -> int:
     """Say that the output is lost, as on a full disk; what was to be done is done."""
     _tell(f"schemac: cannot write the output: {(error.strerror or str(error)).lower()}")
-    # Python would try once more at exit.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    # Python would try once more at exit, unless what is printed goes to a program in this process.
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return ExitCode.USAGE
 
 
@@ -216,7 +218,7 @@ class _Parser(argparse.ArgumentParser):
         if self.description and "ENGINES" in self.description:
             from schemac.registry.installed import own_engines  # as said
 
-            titles = [engine.title for engine in own_engines()]
+            titles = [engine.title for engine in own_engines() if engine.artifacts]
             self.description = self.description.replace("ENGINES", listed(titles))
         return super().format_help()
 
@@ -293,7 +295,7 @@ def _parser(command: str | None, given: Sequence[str]) -> _Parser:
     """Return the parser with the arguments of one command; the others are known by name alone."""
     parser = _Parser(
         prog="schemac",
-        description="Compiles schemas of data tables, written in YAML, for ENGINES.",
+        description="Compiles schemas of data tables, written in YAML, into schemas of ENGINES.",
         epilog="exit codes: 0 no findings, 1 findings, 2 wrong usage or configuration, 3 internal error, 4 stale artifacts or lock",
         formatter_class=_formatter,
         allow_abbrev=False,

@@ -80,7 +80,7 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         choices=("error", "warning"),
         default="error",
-        help="lowest severity that causes exit code 1",
+        help="lowest severity that leads to exit code 1",
     )
     add_common(parser)
 
@@ -90,12 +90,15 @@ def add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output-file",
         metavar="FILE",
-        help="write what the command prints to this file, whole or not at all",
+        help="write the output to this file, whole or not at all",
     )
     told = parser.add_mutually_exclusive_group()
-    told.add_argument("-q", "--quiet", action="store_true", help="print the findings and no summary")
+    told.add_argument("-q", "--quiet", action="store_true", help="print only the findings, without a summary")
     told.add_argument(
-        "-v", "--verbose", action="store_true", help="tell also which files are read and passed over"
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also list the files that are read, and those that are skipped",
     )
 
 
@@ -121,9 +124,7 @@ def add_paths(parser: argparse.ArgumentParser) -> None:
 
 def add_no_cache(parser: argparse.ArgumentParser) -> None:
     """Add the option for a run that neither uses nor keeps what other runs found out."""
-    parser.add_argument(
-        "--no-cache", action="store_true", help="do everything again, and leave `.schemac/cache` as it is"
-    )
+    parser.add_argument("--no-cache", action="store_true", help="do not use or change the cache")
 
 
 def add_overlay_argument(parser: argparse.ArgumentParser) -> None:
@@ -131,7 +132,7 @@ def add_overlay_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--overlay",
         metavar="FILE",
-        help="lay the names, options and encodings of an environment over the datasets",
+        help="overlay with the names, options and encodings of an environment",
     )
 
 
@@ -145,7 +146,17 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         choices=tuple(VARIANTS),
         help="insert missing system columns of the standard, with the types of RFC-016 or of kamu",
     )
+    add_no_project_rules(parser)
     add_output_arguments(parser)
+
+
+def add_no_project_rules(parser: argparse.ArgumentParser) -> None:
+    """`--no-project-rules`."""
+    parser.add_argument(
+        "--no-project-rules",
+        action="store_true",
+        help="run no lint rules from files of the project, which are programs: for a checkout that you do not trust",
+    )
 
 
 def add_engines(

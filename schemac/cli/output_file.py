@@ -13,6 +13,7 @@ from pathlib import Path
 
 from schemac.cli.terminal import OutputError
 from schemac.project.writing import replace_file
+from schemac.source.text import reason_of
 
 
 def why_not(path: str) -> str | None:
@@ -37,4 +38,4 @@ def printed_to(options: argparse.Namespace) -> Iterator[None]:
     try:
         replace_file(Path(path), printed.getvalue().encode("utf-8", "backslashreplace"))
     except OSError as error:
-        raise OutputError(error.errno, f"{path}: {error.strerror}") from error
+        raise OutputError(error.errno, f"{path}: {reason_of(error)}") from error

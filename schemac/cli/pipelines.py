@@ -12,7 +12,7 @@ from pathlib import Path
 from schemac.manifest.documents import is_pipeline
 from schemac.project.configuration import find_project
 from schemac.project.discovery import ManifestFile, lock_path
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
 from schemac.source.text import decode_text, read_file
@@ -51,13 +51,13 @@ def manifests_of(pipelines: Sequence[ManifestFile], edited: Mapping[str, bytes])
             yield from (manifest, lock_path(manifest))
 
 
-def check_pipelines(pipelines: Sequence[ManifestFile], options: Options, report: Report) -> None:
+def check_pipelines(pipelines: Sequence[ManifestFile], options: CompileOptions, report: Report) -> None:
     """Say what is wrong with pipelines, and with their manifests."""
     for file in pipelines:
         report.extend(_found(file, options))
 
 
-def _found(file: ManifestFile, options: Options) -> Sequence[Diagnostic]:
+def _found(file: ManifestFile, options: CompileOptions) -> Sequence[Diagnostic]:
     report = Report()
     try:
         # Imported here for start-up time, and because Spark is an extra that may not be there.

@@ -41,6 +41,18 @@ def add_table(parser: argparse.ArgumentParser, *others: str) -> None:
     )
 
 
+def add_stated_version(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that says which version a table has."""
+    parser.add_argument(
+        "--from",
+        dest="old",
+        type=int,
+        metavar="N",
+        help="the locked version that the table has, or whose fields it has, where the table itself does not tell;"
+        " fields are then found by their names and types",
+    )
+
+
 def owner_of(path: str) -> Engine:
     """Return the engine that a table belongs to; the first that has tables of its own where none knows it.
 
@@ -75,6 +87,26 @@ def add_rounding(parser: argparse.ArgumentParser) -> None:
         f" {listed(with_trait(Trait.ROUNDS), 'or')} table; may be repeated"
         " (numbers: ties to even; dates and times are truncated)",
     )
+
+
+def add_references(parser: argparse.ArgumentParser, when: str = "") -> None:
+    """Where the rows are that the schema refers to; `when` says what makes them count."""
+    parser.add_argument(
+        "--reference",
+        dest="references",
+        action="append",
+        default=[],
+        type=_reference,
+        metavar="DATASET=PATH",
+        help=f"{when}the table of a dataset that the schema refers to; may be repeated",
+    )
+
+
+def _reference(text: str) -> tuple[str, str]:
+    dataset, equals, path = text.partition("=")
+    if not (dataset and equals and path):
+        raise argparse.ArgumentTypeError("expected DATASET=PATH, such as drivers=tables/drivers")
+    return dataset, path
 
 
 def open_locked(

@@ -12,13 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schemac.cache.store import NO_CACHE, Cache
+from schemac.cache.store import FOLDER, NO_CACHE, Cache
 from schemac.cli.output import detail
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import ManifestFile, find_manifests
+from schemac.project.git_tree import tracked_files
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests
-from schemac.source.catalogue import NOTHING_TO_COMPILE
+from schemac.source.catalogue import NOTHING_TO_COMPILE, TRACKED_CACHE, UNREADABLE_FILE
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.source.text import MAX_BYTES
@@ -47,7 +48,8 @@ def open_project(
     if report.has_errors:
         return project, []
     if options.paths == [STDIN]:
-        return project, [_standard_input(options)]
+        given = _standard_input(options, report)
+        return project, [given] if given is not None else []
     if options.paths:
         return project, find_manifests(
             options.paths, here, out_folder(options, project), report, project.exclusion
@@ -63,16 +65,23 @@ def add_stdin(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stdin-filename",
         metavar="FILE",
-        help="with `-` as PATH, which reads the manifest from standard input: the file that it is to be taken for",
+        help="with `-` as PATH: the name of the file that standard input stands for",
     )
 
 
-def _standard_input(options: argparse.Namespace) -> ManifestFile:
+def _standard_input(options: argparse.Namespace, report: Report) -> ManifestFile | None:
     """Return the manifest on standard input, as the file that it is taken for: for its name, its imports and its lock."""
     name = getattr(options, "stdin_filename", None) or _NAMELESS
-    return ManifestFile(
-        Path(name), Path(name).as_posix(), is_named=True, given=sys.stdin.buffer.read(MAX_BYTES + 1)
-    )
+    try:
+        # Python has none where the shell closed it.
+        content = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin is not None else None
+    except OSError:
+        content = None
+    if content is None:
+        help = "give it with `<`, such as `schemac check - < trips.yaml`, or name the file"
+        report.add(UNREADABLE_FILE, "the standard input cannot be read: it is closed", file=name, help=help)
+        return None
+    return ManifestFile(Path(name), Path(name).as_posix(), is_named=True, given=content)
 
 
 def edited_of(files: list[ManifestFile]) -> dict[str, bytes]:
@@ -82,7 +91,12 @@ def edited_of(files: list[ManifestFile]) -> dict[str, bytes]:
 
 def _project(options: argparse.Namespace, report: Report) -> Project:
     explicit = Path(options.config) if options.config else None
-    return find_project(Path.cwd(), report, explicit, _open_cache(options))
+    project = find_project(Path.cwd(), report, explicit, _open_cache(options))
+    if project.cache.is_kept and (tracked := tracked_files(project.cache.folder)):
+        # What somebody else has put there would decide what this run finds.
+        message = f"git tracks {tracked[0]}, which has results of earlier runs of somebody else"
+        report.add(TRACKED_CACHE, message, file=tracked[0], help=f"run `git rm -r --cached {FOLDER}`")
+    return replace(project, has_own_rules=not getattr(options, "no_project_rules", False))
 
 
 def _open_cache(options: argparse.Namespace) -> Callable[[Path], Cache]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.terminal import tell
+from schemac.source.text import reason_of
 
 if TYPE_CHECKING:
     from schemac.physical.arrow import ArrowSchema
@@ -29,8 +30,8 @@ def add_file_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="write a report of the run, also of one that stops, as the ending says: .html (one page that needs no"
-        " other file), .json or .txt; may be repeated",
+        help="write a report of the run, even if it stops; the ending of the name decides: .html (one page without"
+        " external resources), .json or .txt; may be repeated",
     )
     parser.add_argument(
         "--metrics",
@@ -101,6 +102,6 @@ def _tried(path: str, write: Callable[[], None]) -> bool:
     try:
         write()
     except OSError as error:
-        tell(f"schemac: cannot write {path}: {error.strerror or error}")
+        tell(f"schemac: cannot write {path}: {reason_of(error)}")
         return False
     return True

@@ -37,7 +37,7 @@ class Watched(NamedTuple):
 def add_watch(parser: argparse.ArgumentParser) -> None:
     """`--watch`."""
     parser.add_argument(
-        "--watch", action="store_true", help="do it again whenever a file changes; Ctrl-C ends it"
+        "--watch", action="store_true", help="run again whenever a file changes, until Ctrl-C"
     )
 
 

@@ -86,4 +86,4 @@ class UniqueItems(Constraint):
     @property
     def text(self) -> str:
         """`without equal items`."""
-        return "a list in which no item stands twice" if self.is_set else "any list"
+        return "a list in which no item occurs twice" if self.is_set else "any list"

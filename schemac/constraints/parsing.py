@@ -164,7 +164,7 @@ class _Parser:
         if self.takes("is"):
             is_negated = self.takes("not") is not None
             if self.takes("true", "false") is not None:
-                raise ExpressionError("behind `is` stands `null` or `not null`", instead_of("is"))
+                raise ExpressionError("`is` is followed by `null` or `not null`", instead_of("is"))
             self.needs("null")
             if not isinstance(left, FieldNode):
                 raise ExpressionError(
@@ -190,7 +190,7 @@ class _Parser:
             values.append(self._value())
         self.needs(")")
         if not isinstance(left, Operand):
-            raise ExpressionError("`in` stands behind a field")
+            raise ExpressionError("`in` follows a field")
         found = [compared("=", left, value) for value in values]
         return (
             AmongNode(left, tuple(one.right for one in found if isinstance(one.right, LiteralNode)))
@@ -227,7 +227,7 @@ class _Parser:
             found = self._atom()
             if isinstance(found, Unread) and token.text == "-" and not isinstance(found.authored, bool):
                 return Unread(f"-{found.authored}", f"-{found.shown}")
-            raise ExpressionError("`-` stands before a number, or between two", "write `0 - field`")
+            raise ExpressionError("`-` comes before a number, or between two numbers", "write `0 - field`")
         self.place += 1
         if token.kind == "text":
             return Unread(token.text[1:-1].replace("''", "'"), token.text)
@@ -307,7 +307,7 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
     if isinstance(left, Unread) and isinstance(right, Unread):
         raise ExpressionError(
             f"`{left.shown} {operator} {right.shown}` is the same in every row",
-            "write the result; a date stands in quotes, such as '2020-01-31'",
+            "write the result; a date is written in quotes, such as '2020-01-31'",
         )
     sides = [side if isinstance(side, Unread) else _operand(side) for side in (left, right)]
     operands = [_number(side) if isinstance(side, Unread) else side for side in sides]

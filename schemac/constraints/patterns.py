@@ -42,14 +42,9 @@ class PortablePattern:
     text: str
     """As it was written; RE2 reads it like this."""
     java: str
-    """For `find` of java.util.regex."""
+    """For `find` of java.util.regex, and for the regex crate of Rust."""
     ecma: str
     """For ECMAScript with the flag `u`, which refuses a backslash before what needs none."""
-
-    @property
-    def python(self) -> str:
-        """For `re.search`."""
-        return self.java.replace("\\z", "\\Z")
 
 
 def read_pattern(text: str) -> PortablePattern:
@@ -298,7 +293,7 @@ def _character(written: str) -> str:
 
 def _instead_of_escape(letter: str) -> str:
     if letter and letter in "bB":
-        return "write which characters may stand there, such as `(?:^|[^A-Za-z0-9_])`"
+        return "write which characters are allowed there, such as `(?:^|[^A-Za-z0-9_])`"
     if letter.isdigit():
         return "there are no references to groups"
     if letter in ("x", "u", "U", "N"):

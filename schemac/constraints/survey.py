@@ -7,14 +7,15 @@ follows the largest batch, 8 bytes for each row and list of unique fields, and t
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from schemac.constraints.columns import compute, plain
+from schemac.constraints.constraint import Constraint
 from schemac.constraints.evaluation import breaches, constrained_columns
 from schemac.constraints.expressions import FieldNode
-from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo, RowConstraints, Unique
+from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, Check, ReferenceTo, RowConstraints, Unique
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
 
@@ -36,6 +37,8 @@ class Offence:
     rule: str
     text: str
     """What was to be, as the end of a sentence."""
+    subject: Constraint | Check | ReferenceTo | Unique | None = None
+    """The constraint; None for values that do not fit their type."""
     count: int = 0
     values: list[str] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
@@ -50,17 +53,29 @@ class Offence:
         self.rows += rows.slice(0, max(_ROWS - len(self.rows), 0)).to_pylist()
 
 
-def survey(
-    columns: Sequence[Slot], constraints: RowConstraints, scan: Scan, targets: Mapping[str, Any]
-) -> tuple[Offence, ...]:
-    """Return what rows break; `targets` are the columns that are referred to, of those datasets that are to be looked into."""
-    found: dict[tuple[str, str], Offence] = {}
+_Offences = Callable[[str, str, str, Any], Offence]
 
-    def offence(path: str, rule: str, text: str) -> Offence:
-        return found.setdefault((path, rule), Offence(path, rule, text))
+
+@dataclass(frozen=True)
+class Target:
+    """The values that a reference may have."""
+
+    reference: ReferenceTo
+    keys: Any
+    """The table of `target_keys`."""
+
+
+def survey(
+    columns: Sequence[Slot], constraints: RowConstraints, scan: Scan, targets: Sequence[Target]
+) -> tuple[Offence, ...]:
+    """Return what rows break; references are looked up in `targets`, and those of other tables are left out."""
+    found: dict[tuple[str, str, str], Offence] = {}
+
+    def offence(path: str, rule: str, text: str, subject: Any) -> Offence:
+        return found.setdefault((path, rule, text), Offence(path, rule, text, subject))
 
     held = constrained_columns(columns)
-    references = [one for one in constraints.references if one.dataset in targets]
+    references = [target.reference for target in targets]
     fields = [node for check in constraints.checks for node in check.condition.fields()]
     fields += [node for unique in constraints.unique for node in unique.fields]
     fields += [node for reference in references for node in reference.fields]
@@ -68,16 +83,17 @@ def survey(
     hashes: list[list[Any]] = [[] for _ in constraints.unique]
     for batch, rows in scan(names) if names else ():
         for breach in breaches(held, batch):
-            one = offence(breach.path, breach.constraint.rule, breach.constraint.text)
+            constraint = breach.constraint
+            one = offence(breach.path, constraint.rule, constraint.text, constraint)
             one.add(breach.values, rows.take(breach.rows))
         for check in constraints.checks:
             mask = check.violations(batch)
             if compute().any(mask).as_py():
                 wrong = [_key_text(batch, list(check.condition.fields()), i) for i in _places(mask, _SHOWN)]
-                one = offence(check.path, check.rule, f"a row for which {check.text}")
+                one = offence(check.path, check.rule, f"a row for which {check.text}", check)
                 one.add(_padded(wrong, compute().sum(mask).as_py()), rows.filter(mask))
-        for reference in references:
-            _look_up(reference, batch, rows, targets[reference.dataset], offence)
+        for target in targets:
+            _look_up(target, batch, rows, offence)
         for unique, several in zip(constraints.unique, hashes, strict=True):
             several.append(_hashed([node.evaluate(batch) for node in unique.fields]))
     for unique, several in zip(constraints.unique, hashes, strict=True):
@@ -85,15 +101,16 @@ def survey(
     return tuple(found.values())
 
 
-def _look_up(
-    reference: ReferenceTo, batch: Any, rows: Any, target: Any, offence: Callable[[str, str, str], Offence]
-) -> None:
+def _look_up(target: Target, batch: Any, rows: Any, offence: _Offences) -> None:
     """Look for the values of a batch among those of the other table."""
-    missing = without_target(reference, batch, target)
+    reference = target.reference
+    missing = without_target(reference, batch, target.keys)
     if len(missing):
         wrong = [_key_text(batch, reference.fields, place) for place in missing.slice(0, _SHOWN).to_pylist()]
         text = f"those of a row of {reference.dataset}"
-        offence(reference.path, REFERENCE_RULE, text).add(_padded(wrong, len(missing)), rows.take(missing))
+        offence(reference.path, REFERENCE_RULE, text, reference).add(
+            _padded(wrong, len(missing)), rows.take(missing)
+        )
 
 
 def without_target(reference: ReferenceTo, batch: Any, target: Any) -> Any:
@@ -133,9 +150,7 @@ def target_keys(reference: ReferenceTo, table: Any, nodes: Sequence[FieldNode]) 
     return pa.table(arrays, names=names).group_by(names).aggregate([])
 
 
-def _find_twins(
-    unique: Unique, several: Sequence[Any], scan: Scan, offence: Callable[[str, str, str], Offence]
-) -> None:
+def _find_twins(unique: Unique, several: Sequence[Any], scan: Scan, offence: _Offences) -> None:
     """Compare the rows whose hashes stand twice by their values."""
     import numpy as np
 
@@ -157,7 +172,7 @@ def _find_twins(
         parts.append(part)
     found_twins = _twins(pa.concat_tables(parts), keys)
     if len(found_twins):
-        one = offence(unique.path, UNIQUE_RULE, "unique")
+        one = offence(unique.path, UNIQUE_RULE, "unique", unique)
         first = [", ".join(str(row[key]) for key in keys) for row in found_twins.slice(0, _SHOWN).to_pylist()]
         one.is_least = is_least
         one.add(_padded(first, len(found_twins)), found_twins.column("row").combine_chunks())

@@ -126,7 +126,7 @@ class Enum(Constraint):
             if value in found:
                 was = found[value]
                 as_ = "" if repr(was) == repr(one) else f", once as {was}"
-                message = f"{shown(type_, value)} stands twice in the list{as_}"
+                message = f"{shown(type_, value)} occurs twice in the list{as_}"
                 raise UnfitValueError(message, Remove.it(help="keep one of the two", is_safe=not as_), at=i)
             found[value] = one
         return cls(type_, tuple(found))

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from schemac.documentation.html import environment_of_pages
 from schemac.project.compared import Comparison
+from schemac.project.rename_findings import rename_findings
 
 
 def comparison_page(found: Sequence[Comparison], against: str, summary: str) -> bytes:
@@ -18,7 +19,7 @@ def comparison_page(found: Sequence[Comparison], against: str, summary: str) -> 
     template = environment_of_pages().get_template("comparison.html")
     # The style is our own, and has nothing that ends it.
     text = template.render(
-        found=found,
+        found=[(one, rename_findings(one)) for one in found],
         title=f"Changes since {against}",
         summary=summary,
         style=Markup(style),  # noqa: S704 — a file of this package

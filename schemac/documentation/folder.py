@@ -11,12 +11,12 @@ import os
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
+from schemac.project.writing import SUFFIX, NewFile
 from schemac.source.catalogue import FOREIGN_FOLDER, IN_THE_WAY, WRITE_FAILED
 from schemac.source.report import Report
 from schemac.source.text import reason_of
 
 LIST = ".schemac-docs.json"
-_NEW = ".schemac-new"
 
 
 def write_pages(folder: Path, name: str, pages: Iterable[tuple[str, bytes]], report: Report) -> int:
@@ -65,7 +65,9 @@ def _listed(folder: Path) -> frozenset[str] | None:
     try:
         found = json.loads((folder / LIST).read_bytes())["files"]
     except FileNotFoundError:
-        return frozenset() if not any(folder.iterdir()) else None
+        # A first time that did not come to its end may have left the beginning of the list.
+        is_new = all(path.name == LIST + SUFFIX for path in folder.iterdir())
+        return frozenset() if is_new else None
     except (ValueError, TypeError, KeyError):
         return None
     is_list = isinstance(found, list) and all(isinstance(path, str) and _is_inside(path) for path in found)
@@ -88,7 +90,5 @@ def _put(path: Path, content: bytes) -> bool:
             return False
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(path.name + _NEW)
-    new.write_bytes(content)
-    new.replace(path)
+    NewFile(path, content, is_synced=False).put()
     return True

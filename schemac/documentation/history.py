@@ -65,12 +65,12 @@ class History:
 def read_history(versions: Sequence[LockedSchemaVersion]) -> History:
     """Return what all versions of one lock were, oldest first."""
     found = History()
-    schema = _Attributes(schema_facts, lambda extra: extra, found.schema)
+    schema = _Attributes(schema_facts, lambda version: version.dataset.schema.extra, found.schema)
     readers: dict[int, _Field] = {}
     for number, version in enumerate(versions):
         slots = preorder(version.dataset.columns)
         found.orders.append(tuple([version.ids[slot] for slot in slots]))
-        schema.add(number, version.dataset.schema.extra)
+        schema.add(number, version)
         for slot in slots:
             id_ = version.ids[slot]
             if id_ not in readers:
@@ -98,7 +98,7 @@ class _Attributes:
         """What has each state, by key."""
 
     def add(self, number: int, now: Any) -> None:
-        """Add the steps of one version: a slot, or the attributes of a schema."""
+        """Add the steps of one version: a slot, or a version for the attributes of its schema."""
         if self._last is None:
             self._first = number
         else:

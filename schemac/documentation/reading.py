@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from schemac.artifacts.emission import Compilation, Emission, load_target
+from schemac.artifacts.emission import Compilation, types_in_target
 from schemac.attributes.constraints import OF_ROWS, OF_VALUES, REFERENCES
 from schemac.attributes.odf import DESCRIPTION
 from schemac.documentation.history import read_history
@@ -35,8 +35,7 @@ from schemac.logical.slots import Slot
 from schemac.project.configuration import Project
 from schemac.project.locking import Locked, locked_datasets
 from schemac.project.manifests import CompiledFile
-from schemac.project.options import Options
-from schemac.project.stages import lowering_of
+from schemac.project.options import CompileOptions
 from schemac.project.targets import emit_targets, engines_of
 from schemac.registry.installed import engine
 from schemac.source.report import Report
@@ -147,34 +146,18 @@ def _engines(
     dataset: LogicalDataset, locked: Locked | None, project: Project
 ) -> tuple[Mapping[Slot, list[EngineType]], Mapping[str, list[LossText]]]:
     """Return what the project's targets have for each slot, and what they lose at each path."""
-    # Imported here for start-up time: nothing else of a site needs Arrow.
-    from schemac.arrow.lower import lower
-
-    configuration, options = project.configuration, lowering_of(project)
-    compilation = Compilation(dataset, lower(dataset, options), versions=project.versions)
-    if locked is not None:
-        compilation = locked.compilation(compilation, options)
+    options = CompileOptions.of(project)
+    compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
     types: dict[Slot, list[EngineType]] = defaultdict(list)
-    names = engines_of(dataset, configuration.targets, is_named=configuration.are_targets_named)
-    for name in names:
-        target, said = load_target(name), Report()
-        if target.types is None:
+    for name in engines_of(dataset, options.targets, is_named=options.are_targets_named):
+        told = types_in_target(name, compilation)
+        if told is None or told[1].has_errors:
             continue
-        emission = Emission(dataset, name, target.loss_code, said)
-        written = target.types(compilation, emission)
-        for slot, text in written.items() if not said.has_errors else ():
+        for slot, text in told[0].items():
             types[slot].append(EngineType(engine(name).title, text))
-    asked = configuration.targets if configuration.are_targets_named else ()
-    wanted = Options(
-        targets=tuple(names),
-        asked_for=frozenset(asked),
-        versions=project.versions,
-        encodings=configuration.encodings,
-        has_metadata=configuration.metadata,
-    )
     # What a target refuses is for `build` to say.
     losses: dict[str, list[LossText]] = defaultdict(list)
-    for loss in emit_targets(compilation, wanted, Report()).losses:
+    for loss in emit_targets(compilation, options, Report()).losses:
         lost = LossText(engine(loss.target).title, loss.lost, loss.becomes)
         if lost not in losses[loss.path]:
             losses[loss.path].append(lost)

@@ -273,9 +273,15 @@ def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
     if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source):
         return from_source(source, format="odf", name=name)
     from schemac.engines.odf import reader as odf  # for start-up time, as above
+    from schemac.importers.importer import refuse
 
     report = Report()
-    content = source.encode() if isinstance(source, str) else source
+    try:
+        content = source.encode() if isinstance(source, str) else source
+    except UnicodeEncodeError:
+        refuse("<odf>", "half of a surrogate pair is not a character", report)
+        report.raise_errors()
+        raise
     imported = odf.from_bytes(content, Path("<odf>"), report)
     found = imported.name if imported is not None else None
     return from_imported(imported, name or found or "odf", "<odf>", report)

@@ -2,14 +2,14 @@
 
 Layer: engines, below their folders. For engines whose artifacts describe records of JSON.
 Shape: the expressions have no anchors, and only what ECMA-262, Python, Java and RE2 have in common: no lookaround, no `\\d`.
-Source: the values that a pipeline takes (`schemac/pipeline/values`); `tests/engines/json_records.py` has its verdicts.
+Source: the values that a pipeline takes (`schemac/judging`); `tests/engines/json_records.py` has its verdicts.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from schemac.attributes.arrow import EXTENSION_TYPE
-from schemac.kinds.sequences import Binary, String
+from schemac.kinds.sequences import Binary
 from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.model import Field, LogicalType
 from schemac.source.json_object import Json, in_order
@@ -23,7 +23,7 @@ OFFSET = "(?:[Zz]|[+-](?:(?:0[0-9]|1[0-7])(?::?[0-5][0-9])?|18(?::?00)?))"
 """An offset from UTC, at most 18 hours."""
 _MINUTE = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 
-NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 """A number as the key of a map, which JSON has as text."""
 NOT_FINITE = "NaN|[+-]?Infinity|[+-]?inf"
 BOOLEAN = "[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]"
@@ -35,8 +35,6 @@ LARGEST_DOUBLE = 1.7976931348623157e308
 LARGEST_BRAIN_FLOAT = 3.3895313892515355e38
 
 
-JSON_TYPE: Json = {"kind": String.__name__, "extra": {EXTENSION_TYPE.key: {"name": "arrow.json"}}}
-"""The type of any value of JSON, as a manifest writes it."""
 UUID_TYPE: Json = {
     "kind": Binary.__name__,
     "fixedLength": 16,

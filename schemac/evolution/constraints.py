@@ -7,17 +7,18 @@ or gone.
 """
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
 
-from schemac.attributes.constraints import OF_ROWS
 from schemac.constraints.constraint import Constraint, Turn, turn_of
 from schemac.constraints.patterns import PatternError
 from schemac.constraints.registry import BY_KEY
 from schemac.constraints.values import UnfitValueError
 from schemac.evolution.changes import Change, Fact
+from schemac.evolution.row_rules import BY_KEY as ROW_KEYS
+from schemac.evolution.row_rules import Rule, row_rules, row_turn, rules_at, sort_of
 from schemac.evolution.verdict import Judgement, Outcome
-from schemac.logical.slots import Slot
+from schemac.evolution.version_pair import SchemaVersion, VersionPair
+from schemac.logical.slots import Slot, preorder
 
 TIGHTENED = frozenset({Fact.CONSTRAINT_ADDED, Fact.CONSTRAINT_NARROWED, Fact.CONSTRAINT_CHANGED})
 """Existing rows may break it."""
@@ -28,29 +29,60 @@ _FACTS = {
     Turn.WIDENED: Fact.CONSTRAINT_WIDENED,
     Turn.CHANGED: Fact.CONSTRAINT_CHANGED,
 }
-_KEYS_OF_ROWS = frozenset(attribute.key for attribute in OF_ROWS)
 
 
-def is_constraint(key: str) -> bool:
-    """Whether an attribute is a constraint."""
-    return key in BY_KEY or key in _KEYS_OF_ROWS
-
-
-def constraint_fact(key: str, old: Slot | None, new: Slot | None, before: Any, after: Any) -> Fact | None:
-    """Return how a constraint changed; None where it allows the same values. Slots are None for those of rows."""
+def constraint_fact(key: str, old: Slot, new: Slot) -> Fact | None:
+    """Return how a constraint of values changed; None where it allows the same ones."""
+    before, after = old.extra.get(key), new.extra.get(key)
     if before is None:
         return Fact.CONSTRAINT_ADDED
     if after is None:
         return Fact.CONSTRAINT_REMOVED
-    if old is None or new is None:
-        texts = [{json.dumps(one, sort_keys=True) for one in several} for several in (before, after)]
-        return _FACTS.get(turn_of(bool(texts[1] - texts[0]), bool(texts[0] - texts[1])))
+    is_alike = sort_of(old.type) == sort_of(new.type)
+    if before == after and is_alike:
+        return None
     try:
         was, is_ = (BY_KEY[key].read(slot.type, slot.extra[key]) for slot in (old, new))
     except (UnfitValueError, PatternError):
         # A lock may remember what an earlier version of the compiler accepted.
         return Fact.CONSTRAINT_CHANGED
-    return _FACTS.get(was.turn(is_)) if old.type.family is new.type.family else Fact.CONSTRAINT_CHANGED
+    is_compared = is_alike and old.type.family is new.type.family
+    return _FACTS.get(was.turn(is_)) if is_compared else Fact.CONSTRAINT_CHANGED
+
+
+def row_fact(pair: VersionPair, key: str) -> Fact | None:
+    """Return how the constraints of rows of one attribute changed; None where they ask the same of the same fields."""
+    was, is_ = (key in version.dataset.schema.extra for version in (pair.old, pair.new))
+    if not (was and is_):
+        return Fact.CONSTRAINT_ADDED if is_ else Fact.CONSTRAINT_REMOVED
+    turn = row_turn(pair, key)
+    return _FACTS.get(turn_of(bool(turn.added), bool(turn.removed)))
+
+
+def rules_to_check(
+    pair: VersionPair, changes: Iterable[Change], is_altered: Callable[[Slot], bool] = lambda _: False
+) -> tuple[Rule, ...]:
+    """Return the constraints that existing rows may break: those that changes add or narrow, and those of fields whose values become others."""
+    found: list[Rule] = []
+    for change in changes:
+        if change.fact in TIGHTENED and change.new_slot is not None:
+            found += rules_at(change.new_slot, change.key)
+        elif change.fact in TIGHTENED:
+            found += row_rules(pair.new, change.key, row_turn(pair, change.key).added)
+    for rule in every_rule(pair.new):
+        # A list is another one where its items are.
+        is_other = any(is_altered(inner) for slot in rule.slots for inner in preorder([slot]))
+        if is_other and rule not in found:
+            found.append(rule)
+    return tuple(found)
+
+
+def every_rule(version: SchemaVersion) -> tuple[Rule, ...]:
+    """Return all constraints of a version."""
+    return (
+        *[rule for slot in preorder(version.dataset.columns) for rule in rules_at(slot)],
+        *[rule for key in ROW_KEYS for rule in row_rules(version, key)],
+    )
 
 
 def constraint_of(change: Change) -> Constraint | None:
@@ -59,7 +91,7 @@ def constraint_of(change: Change) -> Constraint | None:
     return BY_KEY[change.key].read(slot.type, slot.extra[change.key]) if slot is not None else None
 
 
-def tightened(change: Change, find: str = "") -> Judgement:
+def tightened(change: Change, pair: VersionPair | None, find: str = "") -> Judgement:
     """Return what it means for stored rows; `find` says how to find those that break it."""
     constraint = constraint_of(change)
     if constraint is not None:
@@ -67,16 +99,14 @@ def tightened(change: Change, find: str = "") -> Judgement:
         look = find or f"look for values of {change.path} that are not {constraint.text}"
     else:
         name = change.key.partition("/")[2]
-        reason = (
-            f"rows have to keep {', '.join(_added(change))} of `{name}`, but existing rows were not checked"
-        )
+        reason = f"rows have to keep {', '.join(_added(change, pair))} of `{name}`, but existing rows were not checked"
         look = find or "look for the rows that break it"
     return Judgement(Outcome.DATA, reason, f"{look}, and correct them first")
 
 
 def verify_of(change: Change) -> str:
     """Say which command finds the rows of a table that `verify` reads."""
-    return f"find the rows with `schemac verify {change.dataset} --table PATH --data`"
+    return f"lock the schema, and find the rows with `schemac verify {change.dataset} --table PATH --data`"
 
 
 def loosened(change: Change) -> Judgement:
@@ -89,8 +119,6 @@ def loosened(change: Change) -> Judgement:
     )
 
 
-def _added(change: Change) -> Iterator[str]:
-    before = [json.dumps(one, sort_keys=True) for one in change.old or ()]
-    for one in change.new or ():
-        if json.dumps(one, sort_keys=True) not in before:
-            yield f"`{one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)}`"
+def _added(change: Change, pair: VersionPair | None) -> Iterator[str]:
+    for one in change.new or () if pair is None else row_turn(pair, change.key).added:
+        yield f"`{one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)}`"

@@ -42,8 +42,7 @@ def slot_type_text(slot: Slot) -> str:
 
 
 def _schema_changes(pair: VersionPair) -> Iterator[Change]:
-    old, new = pair.old.dataset.schema.extra, pair.new.dataset.schema.extra
-    for fact, before, after, key in schema_facts(old, new):
+    for fact, before, after, key in schema_facts(pair.old, pair.new, pair):
         yield Change(
             fact,
             pair.new.dataset.name,

@@ -5,6 +5,7 @@ Layer: evolution.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 from schemac.evolution.changes import JUDGED_FACTS, Change
@@ -51,14 +52,34 @@ def judge(
     pair: VersionPair | None,
     names: Iterable[str],
     versions: Mapping[str, str] = MappingProxyType({}),
+    *,
+    is_by_any_way: bool = False,
 ) -> tuple[Verdict, ...]:
-    """Return what each engine makes of each change; `versions` names those of engines whose answer depends on it."""
-    judges = [(name, _judge_of(name, versions.get(name)), JUDGE.of(engine(name)).facts) for name in names]
-    return tuple(
-        Verdict(change, name, _asked(name, ask, facts, change, pair), for_old_readers(change))
-        for change in changes
-        for name, ask, facts in judges
-    )
+    """Return what each engine makes of each change; `versions` names those of engines whose answer depends on it.
+
+    By any way, an engine that alters the tables of another refuses no change that the other one can make.
+    """
+    names = tuple(names)
+    others = {engine(name).alters for name in names if is_by_any_way} - {""}
+    judges = {
+        name: partial(_asked, name, _judge_of(name, versions.get(name)), JUDGE.of(engine(name)).facts)
+        for name in dict.fromkeys((*names, *sorted(others)))
+    }
+    verdicts: list[Verdict] = []
+    for change in changes:
+        judged = {name: ask(change, pair) for name, ask in judges.items()}
+        readers = for_old_readers(change)
+        for name in names:
+            own, other = judged[name], judged.get(engine(name).alters) if is_by_any_way else None
+            verdicts.append(Verdict(change, name, own if other is None else _easier(own, other), readers))
+    return tuple(verdicts)
+
+
+def _easier(own: Judgement, other: Judgement) -> Judgement:
+    """Return what it takes to change a table by one way or another."""
+    if other.outcome.rank >= own.outcome.rank:
+        return own
+    return Judgement(other.outcome, f"through `schemac apply`: {own.reason}", other.way_out)
 
 
 def _asked(

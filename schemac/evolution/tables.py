@@ -3,19 +3,20 @@
 Layer: evolution.
 Shape: `plan` says what a change takes, the plan carries itself out, and `verify` compares a table with its schema. What
 is wrong is in the report, and None is returned then.
-Errors: SC430 pointless-rounding, and those of the engines.
+Errors: SC411 refused-change, SC430 pointless-rounding, and those of the engines.
 """
 
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from schemac.evolution.verdict import Judgement
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.registry.engine import Capability
-from schemac.source.catalogue import POINTLESS_ROUNDING, UNCHECKED_ROWS
+from schemac.source.catalogue import POINTLESS_ROUNDING, REFUSED_CHANGE, UNCHECKED_ROWS
 from schemac.source.diagnostic import Code, Diagnostic
 from schemac.source.json_object import Json
 from schemac.source.report import Report
@@ -69,10 +70,14 @@ class TableChange:
     """The table; empty for one that is imagined to be at `old`."""
     old: LockedSchemaVersion | None = None
     """Where the change starts; None where the table tells."""
+    stated: int | None = None
+    """The locked version that the table has, as the user says; None where the table tells."""
     rounded: frozenset[str] = frozenset()
     """Fields whose values may be rounded."""
     version: str | None = None
     """Of the engine, where its plans depend on it; None for its default."""
+    references: Mapping[str, str] = field(default_factory=dict)
+    """The tables of datasets that the schema refers to, by their names."""
     is_unchecked: bool = False
     """Whether values that the engine does not read are taken to fit."""
     is_alone: bool = True
@@ -115,6 +120,8 @@ class PlannedChange(ABC):
     summary: str = ""
     is_done: bool = False
     """Whether the table is as it should be."""
+    unlooked: tuple[str, ...] = ()
+    """What has to hold of the rows, and nobody looks whether it does."""
     question: str = ""
     """What a person at a terminal is asked before data is written; empty where none is."""
     rows_rewritten: int = 0
@@ -139,8 +146,10 @@ class Tables(ABC):
         """Tell whether a path is one of its tables."""
         return False
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSchemaVersion | None:
-        """Return the schema that a table has now."""
+    def open(
+        self, path: str, locked: LockedDataset, report: Report, stated: int | None = None
+    ) -> LockedSchemaVersion | None:
+        """Return the schema that a table has now; `stated` is the locked version of it, as the user says."""
         raise NotImplementedError
 
     @abstractmethod
@@ -177,6 +186,31 @@ def report_unrepresentable(
     for error in errors:
         message = f"{engine} cannot represent {version.label}: {error.message}"
         report.add(code, message, file=file, path=error.path, help=error.help)
+
+
+def has_replaced_fields(
+    name: str, old: LockedSchemaVersion, new: LockedSchemaVersion, report: Report
+) -> bool:
+    """Whether a field of a table with rows is refused to go for a former one at its path, which the table no longer has.
+
+    The former one got its id back by `lock --restore`, after the table had got the other one.
+    """
+    is_refused = False
+    after, former = {slot.path_text: id for slot, id in new.ids.items()}, set(old.ids.values())
+    for slot, id in old.ids.items():
+        restored = after.get(slot.path_text, id)
+        if slot.is_member and restored < id and restored not in former and id not in after.values():
+            is_refused = True
+            given = shlex.quote(f"{slot.path_text}={id}")
+            report.add(
+                REFUSED_CHANGE,
+                f"{name}: {slot.path_text} is the field {id} of the lock, and {new.label} has the former field"
+                f" {restored} in its place, whose values the table no longer has",
+                file=name,
+                path=slot.path_text,
+                help=f"to keep the values of the table, run `schemac lock --restore {given}`",
+            )
+    return is_refused
 
 
 def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from schemac.arrow.lower import lower
-from schemac.arrow.lower_metadata import compact
+from schemac.arrow.lower_metadata import compact, with_version
 from schemac.artifacts.emission import Compilation
 from schemac.attributes.own import RENAMED_FROM
 from schemac.evolution.changes import Place
@@ -17,8 +17,11 @@ from schemac.identity.lock import LockedDataset, Numbers, Shape, State
 from schemac.identity.match import Ids, Matcher
 from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.model import Schema
+from schemac.logical.path import FieldPath
+from schemac.logical.slots import Slot, columns, preorder
 from schemac.physical.field import LoweredSchema
+from schemac.source.json_object import Json
 
 T = TypeVar("T")
 
@@ -88,6 +91,11 @@ class LockedSchemaVersion(SchemaVersion):
         return self.locked.versions[-1].number
 
     @cached_property
+    def lowered(self) -> LoweredSchema:
+        """Its Arrow fields, with the number of the version for tables to keep."""
+        return with_version(lower(self.dataset), self.number)
+
+    @cached_property
     def compilation(self) -> Compilation:
         """What targets see of it, with the numbers of its fields."""
         return Compilation(self.dataset, self.lowered, self.numbers)
@@ -102,6 +110,41 @@ def locked_schema_version(locked: LockedDataset, number: int) -> LockedSchemaVer
     ids = {slot: state.id for slot, state in opened.states.items()}
     numbers = {slot: state.numbers for slot, state in opened.states.items()}
     return LockedSchemaVersion(opened.logical, f"lock:{number}", history, ids, numbers)
+
+
+def narrowed(version: LockedSchemaVersion, paths: Sequence[FieldPath]) -> LockedSchemaVersion:
+    """Return a version with those of its columns and members alone that have these paths, in the order of the paths."""
+    place = {path: number for number, path in enumerate(paths)}
+
+    def members(trees: Sequence[Json], slots: Sequence[Slot]) -> list[Json]:
+        by_name = {tree["name"]: tree for tree in trees}
+        kept = sorted((slot for slot in slots if slot.path in place), key=lambda slot: place[slot.path])
+        found = [(by_name[str(slot.segment)], slot) for slot in kept]
+        return [{**tree, "type": type_of(tree["type"], slot)} for tree, slot in found]
+
+    def type_of(tree: Any, slot: Slot) -> Any:
+        if not isinstance(tree, dict):
+            return tree
+        if "inner" in tree:
+            return {**tree, "inner": type_of(tree["inner"], slot)}
+        if "fields" in tree:
+            return {**tree, "fields": members(tree["fields"], slot.children)}
+        parts = [key for key in ("itemType", "keyType", "valueType") if key in tree]
+        inner = {key: type_of(tree[key], child) for key, child in zip(parts, slot.children, strict=True)}
+        return {**tree, **inner}
+
+    tree = version.dataset.schema.model_dump(mode="json", by_alias=True)
+    schema = Schema.model_validate({**tree, "fields": members(tree["fields"], version.dataset.columns)})
+    dataset = replace(version.dataset, schema=schema, columns=columns(schema))
+    slots = {slot.path: slot for slot in version.ids}
+    before = {slot: slots[slot.path] for slot in preorder(dataset.columns)}
+    return replace(
+        version,
+        dataset=dataset,
+        label=f"a part of {version.label}",
+        ids={slot: version.ids[old] for slot, old in before.items()},
+        numbers={slot: version.numbers[old] for slot, old in before.items()},
+    )
 
 
 @dataclass(frozen=True)

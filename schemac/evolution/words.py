@@ -10,9 +10,12 @@ from typing import Any
 from schemac.attributes import arrow, own
 from schemac.attributes.attribute import Attribute, Role
 from schemac.attributes.registry import known
+from schemac.constraints.registry import BY_KEY as OF_VALUES
 from schemac.evolution.changes import Fact
-from schemac.evolution.constraints import constraint_fact, is_constraint
+from schemac.evolution.constraints import constraint_fact, row_fact
 from schemac.evolution.facts import attribute_fact, facts
+from schemac.evolution.row_rules import BY_KEY as OF_ROWS
+from schemac.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 from schemac.logical.facts import AnyFact
 from schemac.logical.slots import Slot
 
@@ -31,23 +34,28 @@ def attribute_facts(old: Slot, new: Slot) -> Iterator[AttributeFact]:
         attribute = known(key)
         if key == arrow.BUFFER_ENCODING.key:
             yield from _buffer_facts(before, after, key)
-        elif is_constraint(key):
-            yield from _constraint_facts(key, old, new, before, after)
+        elif key in OF_VALUES:
+            fact = constraint_fact(key, old, new)
+            yield from [(fact, before, after, key)] if fact is not None else []
         elif attribute is not None and attribute.property_facts is not None:
             yield from _property_facts(attribute, attribute.property_facts, before or {}, after or {})
         else:
             yield (_fact(key, before, after), before, after, key)
 
 
-def schema_facts(old: _Extra, new: _Extra) -> Iterator[AttributeFact]:
-    """Yield what changed in the attributes of a schema."""
+def schema_facts(
+    older: SchemaVersion, newer: SchemaVersion, pair: VersionPair | None = None
+) -> Iterator[AttributeFact]:
+    """Yield what changed in the attributes of a schema; `pair` is that of both versions, where it is known."""
+    old, new = (version.dataset.schema.extra for version in (older, newer))
     for key, before, after in _different(old, new):
         attribute = known(key)
         if attribute is not None and attribute.role is Role.OPTIONS:
             for name, was, is_ in _different(before or {}, after or {}):
                 yield (_fact(key, was, is_), was, is_, name)
-        elif is_constraint(key):
-            yield from _constraint_facts(key, None, None, before, after)
+        elif key in OF_ROWS:
+            fact = row_fact(pair or pair_versions(older, newer), key)
+            yield from [(fact, before, after, key)] if fact is not None else []
         else:
             yield (_fact(key, before, after), before, after, key)
 
@@ -58,14 +66,6 @@ def _fact(key: str, before: Any, after: Any) -> AnyFact:
         return attribute_fact(before, after)
     added, removed, changed = attribute.facts
     return facts()[added if before is None else removed if after is None else changed]
-
-
-def _constraint_facts(
-    key: str, old: Slot | None, new: Slot | None, before: Any, after: Any
-) -> Iterator[AttributeFact]:
-    fact = constraint_fact(key, old, new, before, after)
-    if fact is not None:
-        yield (fact, before, after, key)
 
 
 def _buffer_facts(before: Any, after: Any, key: str) -> Iterator[AttributeFact]:
@@ -86,10 +86,10 @@ def _property_facts(
 
 
 def _different(old: _Extra, new: _Extra) -> Iterator[tuple[str, Any, Any]]:
-    """Keys with unequal values; spellings and defaults of known attributes do not count."""
+    """Keys with unequal values; spellings and defaults of known attributes do not count, and constraints are compared by what they ask."""
     for key in sorted({*old, *new}):
         before, after = old.get(key), new.get(key)
-        if before != after and not _mean_the_same(key, before, after):
+        if key in OF_VALUES or key in OF_ROWS or (before != after and not _mean_the_same(key, before, after)):
             yield key, before, after
 
 

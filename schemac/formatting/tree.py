@@ -27,6 +27,8 @@ from ruamel.yaml.events import (
 from schemac.syntax.events import EventSource, events
 
 _ENDS = (MappingEndEvent, SequenceEndEvent)
+_CLIPPED = re.compile(r"\A([|>][0-9]?)((?:[ \t].*)?\n)")
+"""The first line of a block of text that says nothing of its last newline."""
 _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*[ \t]*)+")
 _ALIGNED = 3
 """Blanks before a comment that stands where its author put it."""
@@ -177,6 +179,9 @@ class Reader:
             if node.style not in ("|", ">"):
                 node.raw = node.raw.rstrip()
                 self._at = start + len(node.raw)
+            elif node.value and not node.value.endswith("\n"):
+                # The end of the file has stripped the last newline, which a layout writes.
+                node.raw = _CLIPPED.sub(r"\1-\2", node.raw)
             return node
         node.is_mapping = event.__class__ is MappingStartEvent
         node.is_sequence = not node.is_mapping

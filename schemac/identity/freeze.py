@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import partial
 
 from schemac.arrow.lower_metadata import compact
-from schemac.identity.lock import EngineData, Highest, LockedDataset, Numbers, Shape, State, Version
+from schemac.identity.lock import EngineData, Highest, LockedDataset, Numbers, Shape, State, Version, paths_of
 from schemac.identity.lockfile import digest_of
 from schemac.identity.match import Ids, Matcher
 from schemac.identity.numbering import Former, Old, SlotNumbers, not_installed, numberings
@@ -19,7 +19,7 @@ from schemac.identity.positions import positions
 from schemac.identity.shapes import shape_of
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
-from schemac.logical.path import Segment
+from schemac.logical.path import Segment, dotted
 from schemac.logical.slots import Slot, preorder
 
 
@@ -47,8 +47,8 @@ def identify(
     if newest is None:
         return identified(dataset, locked, None, {})
     before = open_version(locked, newest)
-    former = partial(former_places, locked)
-    ids = Matcher(before.states.values(), dataset.columns, renamed, former).match(findings)
+    former, dropped = partial(former_places, locked), partial(lost, locked)
+    ids = Matcher(before.states.values(), dataset.columns, renamed, former, dropped).match(findings)
     return identified(dataset, locked, before, ids)
 
 
@@ -63,6 +63,18 @@ def former_places(locked: LockedDataset) -> dict[tuple[int | None, Segment], int
     past.sort(key=lambda state: (state.last or 0, state.id))
     places = {(state.shape.parent, state.shape.segment): state.id for state in past}
     return {place: id for place, id in places.items() if present.get(id) != place}
+
+
+def lost(locked: LockedDataset) -> dict[int, str]:
+    """Return the fields of the newest version in which each was, by the ids that no field has now."""
+    newest = locked.newest
+    present = {state.id for state in locked.states_of(newest.number)} if newest is not None else set()
+    gone: dict[int, str] = {}
+    for version in locked.versions:
+        for id, path in paths_of(locked.states_of(version.number)).items():
+            if id not in present and isinstance(path[-1], str):
+                gone[id] = dotted(path)
+    return gone
 
 
 def freeze(dataset: LogicalDataset, locked: LockedDataset, identified: Identified) -> LockedDataset:

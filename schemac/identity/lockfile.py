@@ -29,6 +29,7 @@ from schemac.identity.lock_lines import (
 from schemac.source.catalogue import DAMAGED_LOCK, UNMERGED_LOCK
 from schemac.source.report import Report
 from schemac.source.span import Region
+from schemac.source.text import reason_of
 
 _END = "end"
 """The last line, without which a file was cut off between two datasets."""
@@ -208,6 +209,15 @@ def _checked(line: str) -> str:
     if match is None or match[1] != _check(core):
         raise DamageError("this line was edited by hand or damaged")
     return core
+
+
+def report_unreadable(error: OSError | UnicodeDecodeError, file: str, report: Report) -> None:
+    """Report that the text of a lock cannot be read, at its line where it has one."""
+    if isinstance(error, UnicodeDecodeError):
+        line = error.object.count(b"\n", 0, error.start) + 1
+        _refuse(line, f"byte 0x{error.object[error.start]:02x} in this line is not UTF-8", file, report)
+        return
+    report.add(DAMAGED_LOCK, f"{file} cannot be read: {reason_of(error)}", file=file)
 
 
 def _refuse(line: int, message: str, file: str, report: Report) -> None:

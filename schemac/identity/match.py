@@ -5,9 +5,10 @@ Shape: the id of each slot that stood in the old version. A field keeps its id u
 its `schemac.dev/renamedFrom` gives, be it that of a sibling or a path from the top; nothing is guessed. What is declared
 counts more than a name: beside a field that says it was `a`, a field called `a` is new. An old name may also be one
 that a field had in an earlier version, for another branch may have renamed it since.
-Errors: SC404 unknown-old-name, SC420 ambiguous-old-name.
+Errors: SC404 unknown-old-name, SC420 ambiguous-old-name, SC429 late-rename.
 """
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
@@ -17,7 +18,7 @@ from schemac.identity.lock import State, paths_of
 from schemac.logical.findings import Findings
 from schemac.logical.path import Segment, dotted
 from schemac.logical.slots import Slot, preorder
-from schemac.source.catalogue import AMBIGUOUS_OLD_NAME, UNKNOWN_OLD_NAME
+from schemac.source.catalogue import AMBIGUOUS_OLD_NAME, LATE_RENAME, UNKNOWN_OLD_NAME
 from schemac.source.suggest import closest
 
 Ids = dict[Slot, int]
@@ -34,15 +35,18 @@ class Matcher:
         columns: Sequence[Slot],
         renamed: Mapping[str, str] | None = None,
         former: Callable[[], Places] = dict,
+        dropped: Callable[[], Mapping[int, str]] = dict,
     ) -> None:
         """Prepare to match; `renamed` gives old paths by new ones, beside what the attributes say.
 
-        `former` gives the fields by the places that they had in earlier versions.
+        `former` gives the fields by the places that they had in earlier versions, `dropped` the last paths of those that
+        no field is any more.
         """
         self._states = tuple(states)
         self._columns = columns
         self._renamed = renamed or {}
         self._former = former
+        self._dropped = dropped
         self._children: dict[int | None, dict[Segment, State]] = {}
         for state in self._states:
             self._children.setdefault(state.shape.parent, {})[state.shape.segment] = state
@@ -122,7 +126,19 @@ class Matcher:
         findings: Findings,
     ) -> None:
         """Say why a declaration counts for nothing."""
-        if id is None and same is None:
+        late = self._dropped_id(name, slot) if id is None else None
+        if late is not None:
+            restored = shlex.quote(f"{slot.path_text}={late}")
+            findings.at_extra(
+                slot,
+                RENAMED_FROM.key,
+                LATE_RENAME,
+                f"{slot.path_text} is declared as renamed from '{name}', but an earlier version dropped that field"
+                + (f", and {slot.path_text} was locked as a new one" if same is not None else ""),
+                help=f"if it is the same field, run `schemac lock {shlex.quote(findings.origins.file)} --restore {restored}`;"
+                " if not, remove the attribute",
+            )
+        elif id is None and same is None:
             near = closest(name, [str(s) for s in self._siblings_of(slot)]) or closest(
                 name, self._ids_by_path
             )
@@ -151,6 +167,16 @@ class Matcher:
                 if former is None
                 else f"write the last name that it had: `{RENAMED_FROM.key}: {self._paths_by_id[former]}`",
             )
+
+    def _dropped_id(self, name: str, slot: Slot) -> int | None:
+        """Return the field of this name, or path, that was dropped in an earlier version; the last one."""
+        dropped = self._dropped()
+        parent = self._ids.get(slot.parent, -1) if slot.parent is not None else None
+        former = self._former()
+        id = former.get((parent, name), former.get((None, name)))
+        if id in dropped:
+            return id
+        return max((id for id, path in dropped.items() if path == name), default=None)
 
     def _siblings_of(self, slot: Slot) -> Iterable[Segment]:
         parent = self._ids.get(slot.parent, -1) if slot.parent is not None else None

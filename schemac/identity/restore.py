@@ -7,8 +7,9 @@ then matched against that. So a table that still has the field's data keeps them
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
-from schemac.identity.freeze import Identified, identified, identify
+from schemac.identity.freeze import Identified, former_places, identified, identify, lost
 from schemac.identity.lock import LockedDataset, State, paths_of
 from schemac.identity.match import Matcher
 from schemac.identity.opening import open_version
@@ -47,24 +48,13 @@ def restored(
     before = open_version(LockedDataset(locked.name, locked.versions, states), opened.version)
     path_texts = {id: dotted(path) for id, path in paths_of(states).items()}
     renamed = {path_text: path_texts[id] for path_text, id in wanted.items()}
-    ids = Matcher(states, dataset.columns, renamed).match(findings)
+    former, dropped = partial(former_places, locked), partial(lost, locked)
+    ids = Matcher(states, dataset.columns, renamed, former, dropped).match(findings)
     by_path = {slot.path_text: id for slot, id in ids.items()}
     for path_text, id in wanted.items():
         if by_path.get(path_text) != id:
             raise RestoreError(f"{path_text} cannot get the id {id}, because it already has another id")
     return identified(dataset, locked, before, ids, frozenset(ids.values()) - newest_ids)
-
-
-def lost(locked: LockedDataset) -> dict[int, str]:
-    """Return the fields of the newest version in which each was, by the ids that no field has now."""
-    newest = locked.newest
-    present = {state.id for state in locked.states_of(newest.number)} if newest is not None else set()
-    gone: dict[int, str] = {}
-    for version in locked.versions:
-        for id, path in paths_of(locked.states_of(version.number)).items():
-            if id not in present and isinstance(path[-1], str):
-                gone[id] = dotted(path)
-    return gone
 
 
 def _with_parents(

@@ -64,7 +64,7 @@ class Constraints:
         self._rows.append((UNIQUE.key, list(fields), said))
 
     def add_reference(self, fields: Sequence[str], dataset: str, to: Sequence[str], said: str) -> None:
-        """Enter fields whose values stand in a row of another dataset."""
+        """Enter fields whose values occur in a row of another dataset."""
         renamed = {"to": list(to)} if list(to) != list(fields) else {}
         self._rows.append((REFERENCES.key, {"fields": list(fields), "dataset": dataset, **renamed}, said))
 

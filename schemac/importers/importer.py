@@ -4,7 +4,7 @@ Layer: importers.
 Errors: SC552 unreadable-source.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,11 @@ class Notes:
         for path, texts in others._texts.items():
             for text in texts:
                 self.add(path if column is None else (*column, *path[1:]), text)
+
+    def all(self) -> Iterator[str]:
+        """Return the texts of all fields."""
+        for texts in self._texts.values():
+            yield from texts
 
     def at(self, path: FieldPath) -> tuple[str, ...]:
         """Return the texts at a field."""

@@ -6,6 +6,7 @@ Errors: SC552 unreadable-source.
 
 import json
 import re
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,31 @@ from schemac.source.report import Report
 from schemac.source.span import Region
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+_LARGEST_EXPONENT = 400
+"""Beyond the exponents of doubles, and of every decimal that a schema can have."""
+
+
+class Beyond(str):
+    """A number that no type has, as it is written: its exponent is larger than those of all types."""
+
+    __slots__ = ()
+
+
+def exact_number(text: str) -> Decimal | Beyond:
+    """Return a number with a fraction or an exponent, as `json.loads` hands it over."""
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return Beyond(text)
+    return value if abs(value.adjusted()) <= _LARGEST_EXPONENT else Beyond(text)
+
+
+def double(text: str) -> float | Beyond:
+    """Return a number with a fraction or an exponent as a double; one that is none as it is written."""
+    value = float(text)
+    return value if abs(value) != float("inf") else Beyond(text)
 
 
 def json_document(content: bytes) -> Any:

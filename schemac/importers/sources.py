@@ -4,6 +4,7 @@ Layer: importers.
 Errors: SC552 unreadable-source; columns that are left out lose their SC551.
 """
 
+import json
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from schemac.registry.engine import Format, load_as
 from schemac.registry.installed import blamed, engines
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 
@@ -148,7 +150,7 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
         importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
         with blamed(_owner_of(format)):
             try:
-                return importer.read(path, report)
+                return _encodable(importer.read(path, report))
             except (
                 OSError,
                 UnicodeError,
@@ -169,6 +171,14 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
     return None
 
 
+def _encodable(imported: Imported | None) -> Imported | None:
+    """Return what was read, if every text in it can be written. Raises UnicodeError, for escapes can spell half a character."""
+    for one in (imported, *imported.others) if imported is not None else ():
+        texts = [one.schema, one.name, one.comments, list(one.notes.all())]
+        json.dumps(texts, ensure_ascii=False, default=str).encode()
+    return imported
+
+
 def _without(imported: Imported, skipped: Collection[str], path: Path, report: Report) -> Imported:
     """Return all datasets without columns; those that had no kind are not in them anyway."""
     every = (imported, *imported.others)
@@ -186,9 +196,19 @@ def _without(imported: Imported, skipped: Collection[str], path: Path, report: R
 
 
 def _kept(one: Imported, skipped: Collection[str], comment: str) -> Imported:
-    kept = [f for f in one.schema["fields"] if f["name"] not in skipped]
-    schema, losses = without_missing({**one.schema, "fields": kept})
-    return replace(one, schema=schema, comments=(*one.comments, comment, *losses))
+    schema, losses = _without_columns(one.schema, skipped)
+    return replace(
+        one,
+        schema=schema,
+        comments=(*one.comments, comment, *losses),
+        versions=tuple(replace(v, schema=_without_columns(v.schema, skipped)[0]) for v in one.versions),
+        numbered=tuple(replace(v, schema=_without_columns(v.schema, skipped)[0]) for v in one.numbered),
+    )
+
+
+def _without_columns(schema: Json, skipped: Collection[str]) -> tuple[Json, list[str]]:
+    """Return a schema without some columns, and the constraints of rows that go with them, as notes."""
+    return without_missing({**schema, "fields": [f for f in schema["fields"] if f["name"] not in skipped]})
 
 
 def _is_of(diagnostic: Diagnostic, columns: Collection[str]) -> bool:

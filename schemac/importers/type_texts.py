@@ -57,6 +57,12 @@ def kind_of(type_: ArrowType) -> tuple[Json, Json]:
     return field["type"], field.get("extra", {})
 
 
+def any_json() -> Json:
+    """Return the type of any value of JSON, as the type that Arrow has for it is lifted."""
+    tree, extra = kind_of(pa.json_())
+    return {**tree, "extra": extra}
+
+
 def _in_dialect(text: str, dialect: str) -> TypeFound | None:
     report = Report()
     try:

@@ -28,9 +28,9 @@ NEAR_DUPLICATE_NAME = Code(
 )
 REPEATED_PREFIX = Code("SC823", "repeated-prefix", _WARNING, "a field name that repeats what it is in")
 TYPE_IN_NAME = Code("SC824", "type-in-name", _WARNING, "a field name that says its type")
-GENERIC_NAME = Code("SC825", "generic-name", _WARNING, "a field name that could stand for anything")
+GENERIC_NAME = Code("SC825", "generic-name", _WARNING, "a field name that could mean anything")
 NAME_NEEDS_QUOTES = Code("SC826", "name-needs-quotes", _WARNING, "a field name that needs quotes in SQL")
-NUMBERED_FIELDS = Code("SC827", "numbered-fields", _WARNING, "fields that are told apart by a number")
+NUMBERED_FIELDS = Code("SC827", "numbered-fields", _WARNING, "fields that differ only by a number")
 MISSING_DATASET_DESCRIPTION = Code(
     "SC831", "missing-dataset-description", _WARNING, "a dataset without a description"
 )
@@ -53,7 +53,7 @@ UNIT_IN_NAME = Code("SC841", "unit-in-name", _WARNING, "a number whose unit only
 FLOAT_MONEY = Code("SC842", "float-money", _WARNING, "an amount of money as a float")
 TEXT_DATE = Code("SC843", "text-date", _WARNING, "a date or a time as a text")
 CLOCK_WITHOUT_ZONE = Code(
-    "SC844", "clock-without-zone", _WARNING, "a reading of a clock that nobody can place"
+    "SC844", "clock-without-zone", _WARNING, "a timestamp without a zone, and without a clock"
 )
 ZONE_OTHER_THAN_UTC = Code("SC845", "zone-other-than-utc", _WARNING, "timestamps in a zone other than UTC")
 VECTOR_WITHOUT_LENGTH = Code("SC846", "vector-without-length", _WARNING, "a vector of variable length")
@@ -87,7 +87,7 @@ UNANCHORED_PATTERN = Code(
 )
 OPEN_STATE = Code("SC875", "open-state", _WARNING, "a state without a list of its values")
 LONG_ENUM = Code("SC876", "long-enum", _WARNING, "an enumeration of very many values")
-MISSING_OWNER = Code("SC881", "missing-owner", _WARNING, "a dataset that nobody answers for")
+MISSING_OWNER = Code("SC881", "missing-owner", _WARNING, "a dataset without an owner")
 DEPRECATED_WITHOUT_SUCCESSOR = Code(
     "SC882", "deprecated-without-successor", _WARNING, "a deprecated field that nothing takes the place of"
 )
@@ -95,7 +95,7 @@ DEPRECATED_WITHOUT_DAY = Code(
     "SC883", "deprecated-without-day", _WARNING, "a deprecated field without a last day"
 )
 UNCLASSIFIED_PERSONAL_DATA = Code(
-    "SC891", "unclassified-personal-data", _WARNING, "personal data that nobody has classified"
+    "SC891", "unclassified-personal-data", _WARNING, "personal data without a classification"
 )
 STORED_SECRET = Code("SC892", "stored-secret", _WARNING, "a secret in a table")
 

@@ -206,7 +206,7 @@ def generic_name(subject: Subject, say: Say) -> None:
             and all(word in GENERIC or word.isdecimal() for word in words)
             and len(str(field.segment)) > 1
         ):
-            say.name(field, f"the name '{field.segment}' could stand for anything")
+            say.name(field, f"the name '{field.segment}' could mean anything")
 
 
 @rule(codes.NAME_NEEDS_QUOTES, category=NAMING)

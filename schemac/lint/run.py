@@ -14,6 +14,7 @@ from schemac.logical.findings import Findings
 from schemac.manifest.groups import GroupFile
 from schemac.registry.engine import EngineError, reason_of
 from schemac.source.report import Report
+from schemac.syntax.reading import InvalidValueError
 
 
 def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Report) -> None:
@@ -47,10 +48,12 @@ def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, rep
 
 
 def _run(rule: Rule, subject: Subject, say: Say) -> None:
-    if rule.code.id.startswith("SC8"):
-        rule.check(subject, say)
-        return
     try:
         rule.check(subject, say)
+    except InvalidValueError:
+        # The checks have said which attribute is wrong; what a rule makes of it is known once that is mended.
+        return
     except Exception as error:
+        if rule.code.id.startswith("SC8"):
+            raise
         raise EngineError(f"the rule {rule.code.id} failed: {reason_of(error)}") from error

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from schemac.attributes.odf import DESCRIPTION
 from schemac.logical.origins import Origins
 from schemac.logical.slots import Slot, TreePath
-from schemac.source.diagnostic import Code, Label
+from schemac.source.diagnostic import Code, Label, Severity
 from schemac.source.report import Report, label
 
 
@@ -27,7 +27,14 @@ class Findings:
         self.origins = origins
 
     def at_name(
-        self, slot: Slot, code: Code, message: str, *, help: str = "", other: Other | None = None
+        self,
+        slot: Slot,
+        code: Code,
+        message: str,
+        *,
+        help: str = "",
+        other: Other | None = None,
+        severity: Severity | None = None,
     ) -> None:
         """Report a finding about a slot's name, or about a nameless slot as a whole."""
         place = (*slot.declared_at, "name") if slot.is_member else slot.declared_at
@@ -36,7 +43,7 @@ class Findings:
             there = self.origins.place((*other.slot.declared_at, "name"))
             if there is not None:
                 labels = (label(other.message, there.source, there.span), *there.labels)
-        self._add(slot, place, code, message, help, labels)
+        self._add(slot, place, code, message, help, labels, severity=severity)
 
     def at_type(self, slot: Slot, code: Code, message: str, *steps: str | int, help: str = "") -> None:
         """Report a finding about a slot's type, or about the property of it that `steps` lead to."""
@@ -86,6 +93,7 @@ class Findings:
         help: str,
         labels: tuple[Label, ...] = (),
         on_key: bool = False,
+        severity: Severity | None = None,
     ) -> None:
         found = self.origins.place(place, on_key=on_key)
         self.report.add(
@@ -96,4 +104,5 @@ class Findings:
             path=slot.path_text if slot is not None else "",
             help=help,
             labels=labels,
+            severity=severity,
         )

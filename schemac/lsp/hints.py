@@ -16,7 +16,7 @@ from schemac.lsp.projects import Checked
 from schemac.lsp.texts import Lines
 from schemac.project.locking import locked_datasets
 from schemac.project.manifests import CompiledFile
-from schemac.project.stages import lowering_of
+from schemac.project.options import CompileOptions
 from schemac.source.report import Report
 
 _LONGEST = 60
@@ -45,9 +45,8 @@ def _of_dataset(
         return
     visible = [slot for slot in dataset.columns if _is_visible(dataset, slot, range_)]
     alone = replace(dataset, columns=tuple(visible))
-    arrow = {
-        field.slot: str(field.arrow.type) for field in lower(alone, lowering_of(checked.project)).preorder()
-    }
+    lowering = CompileOptions.of(checked.project).lowering
+    arrow = {field.slot: str(field.arrow.type) for field in lower(alone, lowering).preorder()}
     for slot in preorder(visible):
         if not slot.is_member:
             continue

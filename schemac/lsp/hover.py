@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from schemac.artifacts.emission import Compilation, Emission, Loss, load_target
+from schemac.artifacts.emission import Compilation, Loss, run_target, types_in_target
 from schemac.attributes.attribute import Attribute
 from schemac.attributes.constraints import OF_VALUES
 from schemac.attributes.odf import DESCRIPTION
@@ -25,7 +25,7 @@ from schemac.lsp.pipelines import is_like_pipeline, pipeline_text
 from schemac.lsp.places import Found
 from schemac.lsp.projects import Checked
 from schemac.project.locking import Locked, locked_datasets
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
 from schemac.source.report import Report
@@ -177,27 +177,16 @@ def compiled(
     dataset: LogicalDataset, slot: Slot, checked: Checked, locked: Locked | None
 ) -> tuple[dict[str, str], list[Loss]]:
     """Return the type of a field in each engine that the dataset is built for, by the engine's name, and what is lost of it."""
-    from schemac.arrow.lower import lower  # for start-up time: hovering is rare
-
-    configuration = checked.project.configuration
-    options = Options(
-        targets=configuration.targets,
-        versions=checked.project.versions,
-        encodings=configuration.encodings,
-        has_metadata=configuration.metadata,
-    )
+    options = CompileOptions.of(checked.project)
     is_alone = len(dataset.columns) > _MOST_COLUMNS
     if is_alone:
         dataset, locked = replace(dataset, columns=(slot.column,)), None
     if not dataset.is_whole:
         return {}, []
-    compilation = Compilation(dataset, lower(dataset, options.lowering))
-    if locked is not None:
-        compilation = locked.compilation(compilation, options.lowering)
-    compilation = replace(compilation, versions=options.versions)
+    compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
     types: dict[str, str] = {}
     losses: list[Loss] = []
-    for name in engines_of(dataset, options.targets, is_named=configuration.are_targets_named):
+    for name in engines_of(dataset, options.targets, is_named=options.are_targets_named):
         found, lost = _of_engine(name, compilation, slot, is_alone=is_alone)
         types |= {name: found} if found else {}
         losses += lost
@@ -205,19 +194,16 @@ def compiled(
 
 
 def _of_engine(name: str, compilation: Compilation, slot: Slot, *, is_alone: bool) -> tuple[str, list[Loss]]:
-    target = load_target(name)
-    text = ""
-    if target.types is not None:
-        report = Report()
-        types = target.types(compilation, Emission(compilation.dataset, name, target.loss_code, report))
+    told, text = types_in_target(name, compilation), ""
+    if told is not None:
+        types, report = told
         refused = [d for d in report.diagnostics if d.path == slot.path_text and d.severity == "error"]
         text = f"none: {refused[0].message}" if refused else types.get(slot, "")
-    if is_alone and target.types is None:
+    if is_alone and told is None:
         return text, []
-    emission = Emission(compilation.dataset, name, target.loss_code, Report())
-    target.emit(compilation, emission)
     below = {one.path_text for one in preorder([slot])}
-    return text, [loss for loss in emission.losses if loss.path in below]
+    losses = run_target(name, compilation).emission.losses
+    return text, [loss for loss in losses if loss.path in below]
 
 
 _CONSTRAINTS: Mapping[str, Attribute[Any]] = {attribute.key: attribute for attribute in OF_VALUES}

@@ -3,7 +3,7 @@
 Layer: lsp.
 Shape: every check reads configuration, files and imports again, so nothing depends on an editor that tells of all changes; what is
 known of a manifest whose bytes and imports are as they were is kept, and so is what the project's cache has.
-Findings are those of `schemac check`.
+Findings are those of `schemac check`, but for schemas that differ from their locks.
 """
 
 import os
@@ -12,17 +12,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.cache.store import NO_CACHE, Cache
+from schemac.cache.store import NO_CACHE, Cache, PassingCache
+from schemac.project.building import Builds, report_builds
 from schemac.project.compile import across_files
 from schemac.project.configuration import Project, find_project, find_root
 from schemac.project.discovery import ManifestFile, find_manifests
 from schemac.project.imported import FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.referring import check_references
 from schemac.project.shared_work import collector_paused
 from schemac.project.vocabularies import report_unused_vocabularies
-from schemac.source.catalogue import NOTHING_TO_COMPILE
+from schemac.source.catalogue import NOTHING_TO_COMPILE, UNLOCKED_CHANGE
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.files import Contents
 from schemac.source.report import Report
@@ -76,17 +77,22 @@ def is_yaml(path: str) -> bool:
 class ProjectFolder:
     """One project; or a folder without one, of which only the texts count that are open."""
 
-    def __init__(self, folder: Path, *, is_project: bool) -> None:
+    def __init__(self, folder: Path, *, is_project: bool, has_own_rules: bool = True) -> None:
         self.folder = folder
         self.is_project = is_project
+        self.has_own_rules = has_own_rules
         self._known: dict[ManifestFile, Known] = {}
         self._readable: dict[str, CompiledFile] = {}
+        self._passing: Cache = PassingCache(NO_CACHE)
         self._project: Project | None = None
         self._given: Project | None = None
         """Settings that count in the place of those on disk."""
 
-    def check(self, buffers: Buffers, *, only: str | None = None) -> Checked:
-        """Check all manifests; or `only` one of them as if it were alone, for a first look."""
+    def check(self, buffers: Buffers, *, only: str | None = None, is_built: bool = True) -> Checked:
+        """Check all manifests; or `only` one of them as if it were alone, for a first look.
+
+        `is_built` says whether locks and the project's targets count, too.
+        """
         report = Report()
         project = self._opened(report, buffers)
         files = self._files(project, buffers, report)
@@ -103,6 +109,8 @@ class ProjectFolder:
             report_unused_groups(around, across)
             report_unused_vocabularies(compiled, project, across, buffers)
             report.extend(across_files(across, compiled, project))
+        if is_built and only is None and not report.has_errors:
+            self._build(compiled, project, buffers, report)
         findings: dict[str, tuple[Diagnostic, ...]] = {}
         for found in report.diagnostics:
             path = os.path.normpath(os.path.join(project.folder, found.file))
@@ -120,12 +128,12 @@ class ProjectFolder:
         return report.diagnostics
 
     def tried(self, buffers: Buffers, project: Project) -> Checked:
-        """Return the project as it would be with other texts and settings; nothing of it is kept."""
-        trial = ProjectFolder(self.folder, is_project=self.is_project)
+        """Return the manifests as they would be with other texts and settings, without targets; nothing of it is kept."""
+        trial = ProjectFolder(self.folder, is_project=self.is_project, has_own_rules=self.has_own_rules)
         trial._given = project
         if project == self._project:
             trial._known = dict(self._known)
-        return trial.check(buffers)
+        return trial.check(buffers, is_built=False)
 
     def name(self, path: str) -> str:
         """Return how a file is spoken of: by its path from the project's folder."""
@@ -138,13 +146,18 @@ class ProjectFolder:
             return Project(self.folder)
         found = Report()
         project = find_project(self.folder, found, None, Cache, buffers, self.folder)
+        project = replace(project, has_own_rules=self.has_own_rules)
+        project.report_rules(found)
         report.extend(found.diagnostics)
         if found.has_errors and self._project is not None:
             # While somebody types settings, those count that were sound last.
             return self._project
+        if found.has_errors:
+            project = replace(project, has_own_rules=False)
         if project != self._project:
             self._known.clear()
             self._project = project
+            self._passing = PassingCache(project.cache)
         elif self._project is not None:
             # Its cache has been read already.
             project = self._project
@@ -184,7 +197,7 @@ class ProjectFolder:
         options = _options(project, buffers)
         checks = Checks(project, options)
         # What is typed is not worth a place on disk.
-        passing = Checks(replace(project, cache=NO_CACHE), options)
+        passing = Checks(replace(project, cache=self._passing), options)
         contents = Contents()
         compiled: list[CompiledFile] = []
         is_saved = False
@@ -206,17 +219,21 @@ class ProjectFolder:
             project.cache.save()
         return compiled
 
+    def _build(
+        self, compiled: Sequence[CompiledFile], project: Project, buffers: Buffers, report: Report
+    ) -> None:
+        """Report what the project's targets say of manifests."""
+        options = _options(project, buffers)
+        builds = Builds(replace(project, cache=self._passing), options)
+        found = Report()
+        report_builds([builds.kept(file) or builds.fresh(file) for file in compiled], found)
+        # Whoever types makes a manifest differ from its lock: that is no news before it is done.
+        report.extend(d for d in found.diagnostics if d.code != UNLOCKED_CHANGE.id)
 
-def _options(project: Project, buffers: Buffers) -> Options:
+
+def _options(project: Project, buffers: Buffers) -> CompileOptions:
     """Return what `schemac check` would have, with the texts of the editor in the place of files."""
-    configuration = project.configuration
-    return Options(
-        strict=configuration.strict,
-        targets=(),
-        system_columns=configuration.system_columns,
-        edited=buffers,
-        has_rules=True,
-    )
+    return replace(CompileOptions.of(project), edited=buffers, has_rules=True)
 
 
 def _is_current(
@@ -234,6 +251,8 @@ class Projects:
     def __init__(self) -> None:
         self.workspace: list[Path] = []
         """The folders that the editor has opened."""
+        self.has_own_rules = True
+        """Whether rules in files of projects are run; not in a workspace that somebody does not trust."""
         self._folders: dict[Path, ProjectFolder] = {}
 
     def of(self, path: str) -> ProjectFolder:
@@ -243,7 +262,9 @@ class Projects:
         folder = root or parent
         found = self._folders.get(folder)
         if found is None or found.is_project != (root is not None):
-            found = self._folders[folder] = ProjectFolder(folder, is_project=root is not None)
+            found = self._folders[folder] = ProjectFolder(
+                folder, is_project=root is not None, has_own_rules=self.has_own_rules
+            )
         return found
 
     @property

@@ -14,7 +14,9 @@ from typing import Any, BinaryIO, TypeVar, cast
 from urllib.parse import unquote
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
@@ -25,6 +27,7 @@ from schemac.lsp.session import Session
 from schemac.lsp.texts import EditedText
 from schemac.registry.codes import codes
 from schemac.registry.pages import page
+from schemac.source.json_object import Json
 from schemac.version import __version__
 
 P = TypeVar("P")
@@ -63,6 +66,21 @@ class EditedWorkspace(Workspace):
         )
 
 
+class Protocol(LanguageServerProtocol):
+    """The protocol, with an answer to each request whose parameters are not those of its method."""
+
+    def structure_message(self, data: Json) -> Any:
+        """Return a message as a value. Raises JsonRpcException for one that is none."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException:
+            # Whoever asked would wait for ever.
+            if isinstance(data.get("id"), int | str) and isinstance(data.get("method"), str):
+                reason = f"the parameters of {data['method']} are not those of the protocol"
+                self._send_response(data["id"], error=JsonRpcInvalidParams(reason).to_response_error())
+            raise
+
+
 class Server(LanguageServer):
     """A server that says which message it cannot read."""
 
@@ -73,21 +91,22 @@ class Server(LanguageServer):
         super().report_server_error(error, source)
 
 
-def make_server() -> LanguageServer:
-    """Return a server that knows all requests and has not been started."""
-    server = Server("schemac", __version__)
+def make_server(*, has_own_rules: bool = True) -> LanguageServer:
+    """Return a server that knows all requests and has not been started; as `Project.has_own_rules`."""
+    server = Server("schemac", __version__, protocol_cls=Protocol)
     session = Session(server)
+    session.projects.has_own_rules = has_own_rules
     _add_texts(server, session)
     _add_requests(server, Answers(session), session)
     return server
 
 
-def start() -> None:
+def start(*, has_own_rules: bool = True) -> None:
     """Serve an editor on standard input and output, until it says to exit."""
     sys.setswitchinterval(_SWITCH)
     # pygls closes what it writes to, and standard output is flushed at the end of every command.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:
-        make_server().start_io(cast(BinaryIO, Frames(sys.stdin.buffer)), stdout)
+        make_server(has_own_rules=has_own_rules).start_io(cast(BinaryIO, Frames(sys.stdin.buffer)), stdout)
 
 
 def _add_texts(server: LanguageServer, session: Session) -> None:
@@ -102,6 +121,9 @@ def _add_texts(server: LanguageServer, session: Session) -> None:
         )
         paths = [to_fs_path(folder.uri) for folder in folders] or [own.root_path]
         session.projects.workspace = [Path(os.path.abspath(path)) for path in paths if path]
+        options = params.initialization_options
+        if isinstance(options, dict) and options.get("projectRules") is False:
+            session.projects.has_own_rules = False
 
     @server.feature(types.INITIALIZED)
     def initialized(_: types.InitializedParams) -> None:

@@ -66,7 +66,7 @@ def _type_help(text: str, is_nested: bool) -> str | None:
 
 
 def _complete_type(written: Mapping[str, Any]) -> str | None:
-    from schemac.manifest.foreign import complete_type
+    from schemac.manifest.type_completion import complete_type
 
     return complete_type(written)
 

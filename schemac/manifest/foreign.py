@@ -27,10 +27,7 @@ from schemac.kinds.struct import Struct
 from schemac.kinds.units import ARROW_UNITS, FOREIGN_UNITS
 from schemac.logical.model import LogicalType
 from schemac.source.json_object import Json
-from schemac.source.report import Report
 from schemac.source.suggest import closest, fold
-from schemac.source.text import SourceText
-from schemac.syntax.document import parse
 from schemac.syntax.remedies import Meant, WriteType
 from schemac.syntax.remedies_of_types import RetypeWithExtra
 from schemac.syntax.type_text import ColumnText, TypeText, read_type
@@ -89,36 +86,22 @@ def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
         found = meaning(written, are_parts_marked=bool(_MARKS.search(text)))
     except _MeaninglessError as error:
         return str(error) or None
+    # Where nothing says whether a part may be null, its system says yes, and a kind without `Option` says no.
+    is_certain = found.tree == meaning(written, are_parts_marked=True).tree
+    is_safe = is_certain and _is_known(written) and not found.remark
     if found.extra and is_nested:
         whole = {**found.tree, "extra": dict(found.extra)}
-        is_safe = _is_known(written) and not found.remark
         return WriteType.value(flow(whole), reason=found.remark, is_safe=is_safe)
     if set(found.tree) == {"kind"} and not found.extra and not found.remark:
         synonyms = {fold(text): flow(found.tree)} if _is_known(written) else {}
         return Meant.word(flow(found.tree), text, synonyms)
     if not found.extra:
-        is_safe = _is_known(written) and not found.remark
         return WriteType.value(flow(found.tree), reason=found.remark, is_safe=is_safe)
     extra = {key: flow(value) for key, value in found.extra.items()}
     with_extra = f" with `extra: {flow(dict(found.extra))}` beside the field's name"
     return RetypeWithExtra.of(
         f"write `{flow(found.tree)}`{with_extra}{found.remark}", flow(found.tree), extra
     )
-
-
-def complete_type(written: Mapping[str, Any]) -> str | None:
-    """Return a type with the properties that its author has written, and its kind's example for those that are missing."""
-    kind = BY_NAME.get(str(written.get("kind")))
-    if kind is None:
-        return None
-    (document,) = parse(SourceText(kind.example, "<example>"), Report())
-    example: Any = document.value
-    needed = [f.alias or name for name, f in kind.model_fields.items() if f.is_required()]
-    if not isinstance(example, dict):
-        return None
-    whole = {**{key: example[key] for key in needed if key in example}, **written}
-    names = [f.alias or name for name, f in kind.model_fields.items()]
-    return flow({key: whole[key] for key in (*names, *whole) if key in whole})
 
 
 def suggest_meaning(written: TypeText) -> Meaning | None:

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from schemac.manifest.groups import Definition, GroupFile, Import, report_clash
 from schemac.source.catalogue import REUSE_CYCLE, UNREADABLE_IMPORT, UNUSED_GROUP
 from schemac.source.diagnostic import Diagnostic
-from schemac.source.files import Contents, Files
+from schemac.source.files import Contents, Files, OutsideError
 from schemac.source.report import Report, label
 from schemac.source.text import MAX_BYTES, decode_text, reason_of
 from schemac.syntax.document import Document, parse
@@ -141,7 +141,8 @@ class Scope:
         report.extend(read.found)
         if isinstance(read.content, OSError):
             name = files.name(path)
-            self._refuse(wanted, f"cannot read {name}: {reason_of(read.content)}", report)
+            help = read.content.help if isinstance(read.content, OutsideError) else ""
+            self._refuse(wanted, f"cannot read {name}: {reason_of(read.content)}", report, help=help)
         if read.file is None:
             self.is_whole = False
             return

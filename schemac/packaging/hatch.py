@@ -8,6 +8,7 @@ wheel that is built from it has the same artifacts.
 import os
 import shutil
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from schemac.artifacts.store import Build, Store
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import find_manifests
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.workers import share
 from schemac.source.json_object import Json
 from schemac.source.render.text import render_text
@@ -65,17 +66,8 @@ class SchemacBuildHook(BuildHookInterface[Any]):
         given = self.config.get("paths") or configuration.manifests or (".",)
         out = project.folder / configuration.out
         files = find_manifests(given, project.folder, out, report, project.exclusion)
-        wanted = self.config.get("targets") or configuration.targets
-        is_named = bool(self.config.get("targets")) or configuration.are_targets_named
-        options = Options(
-            strict=self.config.get("strict", configuration.strict),
-            targets=tuple(name for name in target_names() if name in wanted),
-            asked_for=frozenset(wanted if is_named else ()),
-            versions=project.versions,
-            encodings=configuration.encodings,
-            has_metadata=configuration.metadata,
-            system_columns=configuration.system_columns,
-        )
+        options = CompileOptions.of(project, self.config.get("targets") or None)
+        options = replace(options, strict=self.config.get("strict", configuration.strict))
         return Output() if report.has_errors else compile_files(files, project, options, report)
 
     def _check_settings(self) -> None:

@@ -13,6 +13,7 @@ from schemac.identity.freeze import identify
 from schemac.identity.lock import Lock, LockedDataset
 from schemac.identity.lockfile import read_lock
 from schemac.logical.dataset import LogicalDataset
+from schemac.logical.findings import Findings
 from schemac.manifest.library import Library, Reuse, imports_of
 from schemac.project.configuration import Project
 from schemac.project.discovery import lock_path
@@ -65,12 +66,14 @@ class Before:
         return imports_of(self.contents.get(path, b""), self.files(path), self.library)
 
 
-def schema_version_of(dataset: LogicalDataset, label: str, lock: Lock | None) -> SchemaVersion:
-    """Return a version with the ids that its lock gives it."""
+def schema_version_of(
+    dataset: LogicalDataset, label: str, lock: Lock | None, report: Report | None = None
+) -> SchemaVersion:
+    """Return a version with the ids that its lock gives it; old names that no field has are reported."""
     locked = lock.dataset(dataset.name) if lock is not None else LockedDataset(dataset.name)
     if locked.newest is None:
         return SchemaVersion(dataset, label)
-    found = identify(dataset, locked)
+    found = identify(dataset, locked, Findings(report, dataset.origins) if report is not None else None)
     return LockedSchemaVersion(dataset, label, locked, found.ids, found.numbers)
 
 

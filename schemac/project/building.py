@@ -6,7 +6,7 @@ not lie there any more.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +20,7 @@ from schemac.project.discovery import has_lock, read_lock_bytes
 from schemac.project.imported import FolderFiles
 from schemac.project.lock_search import LockSearch
 from schemac.project.manifests import CompiledFile
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.shared_work import LARGE_FROM
 from schemac.registry.installed import engines
 from schemac.source.diagnostic import Diagnostic
@@ -51,13 +51,19 @@ class BuiltFile(NamedTuple):
 class Builds:
     """Builds manifests one by one."""
 
-    def __init__(self, project: Project, options: Options) -> None:
+    def __init__(self, project: Project, options: CompileOptions) -> None:
         self._project = project
         self._options = options
         self._folders: dict[str, str] = {}
         self._keys = project.cache.keys(
-            *("build", ",".join(e.name for e in engines()), ",".join(options.targets)),
+            *(
+                "build",
+                ",".join(e.name for e in engines()),
+                ",".join(options.targets),
+                options.are_targets_named,
+            ),
             *(",".join(sorted(options.asked_for)), str(sorted(options.versions.items()))),
+            ",".join(sorted(options.optional_artifacts)),
             *(
                 str(sorted(options.encodings.items())),
                 options.has_metadata,
@@ -95,7 +101,7 @@ class Builds:
         lock = _lock_of(file)
         made, is_looked_for = self._made(file)
         key = self._key(file, lock)
-        if key is not None and not _has_errors(made):
+        if key is not None:
             around = self._search.around(file.file.path).hex() if is_looked_for else None
             # Where a lock was written meanwhile, nobody knows which of the two was read.
             if _lock_of(file) == lock:
@@ -140,7 +146,7 @@ class Builds:
             return findings
         from schemac.project.ignoring import Ignoring, without_ignored  # for start-up time, as above
 
-        files = FolderFiles(file.file.path, file.file.name, self._options.edited)
+        files = FolderFiles(file.file.path, file.file.name, self._options.edited, self._project)
         ignoring = Ignoring(source, self._project, files, file.imported, Contents())
         kept = ignoring.kept(findings)
         overlay = self._options.overlay
@@ -178,10 +184,12 @@ class Builds:
         return name if found == "." else f"{found}/{name}"
 
 
-def _has_errors(made: BuiltFile) -> bool:
-    found = Report()
-    found.extend((*made.of_locks, *made.of_targets))
-    return found.has_errors
+def report_builds(made: Sequence[BuiltFile], report: Report) -> None:
+    """Add what was found while manifests were built; what targets say counts only where every lock is sound."""
+    for one in made:
+        report.extend(one.of_locks)
+    for one in () if report.has_errors else made:
+        report.extend(one.of_targets)
 
 
 def _lock_of(file: CompiledFile) -> "bytes | OSError | None":
@@ -192,7 +200,7 @@ def _lock_of(file: CompiledFile) -> "bytes | OSError | None":
         return error
 
 
-def _locked(file: CompiledFile, options: Options, report: Report) -> "Mapping[str, Locked]":
+def _locked(file: CompiledFile, options: CompileOptions, report: Report) -> "Mapping[str, Locked]":
     """Return what the lock beside a manifest says of each dataset; nothing where there is none."""
     if not options.locked and not has_lock(file.file.path):
         return {}

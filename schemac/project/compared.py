@@ -11,6 +11,7 @@ from schemac.cache.findings import findings_of_json, findings_to_json
 from schemac.evolution.changes import Change, Place
 from schemac.evolution.facts import facts
 from schemac.evolution.ownership import Concern, Rule
+from schemac.evolution.undeclared_renames import Successor, UndeclaredRename
 from schemac.evolution.verdict import Judgement, Outcome, Verdict
 from schemac.source.diagnostic import Diagnostic
 
@@ -26,6 +27,8 @@ class Comparison:
     verdicts: tuple[Verdict, ...] = ()
     concerns: tuple[Concern, ...] = ()
     """What it does to promises about data."""
+    renames: tuple[UndeclaredRename, ...] = ()
+    """Fields that may have been renamed without a declaration."""
 
     def to_json(self) -> list[Any]:
         """Return what is kept of it."""
@@ -34,19 +37,29 @@ class Comparison:
             for v in self.verdicts
         ]
         changes = [_change(change) for change in self.changes]
-        return [self.dataset, self.old, self.new, changes, verdicts, [_concern(c) for c in self.concerns]]
+        touched = [_concern(concern) for concern in self.concerns]
+        return [
+            self.dataset,
+            self.old,
+            self.new,
+            changes,
+            verdicts,
+            touched,
+            [_rename(r) for r in self.renames],
+        ]
 
     @classmethod
     def of_json(cls, value: Any) -> "Comparison":
         """Return what was kept. Raises ValueError, KeyError, TypeError or IndexError for anything else."""
-        dataset, old, new, kept, judged, concerns = value
+        dataset, old, new, kept, judged, concerns, renames = value
         changes = tuple([_change_of(change) for change in kept])
         verdicts = [
             Verdict(changes[number], str(engine), _judgement_of(data), _judgement_of(readers))
             for number, engine, data, readers in judged
         ]
         touched = tuple([_concern_of(concern) for concern in concerns])
-        return cls(str(dataset), str(old), str(new), changes, tuple(verdicts), touched)
+        renamed = tuple([_rename_of(rename) for rename in renames])
+        return cls(str(dataset), str(old), str(new), changes, tuple(verdicts), touched, renamed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +107,11 @@ def light(change: Change) -> Change:
     return replace(change, old_slot=None, new_slot=None)
 
 
+def light_rename(rename: UndeclaredRename) -> UndeclaredRename:
+    """Return the same without slots."""
+    return rename._replace(successors=tuple([one._replace(slot=None) for one in rename.successors]))
+
+
 def _change(change: Change) -> list[Any]:
     places = (_place(change.old_place), _place(change.new_place))
     return [str(change.fact), change.dataset, change.path, change.old, change.new, *places, change.key]
@@ -112,6 +130,17 @@ def _concern(concern: Concern) -> list[Any]:
 def _concern_of(value: Any) -> Concern:
     rule, path, old, new, place = value
     return Concern(Rule(rule), str(path), str(old), str(new), _place_of(place))
+
+
+def _rename(rename: UndeclaredRename) -> list[Any]:
+    successors = [[one.path, one.type, _place(one.place)] for one in rename.successors]
+    return [rename.path, rename.type, rename.old_name, successors, rename.has_lock]
+
+
+def _rename_of(value: Any) -> UndeclaredRename:
+    path, type, old_name, successors, has_lock = value
+    new = tuple([Successor(str(at), str(text), _place_of(place)) for at, text, place in successors])
+    return UndeclaredRename(str(path), str(type), str(old_name), new, bool(has_lock))
 
 
 def _place(place: Place | None) -> list[Any] | None:

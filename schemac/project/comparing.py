@@ -16,6 +16,7 @@ from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines, load
 from schemac.evolution.ownership import concerns, of_dropped
+from schemac.evolution.undeclared_renames import undeclared_renames
 from schemac.evolution.version_pair import (
     LockedSchemaVersion,
     SchemaVersion,
@@ -26,13 +27,13 @@ from schemac.evolution.version_pair import (
 from schemac.manifest.library import Library, imports_of
 from schemac.project.before import Before, SchemaVersions, versions_before
 from schemac.project.commits import read_commit
-from schemac.project.compared import ComparedFile, Comparison, Wanted, light
+from schemac.project.compared import ComparedFile, Comparison, Wanted, light, light_rename
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, has_lock, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.moves import Unpaired, follow
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.references import (
     artifact_versions,
     content_of,
@@ -187,7 +188,7 @@ def _is_changed(file: ManifestFile, before: Before, library: Library) -> bool:
 
 def _compared(files: Sequence[ManifestFile], run: _Run, report: Report) -> list[ComparedFile]:
     """Return the comparisons of each manifest; none where one of them is not sound."""
-    options = Options(system_columns=run.project.configuration.system_columns)
+    options = CompileOptions.of(run.project)
     work = SharedWork(Checks(run.project, options), _Comparing(run), run.project.cache, SHARED_FROM)
     read = Report()
     compiled = apart(work.checked(files, read), read)
@@ -302,7 +303,10 @@ def _compare(old: SchemaVersion | None, new: SchemaVersion | None, wanted: Wante
 def _judged(pair: VersionPair, wanted: Wanted) -> Comparison:
     changes = diff_of(pair)
     engines = _engines(pair.new, wanted)
-    verdicts = judge(changes, pair, engines, wanted.versions) if wanted.engines else ()
+    is_by_any_way = not wanted.is_asked_outright
+    verdicts = (
+        judge(changes, pair, engines, wanted.versions, is_by_any_way=is_by_any_way) if wanted.engines else ()
+    )
     return Comparison(
         pair.new.dataset.name,
         pair.old.label,
@@ -310,6 +314,7 @@ def _judged(pair: VersionPair, wanted: Wanted) -> Comparison:
         tuple(map(light, changes)),
         tuple(replace(verdict, change=light(verdict.change)) for verdict in verdicts),
         concerns(pair),
+        tuple(map(light_rename, undeclared_renames(pair))),
     )
 
 

@@ -13,7 +13,7 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, FolderFiles, report_unused_groups
 from schemac.project.manifests import Checks, CompiledFile, apart
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.referring import check_references
 from schemac.project.shared_work import LARGE_FROM, SharedWork, collector_paused
 from schemac.project.vocabularies import report_unused_vocabularies
@@ -82,7 +82,7 @@ class Output:
 def compile_files(
     files: Sequence[ManifestFile],
     project: Project,
-    options: Options,
+    options: CompileOptions,
     report: Report,
     *,
     is_whole: bool = False,
@@ -91,6 +91,10 @@ def compile_files(
 
     `is_whole` says that they are all of the project, so that a group that none of them uses is in the report. The artifacts are not to be used where the report has errors.
     """
+    if options.has_rules:
+        project.report_rules(report)
+        if report.has_errors:
+            return Output()
     with collector_paused():
         checks, builds = Checks(project, options), _builds(project, options) if options.targets else None
         work = SharedWork(checks, builds, project.cache, SHARED_FROM)
@@ -115,20 +119,19 @@ def compile_files(
             for dataset in (d for one in compiled for d in one.datasets) if not options.targets else ():
                 options.overlay.over(dataset, None, project, report)
         output = Output(compiled, make=work.afresh, name=options.name)
+        # What targets say counts only where every manifest is sound, however the files were shared out.
         if report.has_errors or not options.targets:
             return output
+        from schemac.project.building import report_builds  # for start-up time, as below
+
         made = work.done(compiled)
-        for one in made:
-            report.extend(one.of_locks)
-        # What targets say counts only where every manifest is sound, however the files were shared out.
-        for one in () if report.has_errors else made:
-            report.extend(one.of_targets)
+        report_builds(made, report)
         for one in made:
             output.add(one)
     return output
 
 
-def _builds(project: Project, options: Options) -> "Builds":
+def _builds(project: Project, options: CompileOptions) -> "Builds":
     from schemac.project.building import Builds  # for start-up time, as above
 
     return Builds(project, options)

@@ -10,15 +10,15 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from schemac.cache.store import NO_CACHE, Cache, has_cache
 from schemac.project.configured import Configuration
-from schemac.project.exclusion import Exclusion
+from schemac.project.exclusion import Exclusion, is_within
 from schemac.project.settings_file import SettingsFile
 from schemac.registry.installed import engines
 from schemac.source.catalogue import INVALID_CONFIGURATION
@@ -50,6 +50,8 @@ class Project:
     cache: Cache = field(default=NO_CACHE, compare=False, repr=False)
     file: SettingsFile | None = field(default=None, compare=False, repr=False)
     """Where its settings stand."""
+    has_own_rules: bool = True
+    """Whether the files with rules of its own count, which are programs; somebody may not trust them."""
 
     @cached_property
     def vocabularies(self) -> "tuple[Vocabulary, ...]":
@@ -60,17 +62,44 @@ class Project:
 
     @cached_property
     def selection(self) -> "Selection":
-        """The rules that it wants."""
+        """The rules that it wants; those of its own are run to ask for them, so this is for who looks at rules. Raises EngineError."""
         from schemac.lint.selection import (
             Selection,  # for start-up time: what is found in the cache needs none
         )
 
-        return Selection(self.configuration.lint, self.folder)
+        return Selection(replace(self.configuration.lint, rules=self.rule_files), self.folder)
+
+    @cached_property
+    def known_rules(self) -> "Selection":
+        """The rules that it wants, without those of its own: nothing of the project is run."""
+        from schemac.lint.selection import Selection  # for start-up time, as above
+
+        return Selection(replace(self.configuration.lint, rules=()), self.folder)
+
+    @property
+    def rule_files(self) -> tuple[str, ...]:
+        """The files with rules of its own, as far as they count."""
+        return self.configuration.lint.rules if self.has_own_rules else ()
 
     @cached_property
     def rule_contents(self) -> tuple[bytes, ...]:
         """What the files with rules of its own hold; empty where one cannot be read."""
-        return tuple(_bytes_of(self.folder / file) for file in self.configuration.lint.rules)
+        return tuple(_bytes_of(self.folder / file) for file in self.rule_files)
+
+    def report_rules(self, report: Report) -> None:
+        """Say what is wrong with the rules that its settings name, where these can be known only by running files of it."""
+        if self.file is None or not self.rule_files:
+            return
+        key = self.cache.keys("rules").key(repr(self.configuration.lint), *self.rule_contents)
+        if self.cache.get(key, bool):
+            return
+        from schemac.project.settings import report_rules  # for start-up time, as above
+
+        found = Report()
+        report_rules(self.file, lambda: self.selection, found)
+        report.extend(found.diagnostics)
+        if not found.has_errors:
+            self.cache.put(key, True)
 
     @cached_property
     def exclusion(self) -> Exclusion:
@@ -132,6 +161,11 @@ def find_root(start: Path, opened: Sequence[Path] = ()) -> Path | None:
     return max(around, key=lambda folder: len(folder.parts)) if around else _root(start)
 
 
+def repository_of(folder: Path) -> Path | None:
+    """Return the folder of the repository that a folder lies in; None where it lies in none."""
+    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+
+
 FILES = ("schemac.toml", "pyproject.toml")
 """Where settings stand; the first that has some counts."""
 
@@ -176,7 +210,12 @@ def _read(file: SettingsFile, report: Report) -> Json | None:
         return None
     except RecursionError:
         message = f"{path.name} is nested too deeply or too large for a configuration"
-        report.add(INVALID_CONFIGURATION, message, file=file.name, help="see `[tool.schemac]` in the README")
+        report.add(
+            INVALID_CONFIGURATION,
+            message,
+            file=file.name,
+            help="the page `Settings` of the guide lists all of them",
+        )
         return None
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"at line (\d+), column (\d+)", str(error))
@@ -206,8 +245,10 @@ def _project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> P
     key = _key(path, table, contents, cache)
     configuration = cache.get(key, Configuration.of_json) if key is not None else None
     if configuration is None:
-        from schemac.project.settings import (  # for start-up time
+        from schemac.lint.selection import Selection  # for start-up time, as below
+        from schemac.project.settings import (
             checked_settings,
+            report_rule_files,
             report_rules,
             report_vocabularies,
         )
@@ -218,9 +259,15 @@ def _project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> P
             return Project(path.parent)
         report_vocabularies(file, configuration.vocabularies, contents, report)
         if "lint" in table:
-            report_rules(file, configuration, report)
+            report_rule_files(file, configuration, report)
+            # Of files of the project nobody knows which rules they have before they are run.
+            if not configuration.lint.rules:
+                report_rules(file, partial(Selection, configuration.lint, path.parent), report)
         if key is not None and not report.has_errors and not before:
             cache.put(key, asdict(configuration))
+    if report.has_errors:
+        # Whoever goes on, as an editor does, runs nothing of it.
+        configuration = replace(configuration, lint=replace(configuration.lint, rules=()))
     sound = {domain: content for domain, content in contents.items() if isinstance(content, bytes)}
     return Project(path.parent, configuration, {} if report.has_errors else sound, cache, file)
 
@@ -232,7 +279,7 @@ def _key(path: Path, table: Json, contents: Mapping[str, bytes | OSError], cache
     files = lint.get("rules") if isinstance(lint, dict) else None
     for file in files if isinstance(files, list) else ():
         if isinstance(file, str):
-            vocabularies += (file, _bytes_of(path.parent / file))
+            vocabularies += (file, _sort_of(path.parent, file))
     for domain, content in contents.items():
         if isinstance(content, OSError):
             return None
@@ -251,6 +298,12 @@ def _bytes_of(path: Path) -> bytes:
         return read_file(path)
     except OSError:
         return b""
+
+
+def _sort_of(folder: Path, file: str) -> str:
+    """Return what decides whether a file may have rules of a project: where it leads, and whether it is one."""
+    path = os.path.realpath(folder / file)
+    return f"{is_within(path, folder)} {os.path.isfile(path)}"
 
 
 def _vocabulary_contents(path: Path, table: Json) -> dict[str, bytes | OSError]:

@@ -38,15 +38,20 @@ class Configuration:
     """Patterns of what is left out in folders; None for the usual folders."""
     extend_exclude: tuple[str, ...] = ()
     """Patterns of what is left out besides."""
+    import_folders: tuple[str, ...] = ()
+    """Folders outside the project and its repository that manifests may import from."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Versions of engines, where the project names one."""
+    files: tuple[str, ...] = ()
+    """Artifacts that are written only where they are asked for."""
     lint: LintSettings = field(default_factory=LintSettings)
     """Which rules are wanted."""
 
     @classmethod
     def of_json(cls, value: Json) -> "Configuration":
         """Return what `asdict` gave. Raises KeyError or TypeError for anything else."""
-        lists = {name: tuple(value[name]) for name in ("manifests", "targets", "extend_exclude")}
+        names = ("manifests", "targets", "extend_exclude", "import_folders", "files")
+        lists = {name: tuple(value[name]) for name in names}
         if value["exclude"] is not None:
             lists["exclude"] = tuple(value["exclude"])
         return cls(**(value | lists | {"lint": LintSettings.of_json(value["lint"])}))

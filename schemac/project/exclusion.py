@@ -16,6 +16,11 @@ FOREIGN_FOLDERS = ("node_modules", "__pycache__", "venv", "site-packages", "targ
 """Folders that are not entered unless the settings say otherwise: packages and what other tools build."""
 
 
+def is_within(path: str | Path, folder: str | Path) -> bool:
+    """Whether a path leads into a folder, with all links followed."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
 def is_pattern(text: str) -> bool:
     """Whether a text is a pattern that `.gitignore` may have; also one that matches nothing, such as a comment."""
     from pathspec import GitIgnoreSpec  # for start-up time: few projects have patterns

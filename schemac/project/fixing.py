@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from schemac.project.writing import replace_file
-from schemac.source.catalogue import UNREADABLE_FILE
+from schemac.source.catalogue import WRITE_FAILED
 from schemac.source.diagnostic import Diagnostic, Fix
 from schemac.source.edits import applied, files_of
 from schemac.source.report import Report
@@ -37,6 +37,8 @@ class Fixing:
     after: dict[str, str] = field(default_factory=dict)
     """Those that changed."""
     done: list[Fix] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)
+    """The names of the files that have been written."""
     _refused: set[Fix] = field(default_factory=set)
 
     def run(self, check: Check, given: dict[str, bytes]) -> Sequence[Diagnostic]:
@@ -96,24 +98,27 @@ class Fixing:
         return mark + self.after[name]
 
     def write(self, report: Report) -> None:
-        """Write the changed files, each whole or not at all."""
-        for name in self.after:
-            rewrite(name, self.before[name], self.text(name), report)
+        """Write the changed files, each whole or not at all; what is not written is not done."""
+        self.written = [n for n in self.after if rewrite(n, self.before[n], self.text(n), report)]
+        self.done = [fix for fix in self.done if any(edit.file in self.written for edit in fix.edits)]
 
     def left(self, findings: Sequence[Diagnostic]) -> Counter[bool]:
         """Count the fixes that are left: those that are safe, and those that are not."""
         return Counter(d.fix.is_safe for d in findings if d.fix is not None)
 
 
-def rewrite(name: str, before: str, after: str, report: Report) -> None:
-    """Put a text in the place of a file, if that is still what it was."""
+def rewrite(name: str, before: str, after: str, report: Report) -> bool:
+    """Put a text in the place of a file, if that is still what it was; False after saying why it was not written."""
     try:
         if read_file(name) != before.encode():
-            report.add(UNREADABLE_FILE, f"{name} was changed meanwhile, and is left as it is", file=name)
-        else:
-            replace_file(Path(name), after.encode())
+            message = f"{name} was changed by another program in the meantime; nothing was written"
+            report.add(WRITE_FAILED, message, file=name)
+            return False
+        replace_file(Path(name), after.encode())
     except OSError as error:
-        report.add(UNREADABLE_FILE, f"cannot write {name}: {reason_of(error)}", file=name)
+        report.add(WRITE_FAILED, f"cannot write {name}: {reason_of(error)}", file=name)
+        return False
+    return True
 
 
 def _mistakes(source: SourceText) -> Counter[str]:

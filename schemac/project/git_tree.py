@@ -287,3 +287,31 @@ def _local_variables() -> frozenset[str]:
 
 def _free_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in _local_variables()}
+
+
+_PACK = b".pack"
+
+
+def tracked_files(folder: Path) -> list[str]:
+    """Return the files of a cache that git tracks; none where git is not there or knows no pack at all."""
+    index = next((found for one in folder.parents if (found := _index_of(one / ".git")) is not None), None)
+    try:
+        # Git is asked only where its index has the name of a pack: most runs need no other program.
+        if index is None or _PACK not in index.read_bytes():
+            return []
+        done = subprocess.run(["git", "ls-files", "-z"], cwd=folder, capture_output=True, check=False)
+    except OSError:
+        return []
+    names = done.stdout.decode("utf-8", "surrogateescape").split("\0")[:-1]
+    return [f"{folder.name}/{name}" for name in names]
+
+
+def _index_of(git: Path) -> Path | None:
+    """Return the index of a repository, by its folder `.git` or the file that stands for it; None where there is none."""
+    if git.is_file():
+        try:
+            line = git.read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            return None
+        git = git.parent / line.removeprefix("gitdir: ")
+    return git / "index" if (git / "index").is_file() else None

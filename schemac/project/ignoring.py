@@ -28,9 +28,18 @@ class Ignoring:
     """The comments of one manifest and of what it imports."""
 
     def __init__(
-        self, source: SourceText, project: Project, files: FolderFiles, imported: Imported, contents: Contents
+        self,
+        source: SourceText,
+        project: Project,
+        files: FolderFiles,
+        imported: Imported,
+        contents: Contents,
+        *,
+        has_rules: bool = False,
     ) -> None:
         self._project = project
+        self._has_rules = has_rules
+        """Whether rules are looked at, also those of the project's own."""
         texts = [source]
         for path, _ in imported.files:
             content = contents.of(files, path)
@@ -40,7 +49,7 @@ class Ignoring:
         self._own = self._ignores[0] if self._ignores and _MARK in source.content else None
 
     def _of(self, source: SourceText) -> "Ignores":
-        return _ignores(source, self._project)
+        return _ignores(source, self._project, has_rules=self._has_rules)
 
     def kept(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Return the findings that no comment ignores."""
@@ -84,11 +93,12 @@ def without_ignored(
     return found
 
 
-def _ignores(source: SourceText, project: Project) -> "Ignores":
+def _ignores(source: SourceText, project: Project, *, has_rules: bool = False) -> "Ignores":
     from schemac.lint.ignores import Ignores  # for start-up time, as above
     from schemac.registry.codes import codes
 
-    of_rules = {rule.code.id: rule.code for rule in project.selection.rules}
+    selection = project.selection if has_rules else project.known_rules
+    of_rules = {rule.code.id: rule.code for rule in selection.rules}
     return Ignores(source, {**codes(), **of_rules})
 
 

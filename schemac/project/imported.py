@@ -5,14 +5,16 @@ Layer: project.
 
 import os
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from schemac.cache.findings import findings_of_json, findings_to_json
+from schemac.project.configuration import Project, find_project, repository_of
+from schemac.project.exclusion import is_within
 from schemac.source.diagnostic import Diagnostic
-from schemac.source.files import Contents, Files
+from schemac.source.files import Contents, Files, OutsideError
 from schemac.source.report import Report
 from schemac.source.text import MAX_BYTES, read_file
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     # For start-up time: most manifests import nothing.
     from schemac.manifest.library import Reuse
 
+_WAY_OUT = 'move it into the project, or name its folder in the settings: `importFolders = ["../shared"]`'
 _SEPARATORS = str.maketrans("/", os.sep)
 
 
@@ -32,11 +35,33 @@ class FolderFiles:
     """How the manifest is spoken of."""
     edited: Mapping[str, bytes] = field(default_factory=dict)
     """What is taken in the place of some of them, by key."""
+    project: Project | None = None
+    """The project of the manifest, where it is known already."""
 
     def read(self, path: str) -> bytes:
-        """Return the content of a file. Raises OSError."""
+        """Return the content of a file. Raises OSError, for a file outside the project and its repository too.
+
+        A manifest may be the text of a stranger, as in a pull request: it must not show what else is on this machine.
+        """
+        place = self.place(path)
+        real = os.path.realpath(place)
+        if not any(is_within(real, folder) for folder in self._folders()):
+            raise OutsideError("the project", _WAY_OUT)
         found = self.edited.get(self.key(path))
-        return read_file(self.place(path), MAX_BYTES) if found is None else found
+        return read_file(place, MAX_BYTES) if found is None else found
+
+    def _folders(self) -> Iterator[str | Path]:
+        """Yield the folders that imported files may lie in."""
+        here = Path(os.path.abspath(self.manifest)).parent
+        repository = repository_of(here)
+        if repository is not None:
+            yield repository
+        project = self.project if self.project is not None else find_project(here, Report())
+        is_around = project.file is not None or is_within(here, project.folder)
+        yield project.folder if is_around else here
+        if self.project is None and project.file is None and is_within(here, Path.cwd()):
+            yield Path.cwd()
+        yield from (project.folder / folder for folder in project.configuration.import_folders)
 
     def place(self, path: str) -> Path:
         """Return where a file lies."""

@@ -3,7 +3,7 @@
 Layer: project.
 Shape: `trips.lock` beside `trips.yaml` holds the datasets of that manifest. It is written whole or not at all, and
 never over what another process has written in the meantime.
-Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-contention.
+Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-contention, SC418 returned-name.
 """
 
 import errno
@@ -12,27 +12,29 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from schemac.arrow.lower import LoweringOptions, lower
+from schemac.arrow.lower_metadata import with_version
 from schemac.artifacts.emission import Compilation
 from schemac.evolution.changes import Change, Fact
-from schemac.evolution.diff import diff_of, slot_type_text
-from schemac.evolution.version_pair import SchemaVersion, VersionPair
-from schemac.identity.freeze import Identified, identify
+from schemac.evolution.diff import diff_of
+from schemac.evolution.undeclared_renames import UndeclaredRename, undeclared_renames
+from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
+from schemac.identity.freeze import Identified, identify, lost
 from schemac.identity.lock import Lock, LockedDataset, Version
-from schemac.identity.lockfile import read_lock, write_lock
+from schemac.identity.lockfile import read_lock, report_unreadable, write_lock
 from schemac.identity.opening import open_version
-from schemac.identity.restore import RestoreError, lost, restored
+from schemac.identity.restore import RestoreError, restored
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
-from schemac.manifest.write import scalar
+from schemac.physical.field import LoweredSchema
 from schemac.project.discovery import lock_path
+from schemac.project.rename_findings import question
 from schemac.project.writing import replace_file
 from schemac.source.catalogue import (
-    DAMAGED_LOCK,
     LOCK_CONTENTION,
     POSSIBLE_RENAME,
     REFUSED_RESTORE,
@@ -42,7 +44,6 @@ from schemac.source.catalogue import (
 )
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
-from schemac.source.suggest import closest
 from schemac.source.text import read_file, reason_of
 
 
@@ -76,7 +77,7 @@ def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | 
         if text is None:
             return LockFile(path, name, None, Lock())
     except (OSError, UnicodeDecodeError) as error:
-        report.add(DAMAGED_LOCK, f"{name} cannot be read: {reason_of(error)}", file=name)
+        report_unreadable(error, name, report)
         return None
     lock = read_lock(text, name, report)
     return None if lock is None else LockFile(path, name, text, lock)
@@ -102,7 +103,7 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
                 return False
             replace_file(file.path, text.encode())
     except OSError as error:
-        report.add(WRITE_FAILED, f"cannot write {file.name}: {error.strerror}", file=file.name)
+        report.add(WRITE_FAILED, f"cannot write {file.name}: {reason_of(error)}", file=file.name)
         return False
     return True
 
@@ -150,16 +151,23 @@ class Locked:
         """The newest version, or the one that the present schema would be."""
         return self.found.version
 
-    def compilation(self, plain: Compilation, options: LoweringOptions) -> Compilation:
-        """Return what targets see, with the numbers of the lock."""
-        return Compilation(
-            plain.dataset,
-            plain.lowered,
-            self.found.numbers,
-            self.version,
-            partial(self._past, options),
+    def numbered(self, plain: Compilation, lowering: LoweringOptions) -> Compilation:
+        """Return a compilation with the numbers of the lock, and with its past versions, lowered alike."""
+        return replace(
+            plain,
+            lowered=self.lowered(plain.lowered),
+            numbers=self.found.numbers,
+            version=self.version,
+            past=partial(self._past, lowering),
             ids=self.found.ids,
         )
+
+    def lowered(self, plain: LoweredSchema) -> LoweredSchema:
+        """Return the Arrow fields with the number of the locked version, unless the schema is not locked yet.
+
+        It is no attribute, so it also travels where these do not.
+        """
+        return plain if self.found.is_changed else with_version(plain, self.version.number)
 
     def _past(self, options: LoweringOptions) -> list[Compilation]:
         past: list[Compilation] = []
@@ -167,7 +175,7 @@ class Locked:
             if version.number < self.version.number:
                 opened = open_version(self.dataset, version)
                 numbers = {slot: state.numbers for slot, state in opened.states.items()}
-                lowered = lower(opened.logical, options)
+                lowered = with_version(lower(opened.logical, options), version.number)
                 ids = {slot: state.id for slot, state in opened.states.items()}
                 past.append(Compilation(opened.logical, lowered, numbers, opened.version, ids=ids))
         return past
@@ -204,15 +212,15 @@ def identified(
     return identify(dataset, locked, findings)
 
 
-def changes_since(dataset: LogicalDataset, locked: LockedDataset, found: Identified) -> tuple[Change, ...]:
-    """Return what changed since the newest locked version."""
+def pair_since(dataset: LogicalDataset, locked: LockedDataset, found: Identified) -> VersionPair:
+    """Return the newest locked version beside the dataset as it is now."""
     newest = locked.newest
     assert newest is not None, "there is no lock to compare with"
     before = open_version(locked, newest)
     slots = {state.id: slot for slot, state in before.states.items()}
     old = SchemaVersion(before.logical, f"lock:{newest.number}")
-    new = SchemaVersion(dataset, dataset.origins.file)
-    return diff_of(VersionPair(old, new, {slot: slots[id] for slot, id in found.ids.items() if id in slots}))
+    new = LockedSchemaVersion(dataset, dataset.origins.file, locked, found.ids, found.numbers)
+    return VersionPair(old, new, {slot: slots[id] for slot, id in found.ids.items() if id in slots})
 
 
 def report_unlocked(
@@ -222,7 +230,8 @@ def report_unlocked(
     if not found.is_changed:
         return
     name = shlex.quote(dataset.origins.file)
-    changes = changes_since(dataset, locked, found) if locked.newest else ()
+    pair = pair_since(dataset, locked, found) if locked.newest else None
+    changes = diff_of(pair) if pair is not None else ()
     what = summary(changes) if locked.newest else "it has no version yet"
     report.add(
         UNLOCKED_CHANGE,
@@ -235,35 +244,23 @@ def report_unlocked(
         if locked.newest
         else f"run `schemac lock {name}`",
     )
-    report_possible_renames(dataset, changes, report)
+    if pair is not None:
+        report_undeclared_renames(dataset, undeclared_renames(pair), report)
     report_returned_names(dataset, changes, locked, found, report)
 
 
-def report_possible_renames(dataset: LogicalDataset, changes: Sequence[Change], report: Report) -> None:
-    """Point at pairs of a dropped and an added field of the same type under the same parent."""
+def report_undeclared_renames(
+    dataset: LogicalDataset,
+    renames: Sequence[UndeclaredRename],
+    report: Report,
+    severity: Severity | None = None,
+) -> None:
+    """Ask about the fields that may have been renamed without a declaration."""
     findings = Findings(report, dataset.origins)
-    added = [change for change in changes if change.fact is Fact.FIELD_ADDED]
-    for dropped in (change for change in changes if change.fact is Fact.FIELD_DROPPED):
-        twins = {
-            str(change.new_slot.segment): change
-            for change in added
-            if change.new_slot is not None and _is_twin(dropped, change)
-        }
-        if not twins or dropped.old_slot is None:
-            continue
-        old = str(dropped.old_slot.segment)
-        # Of several, the one with a name that is near; without such a one there is nothing to say.
-        name = next(iter(twins)) if len(twins) == 1 else closest(old, twins)
-        if name is None:
-            continue
-        twin = twins[name]
-        assert twin.new_slot is not None
-        findings.at_name(
-            twin.new_slot,
-            POSSIBLE_RENAME,
-            f"{dropped.path} was removed and {twin.path} was added, both of type {slot_type_text(dropped.old_slot)}",
-            help=f"if it is the same field, write under its `extra:` `schemac.dev/renamedFrom: {scalar(old)}`",
-        )
+    for rename in renames:
+        asked, slot = question(rename, dataset.origins.file), rename.successors[0].slot
+        assert slot is not None
+        findings.at_name(slot, POSSIBLE_RENAME, asked.message, help=asked.help, severity=severity)
 
 
 def report_returned_names(
@@ -286,14 +283,6 @@ def report_returned_names(
                 f"{change.path} is a new field without the data of the dropped field of the same name",
                 help=f"if it is the same field, run `schemac lock {shlex.quote(dataset.origins.file)} --restore {given}`",
             )
-
-
-def _is_twin(dropped: Change, added: Change) -> bool:
-    old, new = dropped.old_slot, added.new_slot
-    assert old is not None
-    assert new is not None
-    here = (new.parent.path_text if new.parent else None, slot_type_text(new))
-    return (old.parent.path_text if old.parent else None, slot_type_text(old)) == here
 
 
 _COUNTED = (

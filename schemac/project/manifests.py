@@ -18,7 +18,7 @@ from schemac.logical.resources import Named, told_apart
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, FolderFiles, Imported
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.registry.installed import engines
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.files import Contents
@@ -81,7 +81,7 @@ class _Checked(NamedTuple):
 class Checks:
     """Checks manifests one by one, each as if it were alone."""
 
-    def __init__(self, project: Project, options: Options) -> None:
+    def __init__(self, project: Project, options: CompileOptions) -> None:
         self._project = project
         self._options = options
         self._contents = Contents()
@@ -148,7 +148,7 @@ class Checks:
         return not imported.files or imported.is_current(self._contents, self._files(file))
 
     def _files(self, file: ManifestFile) -> FolderFiles:
-        return FolderFiles(file.path, file.name, self._options.edited)
+        return FolderFiles(file.path, file.name, self._options.edited, self._project)
 
     @property
     def _imports(self) -> "Library":
@@ -189,7 +189,10 @@ class Checks:
         """Return the findings that no comment ignores, and what there is to say of the comments."""
         from schemac.project.ignoring import Ignoring  # for start-up time, as above
 
-        ignoring = Ignoring(source, self._project, self._files(file), imported, self._contents)
+        has_rules = self._options.has_rules
+        ignoring = Ignoring(
+            source, self._project, self._files(file), imported, self._contents, has_rules=has_rules
+        )
         report = Report()
         report.extend(ignoring.kept(findings))
         if self._options.has_rules:
@@ -227,7 +230,7 @@ class Checks:
 
 
 def check_manifests(
-    files: Sequence[ManifestFile], project: Project, options: Options, report: Report
+    files: Sequence[ManifestFile], project: Project, options: CompileOptions, report: Report
 ) -> list[CompiledFile]:
     """Manifests checked, with every dataset's name used once."""
     checks = Checks(project, options)
@@ -265,5 +268,4 @@ def read_manifests(
     files: Sequence[ManifestFile], project: Project, report: Report, *, strict: bool = False
 ) -> list[CompiledFile]:
     """Return the checked datasets of these manifests, one process."""
-    columns = project.configuration.system_columns
-    return check_manifests(files, project, Options(strict=strict, system_columns=columns), report)
+    return check_manifests(files, project, CompileOptions.of(project, strict=strict), report)

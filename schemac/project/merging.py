@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 from schemac.identity.lock import Lock
-from schemac.identity.lockfile import read_lock, write_lock
+from schemac.identity.lockfile import read_lock, report_unreadable, write_lock
 from schemac.identity.merge import Choice, merge
 from schemac.project.writing import replace_file
 from schemac.source.catalogue import DAMAGED_LOCK, MERGE_CHOICE, WRITE_FAILED
@@ -38,7 +38,7 @@ def resolve(path: Path, name: str, report: Report) -> bool:
     try:
         text = read_file(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        report.add(DAMAGED_LOCK, f"{name} cannot be read: {reason_of(error)}", file=name)
+        report_unreadable(error, name, report)
         return False
     if not _CONFLICT.search(text):
         return False
@@ -74,7 +74,7 @@ def _read(path: Path, report: Report) -> Lock | None:
     try:
         text = read_file(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        report.add(DAMAGED_LOCK, f"{path} cannot be read: {reason_of(error)}", file=str(path))
+        report_unreadable(error, str(path), report)
         return None
     return read_lock(text, str(path), report) if text else Lock()
 
@@ -104,6 +104,6 @@ def _settle(path: Path, name: str, ours: Lock, theirs: Lock, report: Report) -> 
     try:
         replace_file(path, write_lock(merged.lock).encode())
     except OSError as error:
-        report.add(WRITE_FAILED, f"cannot write {name}: {error.strerror}", file=name)
+        report.add(WRITE_FAILED, f"cannot write {name}: {reason_of(error)}", file=name)
         return False
     return True

@@ -4,12 +4,14 @@ Layer: project.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from schemac.artifacts.emission import target_names
 from schemac.logical.system import Variant
+from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.registry.installed import default_targets
 from schemac.source.report import Report
@@ -21,11 +23,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Options:
+class CompileOptions:
     """How to compile, from the project and the command line."""
 
     strict: bool = False
     targets: tuple[str, ...] = field(default_factory=default_targets)
+    are_targets_named: bool = False
+    """Whether the run or the project names its targets; if not, further engines join for datasets that need them."""
     asked_for: frozenset[str] = frozenset()
     """Those of the targets that somebody named; what cannot be built for the others may be left out."""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -43,10 +47,42 @@ class Options:
     """Look also for what rules find, and for comments that ignore nothing."""
     denied: frozenset[str] = frozenset()
     """The engines whose losses are errors."""
+    optional_artifacts: frozenset[str] = frozenset()
+    """Files that are written only where somebody asks for them, and that somebody asked for."""
     edited: Mapping[str, bytes] = field(default_factory=dict)
     """What is read in the place of files, by absolute path: edits that are not written."""
     overlay: "RunOverlay | None" = None
     """What is laid over the datasets before they are emitted."""
+
+    @classmethod
+    def of(
+        cls,
+        project: Project,
+        targets: Collection[str] | None = None,
+        *,
+        strict: bool = False,
+        metadata: bool = True,
+        system_columns: Variant | None = None,
+    ) -> "CompileOptions":
+        """Return how the manifests of a project are compiled, by its settings and those of a run.
+
+        `targets` count in the place of the project's, `strict` and `system_columns` beside its own; without `metadata`,
+        attributes are left out also where the project has them.
+        """
+        configuration = project.configuration
+        wanted = configuration.targets if targets is None else targets
+        is_named = targets is not None or configuration.are_targets_named
+        return cls(
+            strict=strict or configuration.strict,
+            targets=tuple(name for name in target_names() if name in wanted),
+            are_targets_named=is_named,
+            asked_for=frozenset(wanted if is_named else ()),
+            versions=project.versions,
+            optional_artifacts=frozenset(configuration.files),
+            encodings=configuration.encodings,
+            has_metadata=configuration.metadata and metadata,
+            system_columns=system_columns or configuration.system_columns,
+        )
 
     def read(self, file: ManifestFile, report: Report) -> bytes | None:
         """Return the bytes of a manifest, or None after saying why it cannot be read."""

@@ -36,7 +36,9 @@ def versions_in_file(file: CompiledFile, report: Report) -> SchemaVersions:
     """Return the datasets of a manifest as it is now."""
     held = open_lock(file.file.path, file.file.name, report)
     lock = held.lock if held is not None else None
-    return {dataset.name: schema_version_of(dataset, file.file.name, lock) for dataset in file.datasets}
+    return {
+        dataset.name: schema_version_of(dataset, file.file.name, lock, report) for dataset in file.datasets
+    }
 
 
 def locked_versions(file: CompiledFile, number: int | None, report: Report) -> SchemaVersions:

@@ -12,7 +12,7 @@ from schemac.identity.lock import Lock
 from schemac.project.locking import LockFile, save_lock
 from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import Renamed
-from schemac.project.writing import replace_file
+from schemac.project.writing import NewFile, replace_file
 from schemac.source.catalogue import WRITE_FAILED
 from schemac.source.report import Report
 from schemac.source.text import read_file, reason_of
@@ -69,29 +69,37 @@ def write(rewriting: Rewriting, report: Report) -> bool:
     Locks come first, for they may be refused.
     """
     written: dict[Path, bytes] = {}
+    staged: list[NewFile] = []
     name = ""
     try:
         if not _are_current(rewriting.texts, report):
             return False
+        formers = [read_file(text.path) for text in rewriting.texts]
+        # What takes room is written first: after that, a full disk is no reason to take anything back.
+        for text, former in zip(rewriting.texts, formers, strict=True):
+            name = text.name
+            mark = _MARK if former.startswith(_MARK) else b""
+            staged.append(NewFile(text.path, mark + text.after.encode()))
         for relocked in rewriting.locks:
             file, name = relocked.file, relocked.file.name
             former = read_file(file.path)
             if save_lock(file, relocked.lock, report):
                 written[file.path] = former
             if report.has_errors:
-                _undo(written)
+                _undo(written, report)
                 return False
-        for text in rewriting.texts:
+        for text, former, new in zip(rewriting.texts, formers, staged, strict=True):
             name = text.name
-            former = read_file(text.path)
-            mark = _MARK if former.startswith(_MARK) else b""
-            replace_file(text.path, mark + text.after.encode())
+            new.put()
             written[text.path] = former
     except OSError as error:
-        _undo(written)
+        _undo(written, report)
         what = name or error.filename or "a manifest"
         report.add(WRITE_FAILED, f"cannot write {what}: {reason_of(error)}", file=name)
         return False
+    finally:
+        for new in staged:
+            new.drop()
     return True
 
 
@@ -104,7 +112,11 @@ def _are_current(texts: Sequence[Rewritten], report: Report) -> bool:
     return True
 
 
-def _undo(written: Mapping[Path, bytes]) -> None:
-    """Bring files back to what they were."""
+def _undo(written: Mapping[Path, bytes], report: Report) -> None:
+    """Bring files back to what they were, as far as the system lets us."""
     for path, content in written.items():
-        replace_file(path, content)
+        try:
+            replace_file(path, content)
+        except OSError as error:
+            message = f"{path.name} has its new content already and cannot be restored: {reason_of(error)}"
+            report.add(WRITE_FAILED, message, file=str(path))

@@ -6,7 +6,7 @@ Errors: SC601 invalid-configuration.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from schemac.attributes.own import TargetName
@@ -15,19 +15,23 @@ from schemac.checks.vocabulary import Vocabulary
 from schemac.lint.settings import LintSettings
 from schemac.logical.system import Variant
 from schemac.project.configured import Configuration
-from schemac.project.exclusion import is_pattern
+from schemac.project.exclusion import is_pattern, is_within
 from schemac.project.settings_file import SettingsFile
 from schemac.registry.engine import EngineError
-from schemac.registry.installed import version_settings
+from schemac.registry.installed import engines, version_settings
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.json_object import Json
 from schemac.source.report import Report
-from schemac.source.suggest import shortened
+from schemac.source.suggest import one_of, shortened
 from schemac.source.text import reason_of
 from schemac.syntax.complaints import complaints
 from schemac.syntax.reading import Bounds, InvalidValueError, Rule
 from schemac.syntax.record import Record, RecordType
 from schemac.syntax.remedies import Meant
+
+if TYPE_CHECKING:
+    # For start-up time: most projects have no settings for rules.
+    from schemac.lint.selection import Selection
 
 _DEFAULT = Configuration()
 
@@ -93,6 +97,19 @@ def _pattern(text: str) -> str:
 _Pattern = Annotated[str, Rule(_pattern)]
 
 
+def _optional_artifact(path: str) -> str:
+    """Return the path of an artifact that is written only on request. Raises ValueError for any other text."""
+    known = [artifact for engine in engines() for artifact in engine.optional_artifacts]
+    if path not in known:
+        raise ValueError(
+            f"`{path}` is not an optional file; write {one_of(f'`{artifact}`' for artifact in known)}"
+        )
+    return path
+
+
+_OptionalArtifact = Annotated[str, Rule(_optional_artifact)]
+
+
 class _Settings(Record):
     """What a project settles for all its manifests."""
 
@@ -106,6 +123,8 @@ class _Settings(Record):
     """Accept the standard and nothing else."""
     metadata: bool = _DEFAULT.metadata
     """Let attributes travel as Arrow metadata."""
+    files: tuple[_OptionalArtifact, ...] = _DEFAULT.files
+    """Optional artifacts to write too, such as `lance/schema.txtpb`."""
     encodings: _Encodings = _Encodings.model_construct()
     """Encodings of fields without a hint, at every depth."""
     system_columns: Variant | None = None
@@ -114,6 +133,8 @@ class _Settings(Record):
     """Patterns of what is left out in folders, in place of the usual ones."""
     extend_exclude: tuple[_Pattern, ...] = _DEFAULT.extend_exclude
     """Patterns of what is left out in folders, besides the usual ones."""
+    import_folders: tuple[str, ...] = _DEFAULT.import_folders
+    """Folders outside the project and its repository that manifests may import from."""
     vocabularies: dict[str, str] = {}
     """JSON Schema files by attribute domain."""
     lint: _Lint = _Lint.model_construct()
@@ -172,19 +193,31 @@ def _values(settings: Settings) -> Configuration:
         settings.vocabularies,
         settings.exclude,
         settings.extend_exclude,
+        settings.import_folders,
         {name: version for name, version in named.items() if version is not None},
+        settings.files,
         LintSettings(**settings.lint.model_dump()),
     )
 
 
-def report_rules(file: SettingsFile, project: Configuration, report: Report) -> None:
-    """Say which names of rules in a configuration are of none, and which files of rules cannot be used."""
-    from schemac.lint.selection import (
-        Selection,  # for start-up time: most projects have no settings for rules
-    )
+def report_rule_files(file: SettingsFile, configuration: Configuration, report: Report) -> None:
+    """Say which files with rules are not there, or are not of the project; they are programs, and are not run for that."""
+    folder = file.path.parent
+    for i, name in enumerate(configuration.lint.rules):
+        at = file.of(["lint", "rules", str(i)])
+        if not is_within(folder / name, folder):
+            message = f"{shortened(name)} is outside the project; rules are programs, and run with it"
+            help = "copy it into the project, or install it as a distribution with the entry point `schemac.lint`"
+            report.add(INVALID_CONFIGURATION, message, file=file.name, at=at, help=help)
+        elif not (folder / name).is_file():
+            message = f"there is no file {shortened(name)} with rules"
+            report.add(INVALID_CONFIGURATION, message, file=file.name, at=at)
 
+
+def report_rules(file: SettingsFile, select: "Callable[[], Selection]", report: Report) -> None:
+    """Say which names of rules in a configuration are of none, and which files of rules cannot be used."""
     try:
-        selection = Selection(project.lint, file.path.parent)
+        selection = select()
     except EngineError as error:
         at = file.of(["lint", "rules"])
         report.add(INVALID_CONFIGURATION, str(error), file=file.name, at=at)

@@ -25,15 +25,13 @@ from schemac.manifest.groups import GroupFile
 from schemac.manifest.library import Reuse
 from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.under_way import WORK
 from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.document import Document, parse
 
 if TYPE_CHECKING:
-    from schemac.arrow.lower import LoweringOptions
-
     # For start-up time: many projects have no locks.
     from schemac.project.locking import Locked
     from schemac.project.targets import Emitted
@@ -42,12 +40,12 @@ if TYPE_CHECKING:
 def compile_source(
     source: SourceText,
     project: Project,
-    options: Options,
+    options: CompileOptions,
     report: Report,
     locked: "Mapping[str, Locked] | None" = None,
     reuse: Reuse | None = None,
 ) -> "list[Emitted]":
-    """Compile one text: a value for each of its datasets, in their order; none where the report has errors.
+    """Compile one text: a value for each of its datasets, in their order; none without targets or where the report has errors.
 
     `locked` is what the lock beside the text says of each dataset; `reuse` as for `check_source`.
     """
@@ -55,7 +53,7 @@ def compile_source(
     datasets = check_source(
         source, project, report, strict=options.strict, system_columns=columns, reuse=reuse
     )
-    if report.has_errors:
+    if report.has_errors or not options.targets:
         return []
     return [emit(dataset, options, report, (locked or {}).get(dataset.name)) for dataset in datasets]
 
@@ -111,7 +109,7 @@ def _groups(source: SourceText, documents: list[Document], reuse: Reuse) -> Iter
 
 def emit(
     dataset: LogicalDataset,
-    options: Options,
+    options: CompileOptions,
     report: Report,
     locked: "Locked | None" = None,
     *,
@@ -119,24 +117,14 @@ def emit(
 ) -> "Emitted":
     """Lower one checked dataset and emit it for its targets; `is_large` shares the targets between processes."""
     # Imported here for start-up time: what only checks makes no artifacts.
-    from schemac.arrow.lower import lower
     from schemac.artifacts.emission import Compilation
     from schemac.project.targets import emit_targets
 
     with stage("lower", dataset.origins.file):
-        compilation = Compilation(dataset, lower(dataset, options.lowering))
-        if locked is not None:
-            compilation = locked.compilation(compilation, options.lowering)
-        compilation = replace(compilation, versions=options.versions)
+        compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
+        compilation = replace(compilation, optional_artifacts=options.optional_artifacts)
     with stage("emit", dataset.origins.file):
         return emit_targets(compilation, options, report, is_large=is_large)
-
-
-def lowering_of(project: Project) -> "LoweringOptions":
-    """Return how a project's schemas become Arrow's."""
-    from schemac.arrow.lower import LoweringOptions  # for start-up time, as above
-
-    return LoweringOptions(project.defaults, project.configuration.metadata)
 
 
 @contextmanager

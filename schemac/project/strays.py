@@ -20,6 +20,7 @@ from schemac.project.discovery import ManifestFile, has_lock, lock_path
 from schemac.project.lock_search import LockSearch, manifests_beside
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.source.catalogue import LOST_LOCK
+from schemac.source.listing import listed
 from schemac.source.report import Report
 from schemac.source.text import read_file
 
@@ -61,6 +62,9 @@ class LostLocks:
                 if is_free and _is_alike(dataset, locked):
                     _add(file, dataset, own, path, locked.name, report)
                     return
+        lock = _read(own) if own.is_file() else None
+        if lock is not None and lock.datasets and names.isdisjoint(one.name for one in lock.datasets):
+            _add_foreign(file, dataset, own, lock, report)
 
 
 def _add(
@@ -93,6 +97,20 @@ def _add(
             if not renamed or not manifests_beside(path) or path == own
             else "give it another name"
         ),
+    )
+
+
+def _add_foreign(file: CompiledFile, dataset: LogicalDataset, own: Path, lock: Lock, report: Report) -> None:
+    """Report a lock that has none of the manifest's datasets: it belongs to another manifest, or its datasets are gone."""
+    origins, mine = dataset.origins, _shown(own)
+    others = listed([one.name for one in lock.datasets])
+    report.add(
+        LOST_LOCK,
+        f"{mine} is the lock of {others}, and {file.file.name} has no dataset of that name",
+        source=origins.source,
+        span=origins.name_span,
+        file=origins.file,
+        help=f"if the lock belongs to another manifest, move it there; if {others} is gone for good, remove {mine}",
     )
 
 

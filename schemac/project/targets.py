@@ -9,26 +9,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from json.encoder import encode_basestring as quoted
-from posixpath import normpath
 from typing import NamedTuple
 
 from schemac.artifacts.emission import (
     Artifact,
     Compilation,
-    Emission,
     Loss,
     Target,
     load_target,
+    run_target,
     target_names,
 )
 from schemac.attributes.own import TARGETS_OF
 from schemac.attributes.registry import domain_of
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import preorder
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.workers import cores, share
-from schemac.registry.engine import EngineError
-from schemac.registry.installed import blamed, default_targets, engine, engines
+from schemac.registry.installed import default_targets, engine, engines
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 from schemac.syntax.remedies_around import AttachToSchema
@@ -47,10 +45,10 @@ class Emitted(NamedTuple):
 
 
 def emit_targets(
-    compilation: Compilation, options: Options, report: Report, *, is_large: bool = False
+    compilation: Compilation, options: CompileOptions, report: Report, *, is_large: bool = False
 ) -> Emitted:
     """Emit a lowered dataset for all its targets; `is_large` shares them between processes."""
-    names = engines_of(compilation.dataset, options.targets, is_named=bool(options.asked_for))
+    names = engines_of(compilation.dataset, options.targets, is_named=options.are_targets_named)
     groups = [names[number :: cores()] for number in range(min(cores(), len(names)))] if is_large else [names]
     artifacts: list[Artifact] = []
     lost: dict[str, Sequence[Loss]] = {}
@@ -75,7 +73,7 @@ def _left_out_codes(names: Sequence[str]) -> set[str]:
 
 
 def _emit(
-    compilation: Compilation, names: Sequence[str], options: Options
+    compilation: Compilation, names: Sequence[str], options: CompileOptions
 ) -> tuple[list[Artifact], dict[str, Sequence[Loss]], tuple[Diagnostic, ...]]:
     """Artifacts, losses by target, and findings of some targets."""
     report = Report()
@@ -83,9 +81,7 @@ def _emit(
     losses: dict[str, Sequence[Loss]] = {}
     for name in names:
         target = load_target(name)
-        said = Report()
-        emission = Emission(compilation.dataset, name, target.loss_code, said)
-        made = _made(target, compilation, emission)
+        made, emission, said = run_target(name, compilation)
         if (
             said.has_errors
             and engine(name).is_optional
@@ -104,24 +100,12 @@ def _emit(
     return artifacts, losses, report.diagnostics
 
 
-def _made(target: Target, compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """Return the files of a target; each engine has a folder of its own below that of the dataset. Raises EngineError."""
-    with blamed(target.name):
-        made = target.emit(compilation, emission)
-    for artifact in made:
-        if not artifact.path.startswith(f"{target.name}/") or normpath(artifact.path) != artifact.path:
-            raise EngineError(
-                f"the engine {target.name} writes {artifact.path}, which is not below {target.name}/"
-            )
-    return made
-
-
-def _is_wanted(target: Target, dataset: LogicalDataset, options: Options) -> bool:
+def _is_wanted(target: Target, dataset: LogicalDataset, options: CompileOptions) -> bool:
     """Whether the run or the schema speaks of this engine."""
     return target.name in options.asked_for or speaks_of(engine(target.name).domain, dataset)
 
 
-def _asked_for(dataset: LogicalDataset, options: Options) -> frozenset[str]:
+def _asked_for(dataset: LogicalDataset, options: CompileOptions) -> frozenset[str]:
     """Return the engines that the schema names, or else the run or the project."""
     return frozenset(TARGETS_OF.read(dataset.schema.extra) or options.asked_for)
 

@@ -8,22 +8,46 @@ import os
 import shutil
 from pathlib import Path
 
-_SUFFIX = ".schemac-new"
+SUFFIX = ".schemac-new"
+"""What the name of a file ends with until it is whole."""
+
+
+class NewFile:
+    """A whole file beside the one whose place it is to take."""
+
+    def __init__(self, path: Path, content: bytes, *, is_synced: bool = True) -> None:
+        """Write it. Raises OSError, and leaves nothing behind then.
+
+        Without `is_synced` the system may still lose it when the machine stops: for what can be made again.
+        """
+        # A link stays one: what it points at is written.
+        self._path = path.resolve()
+        self._new = self._path.with_name(self._path.name + SUFFIX)
+        try:
+            with self._new.open("wb") as stream:
+                stream.write(content)
+                stream.flush()
+                if is_synced:
+                    os.fsync(stream.fileno())
+            if self._path.exists():
+                shutil.copymode(self._path, self._new)
+        except OSError:
+            self.drop()
+            raise
+
+    def put(self) -> None:
+        """Take the place of the other file, which needs no room. Raises OSError, and leaves nothing behind then."""
+        try:
+            self._new.replace(self._path)
+        except OSError:
+            self.drop()
+            raise
+
+    def drop(self) -> None:
+        """Remove it, if it has taken no other place."""
+        self._new.unlink(missing_ok=True)
 
 
 def replace_file(path: Path, content: bytes) -> None:
     """Put content in the place of a file, which keeps its mode; raises OSError and leaves nothing beside it."""
-    # A link stays one: what it points at is written.
-    path = path.resolve()
-    new = path.with_name(path.name + _SUFFIX)
-    try:
-        with new.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if path.exists():
-            shutil.copymode(path, new)
-        new.replace(path)
-    except OSError:
-        new.unlink(missing_ok=True)
-        raise
+    NewFile(path, content).put()

@@ -87,6 +87,8 @@ class Engine(NamedTuple):
     """Sorts the engines wherever they are listed."""
     artifacts: str = ""
     """A `Target` (`schemac.artifacts.emission`): the files that `build` writes, and what they cannot express."""
+    optional_artifacts: tuple[str, ...] = ()
+    """Paths of those of its files that `build` writes only where the project's `files` name them."""
     numbering: str = ""
     """A `Numbering` (`schemac.identity.numbering`): numbers of its own for fields, which the lock keeps."""
     judge: str = ""

@@ -46,3 +46,23 @@ def plain_type(data_type: Any) -> Any:
     if is_.is_fixed_size_binary(data_type):
         return pa.binary()
     return WIDER.get(data_type, data_type)
+
+
+def nullable_type(data_type: Any) -> Any:
+    """Return a plain type in which all parts may be null but keys.
+
+    >>> str(nullable_type(pa.struct([pa.field("n", pa.int32(), nullable=False)])))
+    'struct<n: int32>'
+    """
+    is_ = pa.types
+    if is_.is_list(data_type):
+        return pa.list_(_nullable_field(data_type.value_field))
+    if is_.is_struct(data_type):
+        return pa.struct([_nullable_field(member) for member in data_type])
+    if is_.is_map(data_type):
+        return pa.map_(nullable_type(data_type.key_type), _nullable_field(data_type.item_field))
+    return data_type
+
+
+def _nullable_field(field: Any) -> Any:
+    return field.with_type(nullable_type(field.type)).with_nullable(True)

@@ -44,7 +44,7 @@ FILLED = "filled"
 KEPT_SECONDS = 7 * 24 * 3600.0
 COMMITTED_WITHIN_SECONDS = 60.0
 LOOKED_EVERY_SECONDS = 0.1
-TAKEN_FOR_DEAD = "the run was taken for dead by another one"
+TAKEN_FOR_DEAD = "another run considered this run dead"
 AGAIN = "nothing of this run was written: run it again"
 JOIN = f"{AGAIN}; with `mode: append` under `target` its rows are added to the others"
 """Where another run has made what this one was to make."""

@@ -6,7 +6,6 @@ Shape: a `Values` draws values as readers of `judging` give them (counts for dat
 Errors: NoValueError where no value keeps all constraints.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import gcd
@@ -23,7 +22,6 @@ from schemac.constraints.registry import constraints_at
 from schemac.constraints.texts import Enum, MaxLength, MinLength, Pattern, Size
 from schemac.judging.scalars import scalar_of
 from schemac.judging.shapes import is_scalar, role_of, storage_type
-from schemac.judging.tokens import in_order
 from schemac.judging.typed_values import range_of
 from schemac.logical.slots import Slot
 from schemac.samples.draws import Draws
@@ -209,14 +207,13 @@ def _base36(number: int, low: int, high: int) -> str:
 def _matching(
     slot: Slot, pattern: Pattern, low: int, high: int, constraints: tuple[Constraint, ...]
 ) -> Values:
-    expression = re.compile(pattern.pattern.python)
     pieces = [piece_of(pattern.pattern.text, more) for more in dict.fromkeys((0, 3, 8, low, high))]
     has_limit = any(isinstance(one, MaxLength) for one in constraints)
 
     def keeps(text: str) -> bool:
-        return (
-            low <= len(text) and (not has_limit or len(text) <= high) and expression.search(text) is not None
-        )
+        if len(text) < low or (has_limit and len(text) > high):
+            return False
+        return not pattern.violations(pa.array([text], pa.string()))[0].as_py()
 
     usable = [piece for piece in pieces if _some(piece, keeps, slot)]
     if not usable:
@@ -309,8 +306,7 @@ def _maps(slot: Slot, member: pa.Field) -> Values:
         keys = [key.draw(draws) for _ in range(draws.below(4))]
         # 0.0 and -0.0 are one key.
         distinct = {text_of(value + 0 if isinstance(value, float) else value): value for value in keys}
-        # Records have their keys in this order.
-        return [(distinct[text], draw_item(draws)) for text in in_order(distinct)]
+        return [(distinct[text], draw_item(draws)) for text in sorted(distinct)]
 
     return Values(draw)
 

@@ -126,7 +126,7 @@ UNLOCKED_CHANGE = Code("SC401", "unlocked-change", _WARNING, "a schema that diff
 DAMAGED_LOCK = Code("SC402", "damaged-lock", _ERROR, "a lock file that was edited by hand or damaged")
 UNMERGED_LOCK = Code("SC403", "unmerged-lock", _ERROR, "a lock file with merge conflict markers")
 UNKNOWN_OLD_NAME = Code("SC404", "unknown-old-name", _WARNING, "a former name that no field had")
-POSSIBLE_RENAME = Code("SC405", "possible-rename", _NOTE, "a dropped field and an added one of the same type")
+POSSIBLE_RENAME = Code("SC405", "possible-rename", _WARNING, "a dropped field that an added one may be")
 LOCK_CONTENTION = Code("SC406", "lock-contention", _ERROR, "a lock that another process is writing")
 UNKNOWN_REFERENCE = Code(
     "SC408", "unknown-reference", _ERROR, "a version to compare with that does not exist"
@@ -148,6 +148,7 @@ LOST_LOCK = Code("SC419", "lost-lock", _ERROR, "a manifest that was separated fr
 AMBIGUOUS_OLD_NAME = Code(
     "SC420", "ambiguous-old-name", _ERROR, "a former name that may refer to several fields"
 )
+LATE_RENAME = Code("SC429", "late-rename", _ERROR, "a former name that a field lost in an earlier version")
 EARLY_REMOVAL = Code("SC431", "early-removal", _ERROR, "a deprecated field that is removed before its day")
 LOST_CLASSIFICATION = Code(
     "SC432", "lost-classification", _ERROR, "a field that lost its classification without being declassified"
@@ -193,6 +194,7 @@ IN_THE_WAY = Code("SC545", "in-the-way", _ERROR, "a file or folder in the place 
 
 INVALID_CONFIGURATION = Code("SC601", "invalid-configuration", _ERROR, "a configuration that cannot be read")
 NOTHING_TO_COMPILE = Code("SC602", "nothing-to-compile", _ERROR, "a command without manifests to work on")
+TRACKED_CACHE = Code("SC603", "tracked-cache", _ERROR, "a cache that is in the repository")
 MISSING_EXTRA = Code("SC607", "missing-extra", _ERROR, "a part of schemac that is not installed")
 PIPELINE_FILE = Code("SC611", "pipeline-file", _ERROR, "a pipeline file that cannot be read")
 PIPELINE_DRIFT = Code("SC613", "pipeline-drift", _ERROR, "a written table that differs from its artifact")

@@ -3,6 +3,7 @@
 Layer: source.
 """
 
+import errno
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Protocol
@@ -19,6 +20,14 @@ class Files(Protocol):
 
     def key(self, path: str) -> str:
         """Return what stands for a file in this run, whichever text names it."""
+
+
+class OutsideError(OSError):
+    """A file that a text names, and that lies where it must not read."""
+
+    def __init__(self, where: str, help: str) -> None:
+        super().__init__(errno.EACCES, f"it is outside {where}")
+        self.help = help
 
 
 @dataclass(slots=True)

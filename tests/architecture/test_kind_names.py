@@ -45,12 +45,14 @@ NAMING: Listed = {
         "engines/odf/ddl_lines.py": "Option Timestamp",
         "engines/paimon/reader.py": "Binary Bool Date Decimal Float32 Float64 Int8 Int16 Int32 Int64 List Map Option"
         " Struct Time Timestamp String",
-        "engines/pydantic/reader.py": "Binary Bool Date Decimal Duration Float32 Float64 Int64 List Map Null Option String Struct Time Timestamp",
+        "engines/pydantic/reader.py": "Bool Decimal Float32 Int64 List Map Null Option String Struct",
+        "engines/pydantic/vocabulary.py": "Binary Bool Date Duration Float64 Int64 List Null String Time Timestamp",
         "engines/protobuf/reader.py": "Binary Bool Duration Float32 Float64 Int32 Int64 List Map Option String Struct Timestamp UInt32 UInt64",
         "importers/csv.py": "Decimal String",
     },
     "Python has a type of the same name": {
         "engines/pydantic/artifact.py": "Decimal",
+        "engines/pydantic/expressions.py": "Decimal",
         "engines/pydantic/leaves.py": "Decimal",
     },
     "DataFusion has the same words for its types": {

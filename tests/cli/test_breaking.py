@@ -25,7 +25,7 @@ def test_judge_for_every_engine(repository: Repository) -> None:
     ]
     assert "    lance        rewrite          [SC414]  the column is rewritten, under a new id" in out
     assert (
-        "    spark        refused          [SC411]  lance-spark ≤ 0.7.1 cannot change types; use `schemac apply`"
+        "    spark        rewrite          [SC414]  through `schemac apply`: lance-spark ≤ 0.7.1 cannot change types"
         in out
     )
     assert "    old readers  depends on data  [SC413]  old readers expect Int32" in out

@@ -26,7 +26,7 @@ def test_compare_with_commit(ref: str, repository: Repository) -> None:
 def test_compare_with_branch(repository: Repository) -> None:
     repository.git("checkout", "-b", "topic")
     repository.edit("tables/stops.yaml", "lon", "long")
-    repository.commit("three")
+    repository.commit("three", "place.lon")
     assert repository.run("diff", "git:main")[1].splitlines()[1:] == [
         "  place.long: field-added: Float64   (tables/stops.yaml:8:11)",
         "  place.lon: field-dropped: Float64   (main:tables/stops.yaml:8:11)",

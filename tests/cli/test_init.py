@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import shlex
+import subprocess
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -90,3 +92,46 @@ def _validate(file: Path, schema: str) -> None:
     wanted: Any = json.loads(text)
     validator = jsonschema.validators.validator_for(wanted)(wanted)
     assert [error.message for error in validator.iter_errors(YAML(typ="safe").load(file))] == []
+
+
+OPTIONAL = "  - name: remark\n    type: {kind: Option, inner: String}\n"
+
+
+def _commands(server: str) -> list[str]:
+    """What a CI file runs for a change that is to be merged into main."""
+    wanted = YAML(typ="safe").load(Path(CI[server]))
+    if server == "github":
+        words = [step["run"] for step in wanted["jobs"]["schemas"]["steps"] if "run" in step]
+    else:
+        words = wanted["schemas"]["script"]
+    lines = [line.strip().partition(" #")[0] for word in words for line in word.splitlines()]
+    base = {"$BASE": "main", "$CI_MERGE_REQUEST_DIFF_BASE_SHA": "main"}
+    commands = [line for line in lines if line.startswith("schemac ")]
+    for name, value in base.items():
+        commands = [command.replace(name, value) for command in commands]
+    assert len(commands) == 3
+    return [command.replace("git:origin/", "git:") for command in commands]
+
+
+@pytest.mark.parametrize("server", CI)
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_pass_an_optional_column_and_refuse_what_is_not_locked(
+    template: str, server: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The commonest change is green once it is locked, and red before."""
+    assert main(["init", "--template", template, "--ci", server]) == 0
+    assert "schemac lock" in capsys.readouterr().out
+    assert main(["lock"]) == 0
+    for words in ("init -q -b main", "add -A", "commit -q -m start"):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+        subprocess.run(["git", *identity, *words.split()], check=True, capture_output=True)
+    commands = [shlex.split(command)[1:] for command in _commands(server)]
+    assert [main(command) for command in commands] == [0, 0, 0]
+    for manifest in folder.glob("tables/*.yaml"):
+        manifest.write_text(manifest.read_text() + OPTIONAL)
+    assert [main(command) for command in commands] == [0, 4, 0]
+    assert main(["lock"]) == 0
+    capsys.readouterr()
+    assert [main(command) for command in commands] == [0, 0, 0], capsys.readouterr().out
+    # Who asks about one way is told about this one.
+    assert main(["breaking", "--against", "git:main", "--engine", "spark"]) == 1

@@ -109,7 +109,7 @@ SUMMARIES = {
     "check": "checked 12 datasets",
     "build": "12 datasets: ",
     "list": "480 fields of 12 datasets",
-    "fmt": "laid out",
+    "fmt": "formatted",
 }
 """What the command says in the end; `expand` says nothing beside what it prints."""
 

@@ -42,7 +42,9 @@ def found(condition: str) -> tuple[schemac.Diagnostic, ...]:
 
 def documented() -> list[str]:
     """The examples of the table in the guide, and of the one on the page of SC327."""
-    guide = (ROOT / "README.md").read_text().partition("| part of a condition |")[2].partition("Divisions")[0]
+    guide = (
+        (ROOT / "docs/reference/conditions.md").read_text().partition("| part |")[2].partition("Divisions")[0]
+    )
     rows = [line.split("|")[2] for line in guide.splitlines()[2:] if line.startswith("|")]
     return [
         text.strip()

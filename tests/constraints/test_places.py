@@ -154,7 +154,7 @@ class OfStoredRows(Place):
             for batch in table.values.select(list(names)).to_batches():
                 yield batch, pa.array(range(batch.num_rows), pa.uint64())
 
-        for offence in survey(table.dataset._logical.columns, RowConstraints(), scan, {}):
+        for offence in survey(table.dataset._logical.columns, RowConstraints(), scan, []):
             counts[offence.path] += offence.count
         expected = OfArrow().verdicts(table)
         assert counts == {f"c{i}": sum(map(bool, column)) for i, column in enumerate(expected)}

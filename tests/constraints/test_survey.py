@@ -15,7 +15,7 @@ import schemac
 from schemac.arrow.constrained import constraints_of
 from schemac.cli.main import main
 from schemac.constraints.expressions import FieldNode
-from schemac.constraints.survey import survey, target_keys
+from schemac.constraints.survey import Target, survey, target_keys
 
 MANIFEST = """
 name: rides
@@ -104,7 +104,7 @@ def test_count_what_rows_break() -> None:
     cars = {(number, kind) for number in range(0, 200, 3) for kind in ("bus", "taxi")}
     other = pa.table({"id": pa.array([c for c, _ in cars], pa.int64()), "kind": [k for _, k in cars]})
     nodes = [FieldNode(node.type, (name,)) for node, name in zip(reference.fields, reference.to, strict=True)]
-    targets = {"cars": target_keys(reference, other, nodes)}
+    targets = [Target(reference, target_keys(reference, other, nodes))]
     for size in (7, 500, 3000):
 
         def scan(names: Any, size: int = size) -> Any:

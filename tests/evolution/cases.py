@@ -392,6 +392,76 @@ def _constraints() -> Iterator[Case]:
     yield _whole("another condition", {check: ["id > 1"]}, {check: ["id > 2"]}, f.CONSTRAINT_CHANGED)
     reference = {"fields": ["id"], "dataset": "others"}
     yield _whole("no reference", {f"{OWN}/references": [reference]}, None, f.CONSTRAINT_REMOVED)
+    yield from _renamed_constraints()
+    yield _types(
+        "a length of bytes that was one of characters",
+        _with(TEXT, {f"{OWN}/maxLength": 3}),
+        _with(BYTES, {f"{OWN}/maxLength": 3}),
+        f.TEXT_AND_BYTES_SWAPPED,
+        f.CONSTRAINT_CHANGED,
+    )
+    yield _types(
+        "the same maximum of other numbers",
+        _with(INT, {f"{OWN}/maximum": 3}),
+        _with(of("Float64"), {f"{OWN}/maximum": 3}),
+        f.NUMBER_FAMILY_CHANGED,
+    )
+    yield _types(
+        "a minimum of instants that was one of clocks",
+        _with(of("Timestamp", unit="Second", timezone=None), {least: "2020-01-01T00:00:00"}),
+        _with(of("Timestamp", unit="Second", timezone="UTC"), {least: "2020-01-01T00:00:00Z"}),
+        f.ZONE_ADDED,
+        f.CONSTRAINT_CHANGED,
+    )
+
+
+def _renamed_constraints() -> Iterator[Case]:
+    """Constraints of rows are those of their fields, whatever these are called."""
+    f, below = Fact, member("s", struct(member("m", INT)))
+
+    def of_rows(x: str, m: str, factor: int = 1) -> Manifest:
+        reference = {"fields": [x], "dataset": "others", "to": ["key"]}
+        return {
+            f"{OWN}/check": [f"{x} < {m} * {factor} and {x} in (1, 2)"],
+            f"{OWN}/references": [reference],
+            f"{OWN}/unique": [[x, m]],
+        }
+
+    before = _schema(X, below, extra=of_rows("x", "s.m"))
+    z, other = _renamed(member("z", INT), "x"), member("s", struct(_renamed(member("n", INT), "m")))
+    yield Case(
+        "rename what constraints of rows name",
+        before,
+        _schema(z, other, extra=of_rows("z", "s.n")),
+        (f.FIELD_RENAMED, f.FIELD_RENAMED),
+    )
+    yield Case(
+        "rename beside another condition",
+        before,
+        _schema(z, below, extra=of_rows("z", "s.m", 2)),
+        (f.CONSTRAINT_CHANGED, f.FIELD_RENAMED),
+    )
+    two = _schema(X, member("y", INT), extra={f"{OWN}/check": ["x < y"]})
+    swapped = (_renamed(member("y", INT), "x"), _renamed(member("x", INT), "y"))
+    yield Case(
+        "swap the names in a condition",
+        two,
+        _schema(*swapped, extra={f"{OWN}/check": ["x < y"]}),
+        (f.CONSTRAINT_CHANGED, f.FIELD_RENAMED, f.FIELD_RENAMED),
+    )
+    yield Case(
+        "swap the names of columns and in their condition",
+        two,
+        _schema(*swapped, extra={f"{OWN}/check": ["y < x"]}),
+        (f.FIELD_RENAMED, f.FIELD_RENAMED),
+    )
+    text = {f"{OWN}/unique": [["x"]]}
+    yield Case(
+        "unique numbers that were texts",
+        _schema(member("x", TEXT), extra=text),
+        _schema(X, extra=text),
+        (f.CONSTRAINT_CHANGED, f.TYPE_REPLACED),
+    )
 
 
 CASES = (

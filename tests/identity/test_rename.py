@@ -8,7 +8,7 @@ from schemac.cli.main import main
 from schemac.identity.freeze import identify
 from schemac.identity.lock import LockedDataset
 from schemac.identity.lockfile import read_lock
-from schemac.project.writing import replace_file
+from schemac.project.writing import NewFile
 from schemac.source.report import Report
 from tests.identity.commands import TRIPS, locked_folder, schemac
 from tests.identity.trees import ids, lance
@@ -279,12 +279,14 @@ def test_put_the_lock_back_where_the_manifest_cannot_be_written(
 ) -> None:
     monkeypatch.chdir(rides)
 
-    def fail(path: Path, content: bytes) -> None:
-        if path.suffix == ".yaml":
-            raise OSError(28, "No space left on device")
-        replace_file(path, content)
+    put = NewFile.put
 
-    monkeypatch.setattr("schemac.project.rewriting.replace_file", fail)
+    def fail(file: NewFile) -> None:
+        if file._path.suffix == ".yaml":
+            raise OSError(28, "No space left on device")
+        put(file)
+
+    monkeypatch.setattr(NewFile, "put", fail)
     before = (rides / "rides.lock").read_bytes()
     assert main(["rename", "rides", "tip", "x"]) == 1
     assert "SC542" in capsys.readouterr().out
@@ -420,14 +422,14 @@ def test_point_at_pipelines_that_name_the_old_column(tmp_path: Path, mapping: st
 # What is declared in the manifest instead.
 
 
-def edited(folder: Path, old: str, new: str) -> str:
+def edited(folder: Path, old: str, new: str, code: int = 0) -> str:
     """The manifest of trips edited and locked; what was said."""
     path = folder / "trips.yaml"
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
     done = schemac(folder, "lock")
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == code, done.stdout
     return done.stdout + done.stderr
 
 
@@ -460,7 +462,7 @@ def test_swap_names_once(tmp_path: Path) -> None:
 
 def test_say_that_no_field_had_the_old_name(tmp_path: Path) -> None:
     locked_folder(tmp_path)
-    said = edited(tmp_path, "- name: fare\n", "- name: paid\n    extra: {schemac.dev/renamedFrom: faer}\n")
+    said = edited(tmp_path, "- name: fare\n", "- name: paid\n    extra: {schemac.dev/renamedFrom: faer}\n", 1)
     assert (
         "warning[SC404]: there is no field 'faer' in the previous version, so paid counts as a new field"
         in said
@@ -529,22 +531,44 @@ def test_know_the_names_that_a_field_had_before(tmp_path: Path) -> None:
     assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "price": 2}
 
 
-def test_suggest_a_rename_where_shapes_are_the_same(tmp_path: Path) -> None:
+def test_ask_about_a_rename_where_shapes_are_the_same(tmp_path: Path) -> None:
     locked_folder(tmp_path)
-    said = edited(tmp_path, "- name: fare", "- name: paid")
-    assert "1 field added, 1 field dropped" in said
-    assert "note[SC405]: fare was removed and paid was added, both of type Float64" in said
+    said = edited(tmp_path, "- name: fare", "- name: paid", code=1)
+    assert "error[SC405]: fare was removed and paid was added, both of type Float64" in said
     assert "`schemac.dev/renamedFrom: fare`" in said
+    assert "`schemac lock trips.yaml --drop fare`" in said
+    assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "fare": 2}
+    said = schemac(tmp_path, "lock", "trips.yaml", "--drop", "fare").stderr
+    assert "1 field added, 1 field dropped" in said
     assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "paid": 3}
     # Another type is another field.
     assert "SC405" not in edited(tmp_path, "- name: paid\n    type: Float64", "- name: x\n    type: Int8")
 
 
-def test_suggest_the_nearest_of_several(tmp_path: Path) -> None:
+def test_name_the_nearest_of_several_first(tmp_path: Path) -> None:
     locked_folder(tmp_path)
-    said = edited(tmp_path, "- name: fare\n", "- {name: fares, type: Float64}\n  - name: other\n")
-    assert "fare was removed and fares was added" in said
-    assert "other is new" not in said
+    said = edited(tmp_path, "- name: fare\n", "- {name: other, type: Float64}\n  - name: fares\n", code=1)
+    assert "fare was removed, and fares and other were added, whose types hold all its values" in said
+    assert "of the one that is the same field" in said
+    assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "fare": 2}
+
+
+@pytest.mark.parametrize("given", ["fares", "id", "paid"])
+def test_refuse_to_drop_what_is_not_dropped(given: str, tmp_path: Path) -> None:
+    locked_folder(tmp_path)
+    path = tmp_path / "trips.yaml"
+    path.write_text(path.read_text().replace("name: fare", "name: paid"))
+    said = schemac(tmp_path, "lock", "--drop", "fare", "--drop", given)
+    assert said.returncode == 1
+    assert f"{given} was not removed from trips since the last version" in said.stdout
+    assert ids(lock_of(tmp_path, "trips")) == {"id": 1, "fare": 2}
+
+
+@pytest.mark.parametrize("mode", [["--check"], ["--show", "1"], ["--resolve"]])
+def test_drop_nothing_where_nothing_is_locked(mode: list[str], tmp_path: Path) -> None:
+    locked_folder(tmp_path)
+    said = schemac(tmp_path, "lock", "--drop", "fare", *mode)
+    assert (said.returncode, said.stderr[:13]) == (2, "schemac lock:")
 
 
 # Locks for programs and for reading.
@@ -573,10 +597,10 @@ def test_build_only_what_is_locked(tmp_path: Path) -> None:
     (tmp_path / "trips.yaml").write_text(TRIPS + "  - {name: tip, type: Float64}\n")
     warned = schemac(tmp_path, "build")
     assert (warned.returncode, "warning[SC401]" in warned.stdout) == (0, True)
-    built = (tmp_path / "build/trips/lance/schema.txtpb").read_bytes()
+    built = (tmp_path / "build/trips/lance/schema.binpb").read_bytes()
     refused = schemac(tmp_path, "build", "--locked")
     assert (refused.returncode, "error[SC401]" in refused.stdout) == (4, True)
-    assert (tmp_path / "build/trips/lance/schema.txtpb").read_bytes() == built
+    assert (tmp_path / "build/trips/lance/schema.binpb").read_bytes() == built
     (tmp_path / "trips.lock").write_text((tmp_path / "trips.lock").read_text().replace("fare", "fear"))
     damaged = schemac(tmp_path, "build")
     assert damaged.returncode == 1
@@ -603,6 +627,7 @@ def test_number_by_the_lock_what_is_built(tmp_path: Path) -> None:
     locked_folder(tmp_path)
     edited(tmp_path, "  - name: id        # from the meter\n    type: Int64\n", "")
     edited(tmp_path, "fields:\n", "fields:\n  - {name: id, type: Int64}\n")
+    (tmp_path / "schemac.toml").write_text('files = ["lance/schema.txtpb"]\n')
     assert schemac(tmp_path, "build", "--locked").returncode == 0
     text = (tmp_path / "build/trips/lance/schema.txtpb").read_text()
     assert [line.strip() for line in text.splitlines() if line.startswith("  id:")] == ["id: 2", "id: 1"]

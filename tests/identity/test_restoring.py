@@ -166,7 +166,7 @@ def test_add_the_column_anew_to_a_table_that_dropped_it(repository: Repository) 
 )
 def test_refuse_what_cannot_be_given_back(given: str, message: str, repository: Repository) -> None:
     repository.commit(KEY, optional("a"))
-    repository.commit(KEY, optional("b"))
+    repository.commit(KEY, optional("b"), drop="a")
     before = (repository.folder / "trips.lock").read_text()
     assert message in repository.schemac("lock", "--restore", given, code=1)
     assert (repository.folder / "trips.lock").read_text() == before

@@ -124,3 +124,31 @@ def test_take_no_namesake_of_another_place_for_it(tmp_path: Path) -> None:
         assert schemac(tmp_path, "lock", name).returncode == 0
     (tmp_path / "new.yaml").write_text(OTHER)
     assert schemac(tmp_path, "lock", "new.yaml").returncode == 0
+
+
+def test_give_no_dataset_a_place_in_the_lock_of_another(tmp_path: Path) -> None:
+    """A lock that came from another manifest, and whose datasets are not alike."""
+    (tmp_path / "schemac.toml").touch()
+    (tmp_path / "other.yaml").write_text(OTHER)
+    assert schemac(tmp_path, "lock").returncode == 0
+    foreign = (tmp_path / "other.lock").read_text()
+    (tmp_path / "trips.yaml").write_text(TRIPS)
+    (tmp_path / "trips.lock").write_text(foreign)
+    for words in (
+        ["lock"],
+        ["lock", "trips.yaml"],
+        ["lock", "--check", "trips.yaml"],
+        ["build", "trips.yaml"],
+    ):
+        done = schemac(tmp_path, *words)
+        assert done.returncode == 1, (words, done)
+        assert (
+            "error[SC419]: trips.lock is the lock of other, and trips.yaml has no dataset of that name"
+            in done.stdout
+        )
+    assert (tmp_path / "trips.lock").read_text() == foreign
+    (tmp_path / "trips.lock").unlink()
+    assert schemac(tmp_path, "lock").returncode == 0
+    # A manifest that has a dataset of the lock still may get others.
+    (tmp_path / "other.yaml").write_text(f"{OTHER}---\n{TRIPS.replace('name: trips', 'name: rides')}")
+    assert schemac(tmp_path, "lock").returncode == 0

@@ -64,3 +64,29 @@ def test_count_a_file_once_however_it_is_named(
     said = capsys.readouterr().out
     assert "t.yaml:1:7" in said
     assert "link.yaml:1:7" in said, "a link is called by its own name"
+
+
+def test_show_the_line_that_is_not_utf_8(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.yaml").write_text(MANIFEST)
+    assert main(["lock", "t.yaml"]) == 0
+    lines = Path("t.lock").read_bytes().splitlines(keepends=True)
+    Path("base.lock").write_bytes(b"".join(lines))
+    for number, line in enumerate(lines, 1):
+        damaged = [*lines[: number - 1], line[:2] + b"\xff" + line[2:], *lines[number:]]
+        for name in ("t.lock", "theirs.lock"):
+            Path(name).write_bytes(b"".join(damaged))
+        capsys.readouterr()
+        for command, name in (
+            (["lock"], "t.lock"),
+            (["build"], "t.lock"),
+            (["breaking", "--against", "lock"], "t.lock"),
+            (["lock", "--resolve"], "t.lock"),
+            (["lock", "--merge-driver", "base.lock", "base.lock", "theirs.lock"], "theirs.lock"),
+        ):
+            assert main(command) == 1, command
+            said = capsys.readouterr().out
+            assert f"{name}: byte 0xff in this line is not UTF-8" in said, command
+            assert f"--> {name}:{number}:1" in said, command

@@ -15,7 +15,7 @@ USE cat;
 CREATE TABLE cat.db.t (id BIGINT, Day DATE NOT NULL, PRIMARY KEY (ID) NOT ENFORCED)
 USING lance PARTITIONED BY (day) TBLPROPERTIES ('file_format_version' = '2.1', 'a' = 'b');
 DROP TABLE IF EXISTS x;
-CREATE TABLE u (id INT PRIMARY KEY NOT ENFORCED, at TIMESTAMP_NTZ) USING paimon PARTITIONED BY (ID) TBLPROPERTIES ('bucket' = '4');
+CREATE TABLE u (id INT, at TIMESTAMP_NTZ, PRIMARY KEY (ID, at) NOT ENFORCED) USING paimon PARTITIONED BY (ID) TBLPROPERTIES ('bucket' = '4');
 CREATE TABLE `odd name!` (`a;b` INT CONSTRAINT c UNIQUE NOT ENFORCED COMMENT 'hi');
 ALTER TABLE `odd name!` SET UNENFORCED PRIMARY KEY (`a;b`);
 """
@@ -40,7 +40,7 @@ def test_import_a_script_as_a_stream(folder: Path) -> None:
     assert t.schema.fields[0].type.type_text() == "Int64"
     assert t.schema.fields[0].extra == {"lance.org/primaryKey": {"position": 1}}
     assert u.schema.extra == {
-        "paimon.apache.org/primaryKeys": ["id"],
+        "paimon.apache.org/primaryKeys": ["id", "at"],
         "paimon.apache.org/partitionKeys": ["id"],
         "paimon.apache.org/options": {"bucket": "4"},
     }

@@ -27,8 +27,8 @@ DOCUMENTS: dict[str, tuple[Any, str]] = {
     ),
     "Delta": ({"commitInfo": {"timestamp": 1}}, "a commit of a Delta table's log"),
     "Delta metadata": ({"metaData": {"id": "x", "schemaString": "{}"}}, "a commit of a Delta table's log"),
-    "OpenAPI": ({"openapi": "3.1.0", "paths": {}}, "an OpenAPI document"),
-    "AsyncAPI": ({"asyncapi": "3.0.0", "channels": {}}, "an AsyncAPI document"),
+    "OpenAPI": ({"openapi": "3.1.0", "paths": {"rides": {"get": "all"}}}, "an OpenAPI document"),
+    "AsyncAPI": ({"asyncapi": "3.0.0", "channels": {"rides": {"address": "rides"}}}, "an AsyncAPI document"),
     "Paimon": (
         {"version": 3, "id": 1, "schemaId": 0, "baseManifestList": "x"},
         "a snapshot of a Paimon table",

@@ -9,6 +9,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
+from schemac.engines.paimon.read import read_table_schema
 
 ROOT = Path(__file__).parents[2]
 ARTIFACTS = (
@@ -53,13 +54,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("artifact", ARTIFACTS)
 def test_build_again_what_was_imported(folder: Path, name: str, artifact: str) -> None:
     (folder / f"{name}.yaml").write_text(MANIFESTS[name], encoding="utf-8")
+    Path("schemac.toml").write_text('files = ["lance/schema.txtpb"]\n')
     assert main(["build", f"{name}.yaml"]) == 0
     source = folder / "build" / name / artifact
     (folder / "second").mkdir()
     assert main(["import", str(source), "--name", name, "--out", "second/again.yaml"]) == 0
     assert main(["build", "second/again.yaml", "--out", "second/build"]) == 0
     again = folder / "second/build" / name / artifact
-    assert again.read_bytes() == source.read_bytes()
+    expected = source.read_bytes()
+    if artifact.startswith("paimon/"):
+        # Its ids come into a lock, and what is locked says so.
+        expected = read_table_schema(json.loads(expected)).of_version(1).to_text().encode()
+    assert again.read_bytes() == expected
 
 
 def test_build_again_a_lance_table_that_has_evolved(folder: Path) -> None:

@@ -24,6 +24,7 @@ NOT_EXACT = {
     r"write (?![`'\"]|it in quotes)": "in words",
     r"`schemac|see `schemac": "a command",
     r".*…": "with a gap in it",
+    r".*, for example": "an example",
 }
 """Helps that do not say what to write, and why."""
 EXACT = {

@@ -3,6 +3,7 @@
 import random
 import re
 from io import StringIO
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,57 @@ def test_keep_the_meaning_of_many_manifests(text: str) -> None:
     _keep_laws_of_written(text)
 
 
+SCALARS = {
+    **{style: "text" if style == "plain" else f"{style}text{style}" for style in ("plain", "'", '"')},
+    "plain lines": "one\n{0}  two",
+    "quoted lines": '"one\n{0}  two"',
+    **{
+        f"{style}{chomping}{comment}{len(lines)}": f"{style}{chomping}{comment}\n" + "\n".join(lines)
+        for style in ("|", ">")
+        for chomping in ("", "-", "+", "2", "2-")
+        for comment in ("", "  # why")
+        for lines in (("{0}  one",), ("{0}  one", "", "{0}    two"), ("{0}  one", "{0}  two", ""))
+    },
+}
+"""A value of each style, below a key that stands `{0}` deep."""
+PLACES = (
+    ("name: a\nfields: []\ndescription: ", ""),
+    ("name: a\nfields:\n  - name: b\n    type: Int8\n    description: ", "    "),
+    ("name: a\nfields:\n  - type: Int8\n    name: b\n    extra:\n      a.org/b: ", "      "),
+    ("name: a\nfields:\n  - type: Int8\n    name: b\n    extra:\n      a.org/b:\n        - ", "        "),
+    ("name: a\nfields:\n  - type: Int8\n    extra: {}\n    name: ", "    "),
+    ("fields:\n  - {name: b, type: Int8}\n---\nfields: []\nname: ", ""),
+)
+ENDS = ("", "\n", "\n\n", " ", "\n  ", "\n\n  ", "\n# end", "\n\n# end\n", "  # here", "\n---")
+
+
+@pytest.mark.parametrize("scalar", SCALARS)
+def test_keep_any_value_at_the_end_of_a_text(scalar: str) -> None:
+    for (start, indent), end, line_end in product(PLACES, ENDS, ("\n", "\r\n")):
+        text = (start + SCALARS[scalar].format(indent) + end).replace("\n", line_end)
+        report = Report()
+        before = [one.value for one in parse(SourceText(text), report)]
+        laid_out = formatted(text)
+        assert report.has_errors or [one.value for one in parse(SourceText(laid_out), Report())] == before
+        assert formatted(laid_out) == laid_out, (text, laid_out)
+
+
+def test_format_the_other_files_where_one_is_a_mistake_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(text: str, name: str) -> str:
+        if name == "b.yaml":
+            raise AssertionError(name)
+        return formatted(text, name)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("schemac.cli.command_fmt.formatted", failing)
+    for name in "abc":
+        Path(f"{name}.yaml").write_text("fields:\n- {name: x,   type: Int8}\n")
+    assert main(["fmt"]) == 3
+    assert ["x,   type" in Path(f"{name}.yaml").read_text() for name in "abc"] == [False, True, False]
+
+
 LONG = "a" * 70
 STYLE = {
     "name: a\nfields:\n- type: {kind: 'Int32'}\n  name:   \"b\"\n": "name: a\nfields:\n  - name: b\n    type: Int32\n",
@@ -168,7 +220,7 @@ def test_lay_out_files(
     path.write_text("fields:\n- {name:   a, type: Int32}\n")
     other.write_text("services:   {}\n")
     assert main(["fmt", "--check"]) == 1
-    assert capsys.readouterr() == ("a.yaml\n", "would lay out 1 file; 1 file unchanged\n")
+    assert capsys.readouterr() == ("a.yaml\n", "would reformat 1 file; 1 file unchanged\n")
     assert main(["fmt", "--diff"]) == 1
     assert "+  - {name: a, type: Int32}\n" in capsys.readouterr().out
     assert path.read_text() == "fields:\n- {name:   a, type: Int32}\n"

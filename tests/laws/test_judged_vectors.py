@@ -63,4 +63,4 @@ def test_read_usual_vectors_at_once(data_type: pa.DataType) -> None:
     assert scalar is not None
     assert scalar.many is not None
     assert scalar.many(["0.25", "0", "-3.5e-2", "17"]) is not None
-    assert scalar.many(["0.25", "-0.0"]) is None
+    assert repr(scalar.many(["0.25", "-0.0"])) == "[0.25, -0.0]"

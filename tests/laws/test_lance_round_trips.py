@@ -11,7 +11,7 @@ from lance.schema import LanceSchema
 
 import schemac
 from schemac import Dataset
-from schemac.engines.lance.artifact import to_bytes
+from schemac.engines.lance.artifact import to_bytes, to_message
 from schemac.engines.lance.reader_schema import to_arrow
 from tests.conformance.oracle import split
 from tests.effort import law
@@ -70,7 +70,7 @@ def _with_json(schema: pa.Schema) -> pa.Schema:
 @given(texts())
 def test_read_messages_as_lance_does(text: str) -> None:
     dataset = taken(text)
-    message = to_bytes(dataset._compilation.lowered)
+    message = to_bytes(to_message(dataset._compilation.lowered))
     assert shapes(to_arrow(dataset.to_lance())) == shapes(as_lance_reads(message))
 
 

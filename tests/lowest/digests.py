@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from schemac.project.configuration import Project
-from schemac.project.options import Options
+from schemac.project.options import CompileOptions
 from schemac.project.stages import compile_source
 from schemac.source.report import Report
 from schemac.source.text import decode_text
@@ -22,7 +22,9 @@ def digests() -> list[str]:
     for path in MANIFESTS:
         report = Report()
         source = decode_text(path.read_bytes(), path.name, report)
-        for made in compile_source(source, Project(ROOT), Options(), report) if source is not None else ():
+        for made in (
+            compile_source(source, Project(ROOT), CompileOptions(), report) if source is not None else ()
+        ):
             shown = path.relative_to(ROOT).as_posix()
             lines += [
                 f"{shown} {made.dataset.name}/{a.path} {sha256(a.content).hexdigest()}"

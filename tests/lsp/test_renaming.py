@@ -90,10 +90,12 @@ def test_rename_what_several_files_name(tmp_path: Path) -> None:
         assert "schema: tables/customers.yaml\ndataset: clients\nreferences:\n  clients:" in pipeline
 
     session(tmp_path, act)
+    schemac(tmp_path, "lock", "--check", "tables/customers.yaml")
+    # The attribute that has another name is a change of orders.
+    schemac(tmp_path, "lock", "-q")
     assert schemac(tmp_path, "check", "--format", "json").replace("clients", "customers") == before
     after = schemac(tmp_path, "expand", "tables").replace("clients", "customers").replace("owner", "steward")
     assert after == expanded
-    schemac(tmp_path, "lock", "--check", "tables/customers.yaml")
 
 
 def test_refuse_names_that_would_not_mean_the_same(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """What editors, files and people do wrong: the server goes on, and says what it can."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from tests.lsp.editor import Editor, applied, editor, uri_of
 from tests.lsp.test_session import session
@@ -24,6 +26,46 @@ def test_go_on_after_messages_that_are_none(tmp_path: Path) -> None:
                 process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
                 uri = e.open(f"{uri_of(tmp_path)}/{len(body)}.yaml", WRONG)
                 assert [one.code for one in await e.found(uri)] == ["SC201"], body
+
+    asyncio.run(run())
+
+
+REQUESTS = (
+    *(types.TEXT_DOCUMENT_COMPLETION, types.TEXT_DOCUMENT_HOVER, types.TEXT_DOCUMENT_DEFINITION),
+    *(types.TEXT_DOCUMENT_REFERENCES, types.TEXT_DOCUMENT_PREPARE_RENAME, types.TEXT_DOCUMENT_RENAME),
+    *(types.TEXT_DOCUMENT_CODE_ACTION, types.TEXT_DOCUMENT_INLAY_HINT, types.TEXT_DOCUMENT_DOCUMENT_SYMBOL),
+    *(types.WORKSPACE_SYMBOL, types.TEXT_DOCUMENT_FORMATTING, types.WORKSPACE_EXECUTE_COMMAND),
+)
+NO_PARAMETERS: tuple[object, ...] = (
+    {},
+    [],
+    [1],
+    "x",
+    7,
+    None,
+    {"textDocument": 1, "command": []},
+    {"textDocument": {"url": "file:///a.yaml"}, "position": {"line": "x"}},
+)
+
+
+@pytest.mark.parametrize("method", REQUESTS)
+def test_answer_requests_with_other_parameters(method: str, tmp_path: Path) -> None:
+    async def run() -> None:
+        async with editor(tmp_path) as e:
+            process = e.client._server
+            assert process is not None
+            assert process.stdin is not None
+            for n, parameters in enumerate(NO_PARAMETERS):
+                asked: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+                e.client.protocol._request_futures[f"wrong {n}"] = asked  # type: ignore[assignment]
+                request = {"jsonrpc": "2.0", "id": f"wrong {n}", "method": method, "params": parameters}
+                body = json.dumps(request).encode()
+                process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+                with pytest.raises(JsonRpcException) as told:
+                    await asyncio.wait_for(asked, 20)
+                assert told.value.code == -32602, parameters
+            uri = e.open(tmp_path / "a.yaml", WRONG)
+            assert [one.code for one in await e.found(uri)] == ["SC201"], "it goes on"
 
     asyncio.run(run())
 

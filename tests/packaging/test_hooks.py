@@ -170,7 +170,7 @@ rule schemac
 build build/artifacts.json: schemac
 """),
 }  # fmt: skip
-"""The rules that the README shows, for the file that each program reads."""
+"""The rules that the guide shows, for the file that each program reads."""
 ASKED = {"make": ["make", "-q"], "ninja": ["ninja", "-n", "-v"]}
 NAMES = ("plain", "a b", "c$d", "e#f", "g:h", "i%j", "k(l)", "[t]", "é", "~u")
 

@@ -80,4 +80,8 @@ def test_find_a_field_that_is_dropped_or_renamed(folder: Path, capsys: pytest.Ca
     assert "rides.yaml: `references` of rides names id of drivers; write `to: [ident]`" in said
     assert [d["code"] for d in found(capsys, "breaking", "--against", "lock")] == ["SC343"]
     (folder / "rides.yaml").write_text(RIDES.format("drivers", "ident", "Int64"))
+    assert [d["code"] for d in found(capsys, "check")] == ["SC401"], (
+        "rides refers to another name than its lock"
+    )
+    assert main(["lock", "-q"]) == 0
     assert found(capsys, "check") == []

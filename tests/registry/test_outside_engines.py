@@ -95,7 +95,7 @@ def test_offer_an_engine_where_it_can_do_something(sqlite: Site) -> None:
     (sqlite.work / "schemac.toml").write_text('targets = ["arrow", "sqlite"]\n')
     ran = sqlite.run("plan", "trips")
     assert ran.returncode == 0
-    assert "nothing is planned: none of the targets has tables" in ran.stderr
+    assert "there is nothing to plan: none of the targets has tables" in ran.stderr
 
 
 @pytest.mark.slow

@@ -57,7 +57,7 @@ PIPELINE = """
 source: {path: wrong.<form>, format: <form>}
 schema: rides.yaml
 references: {drivers: {path: drivers.parquet, format: parquet}}
-target: {path: rides.lance}
+target: {path: rides.lance, allowEmpty: true}
 keys: check
 """
 

@@ -107,6 +107,19 @@ WAYS: dict[str, list[list[Any]]] = {
         [KEY, field("Int8", "x"), field(optional("Date"), "d")],
         [KEY, field("Int8", "x"), field({"kind": "Struct", "fields": [field(optional("Date"), "e", **{"schemac.dev/renamedFrom": "d"})]}, "w")],
     ],
+    "a struct made of what came later, which has left it since": [
+        [KEY, field("Int8", "x")],
+        [KEY, field("Int8", "x"), field(optional("Date"), "d")],
+        [KEY, field("Int8", "x"), field({"kind": "Struct", "fields": [field(optional("Date"), "e", **{"schemac.dev/renamedFrom": "d"})]}, "w")],
+        [KEY, field("Int8", "x"), field({"kind": "Struct", "fields": [field(optional("Date"), "e"), field(optional("Int8"), "z")]}, "w")],
+        [KEY, field("Int8", "x"), field({"kind": "Struct", "fields": [field(optional("Int8"), "z")]}, "w")],
+    ],
+    "a struct made of a field that has left it since": [
+        [KEY, field("Int8", "x")],
+        [KEY, field({"kind": "Struct", "fields": [field("Int8", "e", **{"schemac.dev/renamedFrom": "x"})]}, "w")],
+        [KEY, field({"kind": "Struct", "fields": [field("Int8", "e"), field(optional("Int8"), "z")]}, "w")],
+        [KEY, field({"kind": "Struct", "fields": [field(optional("Int8"), "z")]}, "w")],
+    ],
     "dropped, and another of its name": [
         [KEY, field("Int8", "x")],
         [KEY],

@@ -141,6 +141,13 @@ def again(path: str, lock: LockedDataset) -> None:
     migrate(path, lock, QUIET)
 
 
+def restore(path: str, lock: LockedDataset) -> None:
+    """Go back to the version before anything was changed; afterwards nobody goes on from there but `apply`."""
+    lance.dataset(path, version=PREPARED).restore()
+
+
+PREPARED = 3
+"""The version of the table that `prepared` makes."""
 WRITERS: tuple[Writer, ...] = (
     append, update, merge_insert, merge_part, delete, compact, index, overwrite, again,
 )  # fmt: skip
@@ -246,6 +253,28 @@ def test_lose_nothing_at_any_moment(tmp_path: Path, name: str) -> None:
         for moment in range(count):
             for is_killed in (False, True):
                 hold(path, lock, writer, moment, is_killed=is_killed)
+
+
+@pytest.mark.parametrize("name", NEW)
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_begin_again_after_a_restore(tmp_path: Path, name: str, is_killed: bool) -> None:
+    """At every moment but after the last commit, whose result somebody then takes back."""
+    path, lock = prepared(tmp_path, name)
+    assert lance.dataset(path).version == PREPARED
+    there = expected(path, lock, compact)
+    told = moments(path, lock)
+    for moment in range(len(told) - 1):
+        here = f"{path}.{moment}"
+        shutil.copytree(path, here)
+        try:
+            migrate(here, lock, stop_at(moment, restore, here, lock, is_killed=is_killed))
+        except _KilledError:
+            migrate(here, lock, QUIET)
+        data = lance.dataset(here)
+        assert content(here) == there, told[moment]
+        assert data.config() == {}, told[moment]
+        assert {"of_x"} == {found.name for found in data.describe_indices()}, told[moment]
+        shutil.rmtree(here)
 
 
 @pytest.mark.parametrize("way", ["append", "update", "merge_insert", "delete", "compact"])

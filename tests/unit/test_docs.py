@@ -11,7 +11,9 @@ import pytest
 import schemac
 import schemac.pipeline
 from docs.external import requests
-from docs.markdown import shown, table
+from docs.markdown import captioned, table
+from docs.pictures import FOLDER as PICTURES
+from docs.pictures import pictures, svg
 from docs.site import pages, write
 from schemac.attributes.registry import ATTRIBUTES, OPEN, domain_of
 from schemac.cli.main import COMMANDS
@@ -101,7 +103,9 @@ def test_link_to_pages_that_exist() -> None:
             if "://" not in link:
                 yield posixpath.normpath(posixpath.join(posixpath.dirname(path), link))
 
-    broken = {path: [target for target in targets(path) if target not in made()] for path in made()}
+    pictures_of_site = {f"pictures/{name}.svg" for name in pictures()}
+    known = {*made(), *pictures_of_site}
+    broken = {path: [target for target in targets(path) if target not in known] for path in made()}
     assert {path: missing for path, missing in broken.items() if missing} == {}
 
 
@@ -114,9 +118,16 @@ def test_leave_no_page_of_before(tmp_path: Path) -> None:
     )
 
 
+def test_keep_the_pictures_fresh() -> None:
+    drawn = {f"{name}.svg": svg(picture) for name, picture in pictures().items()}
+    assert {file.name: file.read_text(encoding="utf-8") for file in PICTURES.iterdir()} == drawn, (
+        "write them with `python -m docs.pictures`"
+    )
+
+
 def test_name_the_examples() -> None:
-    assert shown("```yaml wrong\na: 1\n```\n") == "Wrong:\n\n```yaml\na: 1\n```\n"
-    assert shown("```csv rides.csv\na\n```\n") == "`rides.csv`:\n\n```text\na\n```\n"
+    assert captioned("```yaml wrong\na: 1\n```\n") == "Wrong:\n\n```yaml\na: 1\n```\n"
+    assert captioned("```csv rides.csv\na\n```\n") == "`rides.csv`:\n\n```text\na\n```\n"
     assert table(("a",), [("x|y",)]).endswith("| x\\|y |")
 
 

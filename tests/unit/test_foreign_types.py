@@ -489,3 +489,35 @@ def test_answer_a_word_of_its_own_before_a_kind_that_looks_like_it(text: str) ->
     (found,) = schemac.check_text(f"fields: [{{name: a, type: {text}}}]")
     assert found.help == suggest_type(text)
     assert "fixedLength" in found.help
+
+
+PARTS = (
+    "string",
+    "bigint",
+    "decimal(10,2)",
+    "array<int>",
+    "list<item: int8 not null>",
+    "ARRAY<INT NOT NULL>",
+)
+AROUND = (
+    "{}",
+    "array<{}>",
+    "array<{} not null>",
+    "map<string,{}>",
+    "map<string, {} not null>",
+    "struct<x:{}>",
+    "struct<x: {} not null>",
+    "List[{}]",
+    "Vec<{}>",
+)
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("part", PARTS)
+def test_guess_nothing_in_a_safe_fix(around: str, part: str) -> None:
+    """A safe fix makes nothing optional that its author has not written as optional, at the outermost level or within."""
+    text = f"fields:\n  - {{name: a, type: {quoted(around.format(part))}}}\n"
+    fixes = [d.fix for d in schemac.check_text(text) if d.fix is not None]
+    written = "".join(edit.text for fix in fixes for edit in fix.edits)
+    assert fixes or around.format(part) == "string"
+    assert [fix.is_safe for fix in fixes] == ["Option" not in written] * len(fixes), written

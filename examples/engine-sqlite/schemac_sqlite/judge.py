@@ -33,7 +33,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     old, new = change.old_slot, change.new_slot
     slot = new if new is not None else old
     if change.fact in TIGHTENED:
-        return tightened(change)
+        return tightened(change, pair)
     if change.fact in _TOLD or change.fact in DATASET_FACTS:
         return SAFE
     if change.fact in ATTRIBUTE_FACTS:

@@ -46,19 +46,19 @@ _WRITE_ANEW = "rewrite the files, or add a new field beside the old one"
 
 def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Return what a change means for files that are there."""
-    found = _judge(change)
+    found = _judge(change, pair)
     is_cast = change.fact in _SHAPES and found.outcome is not Outcome.REFUSED
     if is_cast and _is_in_list_view(change.new_slot or change.old_slot):
         return Judgement(Outcome.REWRITE, "pyarrow cannot cast inside list views", "rewrite the files")
     return found
 
 
-def _judge(change: Change) -> Judgement:
+def _judge(change: Change, pair: VersionPair | None) -> Judgement:
     old, new = change.old_slot, change.new_slot
     if change.fact in _NOTHING:
         return SAFE
     if change.fact in TIGHTENED:
-        return tightened(change)
+        return tightened(change, pair)
     if old is not None and new is not None:
         if change.fact in TYPE_FACTS:
             return _type(old, new)

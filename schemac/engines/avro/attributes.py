@@ -22,6 +22,7 @@ ALIASES = Attribute[list[str]](
     f"{DOMAIN}/aliases",
     Annotated[list[Annotated[str, Bounds(pattern=f"^{_NAME}$")]], Bounds(min_length=1)],
     "names that the field has in data that is there",
+    example="[old_name]",
 )
 DEFAULT = Attribute[Any](
     f"{DOMAIN}/default",

@@ -31,7 +31,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         reason = "data that was written under an alias cannot be found without it"
         return Judgement(Outcome.REFUSED, reason, "keep the alias")
     if change.fact in TIGHTENED:
-        return tightened(change)
+        return tightened(change, pair)
     if change.fact in _NOTHING:
         return SAFE
     if change.fact in PROPERTY_FACTS:

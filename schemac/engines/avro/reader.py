@@ -16,10 +16,13 @@ from schemac.attributes.attribute import KEY_PATTERN
 from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.avro.artifact import TYPE
 from schemac.engines.avro.attributes import ALIASES, DEFAULT, NAMESPACE
+from schemac.engines.avro.defaults import fits
+from schemac.engines.avro.leaves import leaf_of
 from schemac.engines.avro.named_types import MalformedError, NamedTypes, full_name, members_of, of_path
-from schemac.engines.json_values import JSON_TYPE
-from schemac.importers.constraining import enumerated, fitting
+from schemac.importers.constraining import enumerated, fitting, typed
 from schemac.importers.importer import Imported, Importer, Notes, refuse
+from schemac.importers.json_file import double
+from schemac.importers.type_texts import any_json
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.source.json_object import Json
 from schemac.source.report import Report
@@ -52,7 +55,7 @@ _DEEPEST = 100
 def read(path: Path, report: Report) -> Imported | None:
     """Read the records of a file; one may stand in a union, as in a list of types that are named before they are used."""
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes(), parse_float=double)
     except (ValueError, RecursionError) as error:
         refuse(path, f"it is no JSON: {error}", report)
         return None
@@ -96,12 +99,25 @@ class _Reader:
         extra = _extra(member)
         if member.get("aliases"):
             extra[ALIASES.key] = member["aliases"]
-        if member.get("default") is not None:
-            extra[DEFAULT.key] = member["default"]
         if member.get("order", "ascending") != "ascending":
             self._notes.add(path, f"not kept: the order {member['order']}")
         tree, of_type = _without_extra(self._type(member["type"], namespace, path))
+        if member.get("default") is not None:
+            extra |= self._default(member["default"], tree, of_type, path)
         return {"name": member["name"], "type": tree, "extra": {**of_type, **extra}}
+
+    def _default(self, value: Any, tree: Json, of_type: Json, path: FieldPath) -> Json:
+        """Return the default of a field as an attribute; where the field holds any value of JSON, that of its text."""
+        inner = tree["inner"] if tree["kind"] == "Option" else tree
+        if _with_extra(inner, of_type) == any_json():
+            return {DEFAULT.key: json.dumps(value, ensure_ascii=False)}
+        if not _fits(value, tree):
+            self._notes.add(
+                path,
+                f"not kept: the default {json.dumps(value, ensure_ascii=False)[:200]}, which is no value of its type",
+            )
+            return {}
+        return {DEFAULT.key: value}
 
     def _type(self, type_: Any, namespace: str, path: FieldPath) -> Json:
         found = self._any_type(type_, namespace, path)
@@ -116,7 +132,8 @@ class _Reader:
             if len(others) != 1 or len(type_) > 2:
                 shown = ", ".join(str(b.get("type") if isinstance(b, dict) else b) for b in type_)
                 self._types.declare_all(type_, namespace, path)
-                return self._any(path, f"the union of {shown or 'nothing'}")
+                found = self._any(path, f"the union of {shown or 'nothing'}")
+                return {"kind": "Option", "inner": found} if len(others) < len(type_) else found
             inner = self._type(others[0], namespace, path)
             return {"kind": "Option", "inner": inner} if len(type_) > 1 else inner
         if isinstance(type_, str):
@@ -143,8 +160,7 @@ class _Reader:
     def _any(self, path: FieldPath, what: str) -> Json:
         """Return the type of any value, which the field takes."""
         self._notes.add(path, f"any value of JSON; not kept: {what}")
-        found: Json = json.loads(json.dumps(JSON_TYPE))
-        return found
+        return any_json()
 
     def _complex(self, type_: Json, namespace: str, path: FieldPath) -> Json:
         match type_["type"]:
@@ -225,6 +241,30 @@ def _as_kept(type_: Json, found: Json) -> Json:
         entry["fields"] if entry.get("kind") == "Struct" and len(entry["fields"]) == 2 else (None, None)
     )
     return {**tree, "keyType": _part_of(key), "valueType": _part_of(value)} if key and value else found
+
+
+def _fits(value: Any, tree: Json) -> bool:
+    """Whether a default is a value of the type that a field is read as, for that is what it is written as."""
+    match tree["kind"]:
+        case "Option":
+            return value is None or _fits(value, tree["inner"])
+        case "List":
+            return isinstance(value, list) and all(_fits(item, tree["itemType"]) for item in value)
+        case "Map" if tree["keyType"]["kind"] == "String":
+            return isinstance(value, dict) and all(_fits(item, tree["valueType"]) for item in value.values())
+        case "Struct":
+            return isinstance(value, dict) and all(_fits_member(value, member) for member in tree["fields"])
+    declared = typed(tree)
+    leaf = leaf_of(declared) if declared is not None else None
+    if leaf is None:
+        return False
+    return fits(value, {"type": leaf.type, "size": leaf.size} if leaf.type == "fixed" else leaf.type)
+
+
+def _fits_member(value: Json, member: Json) -> bool:
+    if member["name"] in value:
+        return _fits(value[member["name"]], member["type"])
+    return member["type"]["kind"] == "Option" or DEFAULT.key in member.get("extra", {})
 
 
 def _part_of(member: Json) -> Json:

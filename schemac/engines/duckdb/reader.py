@@ -7,7 +7,9 @@ Source: DuckDB's documentation, "Data Types"; the Arrow types that DuckDB itself
 from functools import partial
 
 from schemac.engines.sql_rules import (
+    Found,
     Rule,
+    SqlType,
     binary,
     decimals,
     plain,
@@ -22,6 +24,13 @@ from schemac.physical.arrow import pa
 
 _ZONE = "not kept: the zone of each time"
 _HUGE = "not kept: the type {}, which has values with 39 digits"
+
+
+def _timestamp(written: SqlType) -> Found:
+    """Judge a timestamp by its digits after the second: DuckDB stores them in the next unit that has as many, in nanoseconds at most."""
+    digits = written.numbers[0] if written.numbers else 6
+    unit = next((unit for most, unit in ((0, "s"), (3, "ms"), (6, "us")) if digits <= most), "ns")
+    return Found(pa.timestamp(unit))
 
 
 _RULES: dict[str, Rule] = {
@@ -47,8 +56,7 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("TEXT", "NVARCHAR", "VARCHAR"), plain(lambda: pa.string())),
     "VARBINARY": binary,
     "DATE": plain(lambda: pa.date32()),
-    "TIMESTAMP": plain(lambda: pa.timestamp("us")),
-    "TIMESTAMPNTZ": plain(lambda: pa.timestamp("us")),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMPNTZ"), _timestamp),
     "TIMESTAMP_S": plain(lambda: pa.timestamp("s")),
     "TIMESTAMP_MS": plain(lambda: pa.timestamp("ms")),
     "TIMESTAMP_NS": plain(lambda: pa.timestamp("ns")),

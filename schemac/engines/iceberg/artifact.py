@@ -101,7 +101,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     if odf.DESCRIPTION.key in dataset.schema.extra:
         emission.lose(None, "the description", "nothing", artifact=SCHEMA_FILE)
     made = [Artifact(SCHEMA_FILE, text_of(schema).encode())]
-    statements = ddl(dataset, schema, format_version(dataset.schema.extra), emission)
+    statements = ddl(compilation, schema, format_version(dataset.schema.extra), emission)
     if statements:
         made.append(Artifact(DDL_FILE, statements.encode()))
     return made

@@ -23,8 +23,8 @@ _TYPE = r"^(uuid|variant|(geometry|geography)(\([^()]+\))?)$"
 
 FORMAT_VERSION = Attribute[int](
     f"{DOMAIN}/formatVersion",
-    Literal[2, 3],
-    "format version of the table; the default is 2",
+    Literal[1, 2, 3],
+    "format version of the table; a new table gets 2 by default, and one that is there keeps its own",
     on_field=False,
     on_schema=True,
 )
@@ -34,6 +34,7 @@ IDENTIFIER_FIELDS = Attribute[list[str]](
     "paths of the fields that identify a row, if not the primary key; an empty list for none",
     on_field=False,
     on_schema=True,
+    example="[id]",
 )
 TABLE_PROPERTIES = Attribute[dict[str, str]](
     f"{DOMAIN}/tableProperties",
@@ -42,6 +43,7 @@ TABLE_PROPERTIES = Attribute[dict[str, str]](
     is_of_storage=True,
     on_field=False,
     on_schema=True,
+    example="{write.format.default: parquet}",
 )
 TYPE = Attribute[str](
     f"{DOMAIN}/type",

@@ -17,7 +17,7 @@ from schemac.engines.iceberg.types import FORMAT_3, NestedField
 from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
 from schemac.evolution.castability import castability, is_lossless_by_calendar
 from schemac.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
-from schemac.evolution.constraints import TIGHTENED, tightened
+from schemac.evolution.constraints import TIGHTENED, tightened, verify_of
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
@@ -50,7 +50,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         # Another change is to blame, and says so.
         return SAFE
     if change.fact in TIGHTENED:
-        return tightened(change)
+        return tightened(change, pair, verify_of(change))
     if change.fact in _KEY_FACTS or change.key in _key_attributes():
         return _identifiers(pair)
     old, new = change.old_slot, change.new_slot

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from schemac.engines.iceberg.types import IcebergSchema
 
 Path = Sequence[str]
+NAME_MAPPING = "schema.name-mapping.default"
+"""The table property that says which field a column of a file without ids is."""
 
 
 def full_name(path: Path) -> str:

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.own import TABLE_RECORD
 from schemac.engines.iceberg import attributes
+from schemac.engines.iceberg.names import NAME_MAPPING
 from schemac.engines.iceberg.read import TableMetadata, UnreadableError, parse_metadata, parse_schema
 from schemac.engines.iceberg.sources import metadata_file
 from schemac.engines.iceberg.types import (
@@ -36,8 +38,8 @@ from schemac.logical.path import FieldPath, Part, dotted
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 
-_NOT_KEPT = frozenset({"comment", "format-version"})
-"""Properties that the manifest says in its own words."""
+_NOT_KEPT = TABLE_RECORD | {"comment", "format-version", NAME_MAPPING}
+"""Properties that the manifest says in its own words, what a table says of itself, and the mapping of names to its ids."""
 
 
 def read(path: Path, report: Report) -> Imported | None:
@@ -101,7 +103,7 @@ def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, di
     comment = metadata.properties.get("comment")
     if comment is not None:
         extra[DESCRIPTION.key] = comment
-    if metadata.format_version > FORMAT_2:
+    if metadata.format_version != FORMAT_2:
         extra[attributes.FORMAT_VERSION.key] = metadata.format_version
     if schema.identifier_ids:
         paths = {id: path for path, id in lifting.ids.items()}

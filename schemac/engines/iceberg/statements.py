@@ -9,8 +9,9 @@ Source: `SparkTypeToType` and `TypeUtil.assignFreshIds` of github.com/apache/ice
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from schemac.artifacts.emission import Emission
+from schemac.artifacts.emission import Compilation, Emission
 from schemac.attributes import odf
+from schemac.attributes.own import TABLE_VERSION
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.numbering import fresh_ids
 from schemac.engines.iceberg.types import (
@@ -24,7 +25,6 @@ from schemac.engines.iceberg.types import (
     Struct,
 )
 from schemac.engines.spark_sql import create_table, literal, quoted_name, table_name, taken_literally
-from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 
 DDL_FILE = "iceberg/create_table.sql"
@@ -45,8 +45,9 @@ _PLAIN = {
 }
 
 
-def ddl(dataset: LogicalDataset, schema: IcebergSchema, format_version: int, emission: Emission) -> str:
+def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, emission: Emission) -> str:
     """Return the file of statements, each with a semicolon at the end of its last line; empty where Spark has no words for it."""
+    dataset = compilation.dataset
     fields = list(_with_slots(schema.columns, dataset.columns))
     wordless = [
         (slot, field) for slot, field in fields if not field.type.fields and _word(field.type) is None
@@ -60,14 +61,17 @@ def ddl(dataset: LogicalDataset, schema: IcebergSchema, format_version: int, emi
         _lose(slot, field, emission)
     if dataset.columns and fresh_ids(schema) != {field.id: field.id for _, field in schema.preorder()}:
         emission.lose(None, "the numbering of the fields", "Iceberg's own", artifact=DDL_FILE)
-    statements = _statements(dataset, schema, format_version)
+    statements = _statements(compilation, schema, format_version)
     return "".join(f"{statement};\n" for statement in taken_literally(statements))
 
 
-def _statements(dataset: LogicalDataset, schema: IcebergSchema, format_version: int) -> Iterator[str]:
+def _statements(compilation: Compilation, schema: IcebergSchema, format_version: int) -> Iterator[str]:
+    dataset = compilation.dataset
     extra, table = dataset.schema.extra, table_name(dataset.name)
     columns = [_column(column) for column in schema.columns]
     comment, properties = odf.DESCRIPTION.read(extra), _properties(extra, format_version)
+    if compilation.locked_number is not None:
+        properties[TABLE_VERSION] = str(compilation.locked_number)
     yield create_table(dataset.name, columns, "iceberg", comment, properties)
     if schema.identifier_ids:
         names = [

@@ -6,6 +6,7 @@ Layer: engines.
 from collections.abc import Mapping
 
 from schemac.artifacts.emission import Emission
+from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.artifact import fields_by_slot, format_version, to_schema
 from schemac.engines.iceberg.codes import ICEBERG_LOSS
 from schemac.engines.iceberg.types import IcebergSchema, NestedField
@@ -33,6 +34,11 @@ def fields_of(version: SchemaVersion) -> Mapping[Slot, NestedField]:
 def format_of(version: SchemaVersion) -> int:
     """Return the version of the format that a schema version is for."""
     return format_version(version.dataset.schema.extra)
+
+
+def asked_format(version: SchemaVersion) -> int | None:
+    """Return the version of the format that a schema asks for; None where a table of any format will do."""
+    return attributes.FORMAT_VERSION.read(version.dataset.schema.extra)
 
 
 def _compiled(version: SchemaVersion) -> tuple[IcebergSchema, tuple[Diagnostic, ...]]:

@@ -14,6 +14,7 @@ from schemac.attributes.family import Family
 from schemac.constraints.values import limits_of
 from schemac.engines.json_values import LARGEST_BRAIN_FLOAT
 from schemac.engines.jsonschema.words import floating, nearest_float
+from schemac.importers.json_file import Beyond
 from schemac.logical.model import LogicalType
 from schemac.source.json_object import Json
 
@@ -33,15 +34,25 @@ def attributes_told(schema: Mapping[str, Any], type_: LogicalType) -> Json:
     schema = _current(schema)
     for word, attribute in KEYWORDS.items():
         value = schema.get(word)
-        if value is None or family not in (attribute.fits or ()) or _is_of_type(word, value, type_):
+        if (
+            value is None
+            or _is_beyond(value)
+            or family not in (attribute.fits or ())
+            or _is_of_type(word, value, type_)
+        ):
             continue
         if family is Family.BYTES:
             # The keyword counts the characters of base64.
             continue
         found[attribute.key] = _written(value, family)
-    if "const" in schema and family in (KEYWORDS["enum"].fits or ()):
+    if "const" in schema and not _is_beyond(schema["const"]) and family in (KEYWORDS["enum"].fits or ()):
         found[KEYWORDS["enum"].key] = _written([schema["const"]], family)
     return found
+
+
+def _is_beyond(value: Any) -> bool:
+    """Whether a number, or one in a list, is one that no type has."""
+    return any(isinstance(one, Beyond) for one in (value if isinstance(value, list) else [value]))
 
 
 def redundant(schema: Mapping[str, Any], type_: LogicalType) -> set[str]:

@@ -19,11 +19,12 @@ from schemac.attributes.attribute import KEY_PATTERN
 from schemac.attributes.constraints import ENUM
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.own import DEPRECATED
-from schemac.engines.json_values import JSON_TYPE
 from schemac.engines.jsonschema.narrowing import attributes_told, is_own, redundant
 from schemac.engines.jsonschema.words import TYPE, leaf
 from schemac.importers.constraining import enumerated, fitting, typed
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
+from schemac.importers.json_file import exact_number
+from schemac.importers.type_texts import any_json
 from schemac.logical.path import FieldPath, Part
 from schemac.source.json_object import Json
 from schemac.source.report import Report
@@ -32,34 +33,12 @@ from schemac.source.text import decode_text
 
 _KEY = re.compile(KEY_PATTERN)
 _SILENT = frozenset(
-    [
-        "$schema",
-        "$id",
-        "$anchor",
-        "$comment",
-        "$defs",
-        "definitions",
-        "title",
-        "description",
-        "examples",
-        "readOnly",
-        "writeOnly",
-        "type",
-        "properties",
-        "required",
-        "items",
-        "additionalProperties",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "$ref",
-        "propertyNames",
-        "unevaluatedProperties",
-        "nullable",
-        "deprecated",
-    ]
-)
-"""Keywords that are read, or say nothing of values."""
+    ["$schema", "$id", "$anchor", "$dynamicAnchor", "$comment", "$defs", "definitions", "title", "description", "type", "allOf",
+     "$ref", "nullable", "deprecated"]
+)  # fmt: skip
+"""Keywords that are read for every type, or say nothing of values."""
+_OF_STRUCTS = frozenset({"properties", "required"})
+_CHOICES = ("anyOf", "oneOf")
 _DEEPEST = 100
 
 
@@ -73,7 +52,7 @@ def read(path: Path, report: Report) -> Imported | None:
     if source is None:
         return None
     try:
-        document = json.loads(source.content, parse_float=Decimal)
+        document = json.loads(source.content, parse_float=exact_number)
         json.dumps(document, default=str, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         span = Span(error.pos, error.pos + 1)
@@ -101,6 +80,8 @@ class _Reader:
         self._notes = Notes()
         self._open: list[str] = []
         """References that are being read."""
+        self._null: dict[str, bool] = {}
+        """By reference, whether null is a value of what it names; in a circle it is not."""
 
     def table(self) -> Imported:
         """Read the whole document."""
@@ -116,7 +97,7 @@ class _Reader:
         title = schema.get("title")
         tree: Json = {"fields": self._members(schema, ())}
         extra = _extra(schema)
-        self._note_rest(schema, (), frozenset())
+        self._note_rest(schema, (), _OF_STRUCTS)
         return Imported(
             {**tree, **({"extra": extra} if extra else {})},
             name=title if isinstance(title, str) else None,
@@ -156,18 +137,18 @@ class _Reader:
         found, opened = self._resolved(schema, path)
         self._open += opened
         try:
-            found, is_null = _without_null(found)
-            choice = found.get("anyOf", found.get("oneOf"))
-            if isinstance(choice, list) and len(choice) == 1 and "type" not in found:
-                inner = {key: value for key, value in found.items() if key not in ("anyOf", "oneOf")}
-                tree, extra, is_inner_null = self._slot(choice[0], path)
-                return tree, {**extra, **_extra(inner)}, is_null or is_inner_null
+            is_null = self._takes_null(found)
+            found = _without_null(found)
+            chosen = [key for key in _CHOICES if key in found]
+            if len(chosen) == 1 and len(found[chosen[0]]) == 1 and not _says_type(found):
+                inner = {key: value for key, value in found.items() if key != chosen[0]}
+                tree, extra, _ = self._slot(found[chosen[0]][0], path)
+                self._note_rest(inner, path, frozenset())
+                return tree, {**extra, **_extra(inner)}, is_null
             tree = self._type(found, path)
         finally:
             del self._open[len(self._open) - len(opened) :]
         extra = {**tree.pop("extra", {}), **_extra(found)}
-        if isinstance(found.get("enum"), list) and "type" in found:
-            is_null = is_null and None in found["enum"]
         if tree["kind"] == "Null":
             return tree, extra, True
         return tree, extra, is_null
@@ -178,11 +159,11 @@ class _Reader:
             extra, _ = self._constraints(schema, dict(kept), path)
             return _with_extra(dict(kept), extra)
         if isinstance(schema.get("properties"), dict) and schema.get("type", "object") == "object":
-            self._note_rest(schema, path, frozenset())
+            self._note_rest(schema, path, _OF_STRUCTS)
             return {"kind": "Struct", "fields": self._members(schema, path)}
         match schema.get("type"):
             case "object" if isinstance(schema.get("additionalProperties"), dict):
-                self._note_rest(schema, path, frozenset())
+                self._note_rest(schema, path, frozenset({"additionalProperties", "propertyNames"}))
                 value = self._part(schema["additionalProperties"], (*path, Part.VALUE))
                 tree = kept if isinstance(kept, dict) else {"kind": "Map", "keyType": self._key(schema, path)}
                 return {**tree, "valueType": value}
@@ -228,7 +209,7 @@ class _Reader:
         tree: Json = {"kind": "List", "itemType": self._part(schema["items"], (*path, Part.ITEM))}
         tree = {**tree, "fixedLength": least} if is_fixed else tree
         extra, words = self._constraints(schema, tree, path)
-        self._note_rest(schema, path, words)
+        self._note_rest(schema, path, words | {"items"})
         return _with_extra(tree, extra)
 
     def _any(self, schema: Json, path: FieldPath) -> Json:
@@ -242,15 +223,41 @@ class _Reader:
             text = json.dumps(rest, default=float, ensure_ascii=False)
             shown = text if len(text) <= 200 else f"{text[:200]}…"
             self._notes.add(path, f"any value of JSON; not kept: {shown}")
-        return {**JSON_TYPE, "extra": dict(JSON_TYPE["extra"])}
+        return any_json()
 
     def _note_rest(self, schema: Json, path: FieldPath, told: frozenset[str]) -> None:
         """Say which keywords are not kept."""
         for key in schema:
-            if key not in _SILENT and key not in told and "/" not in key:
+            if key not in _SILENT and key not in told and "/" not in key and not _says_nothing(key, schema):
                 self._notes.add(path, f"not kept: {_shown(key, schema)}")
         if schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False:
             self._notes.add(path, "not kept: that there are no other properties")
+        needed = schema.get("required") if "required" in told else None
+        for name in needed if isinstance(needed, list) else ():
+            if name not in schema["properties"]:
+                self._notes.add(path, f"not kept: that there is the property {name}")
+
+    def _takes_null(self, schema: Any) -> bool:
+        """Whether null is a value of a schema, as far as its types, values and choices say."""
+        if not isinstance(schema, dict):
+            return schema is True
+        named = schema.get("type")
+        names = [named] if isinstance(named, str) else named if isinstance(named, list) else []
+        said: list[bool] = [schema.get("nullable") is True or "null" in names] if names else []
+        if isinstance(schema.get("enum"), list):
+            said.append(None in schema["enum"])
+        if "const" in schema:
+            said.append(schema["const"] is None)
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#"):
+            if reference not in self._null:
+                self._null[reference] = False
+                self._null[reference] = self._takes_null(self._target(reference))
+            said.append(self._null[reference])
+        choices = [schema[key] for key in _CHOICES if isinstance(schema.get(key), list)]
+        said += [any(self._takes_null(one) for one in choice) for choice in choices]
+        parts = schema["allOf"] if isinstance(schema.get("allOf"), list) else []
+        return all([*said, *(self._takes_null(one) for one in parts)])
 
     def _resolved(self, schema: Any, path: FieldPath, around: Sequence[str] = ()) -> tuple[Json, list[str]]:
         """Return a schema without references and `allOf`, and the references that it came through, behind those around it."""
@@ -288,7 +295,17 @@ class _Reader:
         """Say what the second of two schemas says with a word that the first one has with another value."""
         for key in other if isinstance(other, dict) and not is_own(one) else ():
             is_said = key in one and one[key] != other[key] and "/" not in key
-            if is_said and (key == "type" or key not in _SILENT):
+            if (
+                is_said
+                and key == "properties"
+                and isinstance(one[key], dict)
+                and isinstance(other[key], dict)
+            ):
+                # They are put together, but a property that both have is that of the first.
+                for name in other[key]:
+                    if one[key].get(name, other[key][name]) != other[key][name]:
+                        self._notes.add(path, f"not kept of the property {name}: {_shown(name, other[key])}")
+            elif is_said and (key == "type" or key not in _SILENT) and key != "required":
                 self._notes.add(path, f"not kept: {_shown(key, other)}")
 
     def _target(self, reference: str) -> Any:
@@ -343,21 +360,38 @@ def _merged(one: Json, other: Json) -> Json:
     return found
 
 
-def _without_null(schema: Json) -> tuple[Json, bool]:
-    """Return a schema without null, and whether it had it: in a list of types, a choice, or OpenAPI's word."""
+def _without_null(schema: Json) -> Json:
+    """Return a schema without null: in a list of types, the values, or a choice."""
     named = schema.get("type")
-    is_null = schema.get("nullable") is True
     if isinstance(named, list):
         others = [name for name in named if name != "null"]
-        is_null = is_null or len(others) < len(named)
         schema = {**schema, "type": others[0] if len(others) == 1 else others or "null"}
-    for key in ("anyOf", "oneOf"):
+    if isinstance(schema.get("enum"), list) and None in schema["enum"]:
+        values = [value for value in schema["enum"] if value is not None]
+        schema = {**schema, "enum": values} if values else {**schema, "type": "null"}
+    for key in _CHOICES:
         choice = schema.get(key)
         if isinstance(choice, list):
             others = [one for one in choice if not (isinstance(one, Mapping) and one.get("type") == "null")]
-            is_null = is_null or len(others) < len(choice)
             schema = {**schema, key: others}
-    return schema, is_null
+            if not others:
+                del schema[key]
+    if "const" in schema and schema["const"] is None:
+        schema = {**{key: value for key, value in schema.items() if key != "const"}, "type": "null"}
+    return schema
+
+
+def _says_type(schema: Json) -> bool:
+    """Whether a schema says a type, or what only one type has, beside a choice."""
+    return any(key in schema for key in ("type", "properties", "enum", "const", TYPE))
+
+
+def _says_nothing(key: str, schema: Json) -> bool:
+    """Whether a keyword stands there with a value that every value keeps."""
+    if key in ("additionalProperties", "unevaluatedProperties"):
+        # False is said in other words.
+        return isinstance(schema[key], bool)
+    return (key == "required" and schema[key] == []) or (key == "items" and schema[key] is True)
 
 
 def _with_inferred_type(schema: Json) -> Json:

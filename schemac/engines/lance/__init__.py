@@ -11,6 +11,7 @@ ENGINE = Engine(
     position=20,
     is_default=True,
     artifacts="schemac.engines.lance.artifact:TARGET",
+    optional_artifacts=("lance/schema.txtpb",),
     numbering="schemac.engines.lance.numbering:NUMBERING",
     judge="schemac.engines.lance.judge:JUDGE",
     tables="schemac.engines.lance.tables.capability:TABLES",

@@ -1,10 +1,11 @@
-"""Lance: the `lance.file.Schema` message, as Lance itself writes it.
+"""Lance: the `lance.file.Schema` message.
 
 Layer: engines.
-Shape: `lance/schema.binpb`, the message with its maps in key order, and `lance/schema.txtpb`, the same as text.
+Shape: `lance/schema.binpb`, the message with its maps in key order, and on request `lance/schema.txtpb`, the same as text.
 Fields in pre-order, ids from 0; lists have an item below them, maps an `entries` struct with key and value, but
-a fixed-size list of plain values is one field.
-Errors: SC501 to SC506; losses SC511.
+a fixed-size list of plain values is one field. Equal to Lance's own as a message: Lance's bytes have the entries of maps in
+random order, and leave an empty text out of them.
+Errors: SC501 to SC507; losses SC511.
 Source: rust/lance-core/src/datatypes.rs and the encoding specification of github.com/lance-format/lance, both
 held against what pylance 14.0.2 makes of the same Arrow schema. What Lance cannot hold is in `_lance.limits`.
 """
@@ -16,9 +17,7 @@ from schemac.arrow.lower_metadata import EXTENSION_NAME
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.engines.lance.codes import LANCE_LOSS
 from schemac.engines.lance.limits import Limits
-from schemac.engines.lance.nodes import NO_MARKS, KeyMarks, Node, nodes_of, numbered, words_by_slot
-from schemac.engines.lance.types import Encoding
-from schemac.engines.lance.wire import REMEMBERED, schema_bytes
+from schemac.engines.lance.nodes import Node, nodes_of, numbered, words_by_slot
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
@@ -26,103 +25,65 @@ from schemac.physical.field import LoweredSchema
 if TYPE_CHECKING:
     from schemac.engines.lance._generated.lance import file_pb2 as pb
 
-_Numbered = Iterable[tuple[int, Node]]
+BINARY, TEXT = "lance/schema.binpb", "lance/schema.txtpb"
 
 
 def to_message(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> "pb.Schema":
     """Return the schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
-    from schemac.engines.lance._generated.lance import file_pb2 as pb  # for start-up time: no build needs it
-
-    return pb.Schema.FromString(to_bytes(lowered, numbers))
+    return _message(numbered(lowered, nodes_of(lowered), numbers), lowered.metadata)
 
 
-def to_bytes(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> bytes:
-    """Return the same message in the bytes of `lance/schema.binpb`."""
-    return schema_bytes(numbered(lowered, nodes_of(lowered), numbers), lowered.metadata)
+def _message(nodes: Iterable[tuple[int, Node]], metadata: Mapping[str, str]) -> "pb.Schema":
+    """Return the message with these fields, each with its id, and the schema's own metadata."""
+    # Imported here for start-up time: commands that emit nothing for Lance import this module too.
+    from schemac.engines.lance._generated.lance import file_pb2 as pb
+
+    message = pb.Schema(metadata=_encoded(metadata))
+    add = message.fields.add
+    for id, (name, parent_id, logical_type, is_nullable, encoding, entries, marks) in nodes:
+        field = add(
+            name=name,
+            id=id,
+            parent_id=parent_id,
+            logical_type=logical_type,
+            nullable=is_nullable,
+            encoding=pb.Field.Encoding.ValueType(encoding),
+        )
+        if entries:
+            field.extension_name = entries.get(EXTENSION_NAME, "")
+            field.metadata.update(_encoded(entries))
+            field.unenforced_primary_key = marks.is_primary
+            field.unenforced_primary_key_position = marks.primary_position
+            field.unenforced_clustering_key_position = marks.clustering_position
+    return message
 
 
-def to_text(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> str:
-    """Return the same message in the text of `lance/schema.txtpb`."""
-    return _text(numbered(lowered, nodes_of(lowered), numbers), lowered.metadata)
+def _encoded(entries: Mapping[str, str]) -> dict[str, bytes]:
+    return {key: value.encode() for key, value in entries.items()}
+
+
+def to_bytes(message: "pb.Schema") -> bytes:
+    """Return the content of `lance/schema.binpb`: the same bytes for the same message in every process."""
+    return message.SerializeToString(deterministic=True)
+
+
+def to_text(message: "pb.Schema") -> str:
+    """Return the content of `lance/schema.txtpb`."""
+    from google.protobuf import text_format  # for start-up time: seldom asked for
+
+    return text_format.MessageToString(message, as_utf8=True)
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
-    """Return the message in binary and as text, unless Lance could not hold the schema."""
+    """Return the message in binary, and as text where that is asked for, unless Lance could not hold the schema."""
     if not Limits(compilation, emission).are_kept():
         return []
-    lowered, numbers = compilation.lowered, compilation.numbers
-    nodes = nodes_of(lowered)
-    return [
-        Artifact("lance/schema.binpb", schema_bytes(numbered(lowered, nodes, numbers), lowered.metadata)),
-        Artifact("lance/schema.txtpb", _text(numbered(lowered, nodes, numbers), lowered.metadata).encode()),
-    ]
-
-
-def _text(nodes: _Numbered, metadata: Mapping[str, str]) -> str:
-    """Return the message in protobuf's text format, maps in key order.
-
-    Written here because the library's own printer takes longer than all the rest of a build; the tests hold the
-    two against each other.
-    """
-    texts: list[str] = []
-    types: dict[tuple[str, bool, int], str] = {}
-    keys: dict[str, str] = {}
-    for id, (name, parent_id, logical_type, is_nullable, encoding, entries, marks) in nodes:
-        type_ = types.get((logical_type, is_nullable, encoding))
-        if type_ is None:
-            type_ = types[logical_type, is_nullable, encoding] = (
-                f"  logical_type: {_quoted(logical_type)}\n"
-                f"{'  nullable: true' + _LINE if is_nullable else ''}"
-                f"{'  encoding: ' + _ENCODING_NAMES[encoding] + _LINE if encoding else ''}"
-            )
-        own = f"  id: {id}\n" if id else ""
-        above = f"  parent_id: {parent_id}\n" if parent_id else ""
-        texts.append(f"fields {{\n  name: {_quoted(name)}\n{own}{above}{type_}")
-        if entries:
-            if extension := entries.get(EXTENSION_NAME):
-                texts.append(f"  extension_name: {_quoted(extension)}\n")
-            for key, value in entries.items():
-                start = keys.get(key)
-                if start is None:
-                    start = f"  metadata {{\n    key: {_quoted(key)}\n    value: "
-                    if len(keys) < REMEMBERED:
-                        keys[key] = start
-                texts.append(f"{start}{_quoted(value)}\n  }}\n")
-            if marks is not NO_MARKS:
-                texts.append(_marks_text(marks))
-        texts.append("}\n")
-    texts += [
-        f"metadata {{\n  key: {_quoted(key)}\n  value: {_quoted(metadata[key])}\n}}\n"
-        for key in sorted(metadata)
-    ]
-    return "".join(texts)
-
-
-def _marks_text(marks: KeyMarks) -> str:
-    is_primary, primary, clustering = marks
-    return (
-        f"{'  unenforced_primary_key: true' + _LINE if is_primary else ''}"
-        f"{f'  unenforced_primary_key_position: {primary}{_LINE}' if primary else ''}"
-        f"{f'  unenforced_clustering_key_position: {clustering}{_LINE}' if clustering else ''}"
-    )
-
-
-_LINE = "\n"
-_ENCODING_NAMES = {number: name for name, number in vars(Encoding).items() if name.isupper()}
-_CONTROLS = str.maketrans(
-    {
-        "\n": "\\n",
-        "\r": "\\r",
-        "\t": "\\t",
-        **{chr(i): f"\\{i:03o}" for i in (*range(9), 11, 12, *range(14, 32), 127)},
-    }
-)
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    # Hardly any text has a character of control, and to ask is quicker than to look each of them up.
-    return f'"{escaped if text.isprintable() else escaped.translate(_CONTROLS)}"'
+    message = to_message(compilation.lowered, compilation.numbers)
+    artifacts = [Artifact(BINARY, to_bytes(message))]
+    # The printer takes longer than all the rest of a build.
+    if TEXT in compilation.optional_artifacts:
+        artifacts.append(Artifact(TEXT, to_text(message).encode()))
+    return artifacts
 
 
 def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:

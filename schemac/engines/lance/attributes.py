@@ -17,6 +17,8 @@ DOMAIN = "lance.org"
 STORAGE_VERSIONS = ("2.0", "2.1", "2.2", "2.3")
 DEFAULT_STORAGE_VERSION = "2.2"
 """What Lance 14 writes when nobody asks for another."""
+UNSTABLE_STORAGE_VERSIONS = frozenset({"2.3"})
+"""What `LanceFileVersion::is_unstable` is true of: such files change between releases, and are not for production."""
 
 Level = Annotated[int, Bounds(ge=0, le=22)]
 Bytes = Annotated[int, Bounds(ge=0, le=2**63 - 1)]
@@ -131,6 +133,7 @@ PRIMARY_KEY = Attribute[KeyPosition](
     "part of the table's (unenforced) primary key",
     facts=Facts("primary-key-added", "primary-key-removed", "primary-key-moved"),
     role=Role.KEY_PART,
+    example="{position: 1}",
 )
 CLUSTERING_KEY = Attribute[ClusteringPosition](
     f"{DOMAIN}/clusteringKey",
@@ -138,6 +141,7 @@ CLUSTERING_KEY = Attribute[ClusteringPosition](
     "part of the table's clustering key",
     facts=Facts.all("clustering-key-changed"),
     role=Role.CLUSTERING_PART,
+    example="{position: 1}",
 )
 ENCODING = Attribute[Encoding](
     f"{DOMAIN}/encoding",
@@ -155,6 +159,7 @@ ENCODING = Attribute[Encoding](
         "structuralEncoding": LanceFact.STRUCTURAL_ENCODING_CHANGED,
         "packed": "packed-struct-changed",
     },
+    example="{compression: zstd}",
 )
 BLOB = Attribute[Blob](
     f"{DOMAIN}/blob",
@@ -164,6 +169,7 @@ BLOB = Attribute[Blob](
     facts=Facts("blob-added", "blob-removed", LanceFact.BLOB_THRESHOLDS_CHANGED),
     role=Role.BLOB,
     decides_type=True,
+    example="{}",
 )
 FLOAT_ENCODING = Attribute[FloatEncoding](
     f"{DOMAIN}/floatEncoding",
@@ -174,6 +180,7 @@ FLOAT_ENCODING = Attribute[FloatEncoding](
     role=Role.BRAIN_FLOATS,
     decides_type=True,
     keeps=_keeping_brain_floats,
+    example="{format: bfloat16}",
 )
 JSON = Attribute[bool](
     f"{DOMAIN}/json",

@@ -19,6 +19,9 @@ LANCE_STRUCTURE = Code(
 LANCE_READ_RISK = Code(
     "SC506", "lance-read-risk", Severity.WARNING, "a structure that Lance reads only partly"
 )
+LANCE_UNSTABLE_VERSION = Code(
+    "SC507", "lance-unstable-version", Severity.WARNING, "a storage version that is not for production"
+)
 LANCE_LOSS = Code("SC511", "lance-loss", Severity.NOTE, "something that Lance does not keep")
 LANCE_NULL_VECTOR = Code(
     "SC554", "lance-null-vector", Severity.NOTE, "a nullable vector with non-nullable items"
@@ -30,6 +33,7 @@ CODES = (
     LANCE_STORAGE_VERSION,
     LANCE_STRUCTURE,
     LANCE_READ_RISK,
+    LANCE_UNSTABLE_VERSION,
     LANCE_LOSS,
     LANCE_NULL_VECTOR,
 )

@@ -19,6 +19,7 @@ from schemac.evolution.changes import JUDGED_FACTS, LAYOUT_FACTS, TYPE_FACTS, Ch
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
+from schemac.evolution.keys import is_key_changed, loss_of_key, way_out_of_key
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 from schemac.logical.castability import Castability
@@ -51,7 +52,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED):
         return SAFE
     if change.fact in TIGHTENED:
-        return tightened(change, how_to_find(change, pair))
+        return tightened(change, pair, how_to_find(change, pair))
     if change.fact in _NEW_FILES:
         return Judgement(
             Outcome.NEW_FILES, "existing pages stay unchanged", "compact the table to rewrite them"
@@ -69,6 +70,8 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         assert new is not None
         return _type(change.fact, pair, old, new)
     match change.fact:
+        case Fact.PRIMARY_KEY_ADDED | Fact.PRIMARY_KEY_REMOVED | Fact.PRIMARY_KEY_MOVED if pair is not None:
+            return key_judgement(pair)
         case Fact.FIELD_ADDED if new is not None and pair is not None:
             return _added(new, change, pair)
         case Fact.FIELD_DROPPED if pair is not None and not any(
@@ -140,10 +143,14 @@ def _added(new: Slot, change: Change, pair: VersionPair) -> Judgement:
             )
         return Judgement(Outcome.REWRITE, "it is built from fields that were elsewhere; their data is copied")
     if not new.is_nullable:
+        optional = f"make it optional: {{kind: Option, inner: {new.type.kind}}}"
         return Judgement(
             Outcome.REFUSED,
             f"existing rows have no {change.path}, and it may not be null",
-            f"make it optional: {{kind: Option, inner: {new.type.kind}}}; when it is filled, make it required",
+            # A run fills whole columns.
+            f"fill it first, with a run of `mode: backfill`, then apply; or {optional}"
+            if new.parent is None
+            else f"{optional}; when it is filled, make it required",
         )
     if is_inside_map_or_vector(new):
         return Judgement(
@@ -152,17 +159,32 @@ def _added(new: Slot, change: Change, pair: VersionPair) -> Judgement:
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
+def key_judgement(pair: VersionPair) -> Judgement:
+    """Return what it means that the primary key differs, with rows or without.
+
+    Lance refuses every update of its marks ("cannot be changed once set"), and lets its columns be dropped.
+    """
+    if not is_key_changed(pair):
+        return Judgement(Outcome.METADATA)
+    return Judgement(
+        Outcome.REFUSED,
+        "Lance lets the primary key of a table be set once, and neither changed nor removed",
+        way_out_of_key(pair),
+    )
+
+
 def _dropped(old: Slot, pair: VersionPair) -> Judgement:
     """Lance's files tell where a struct or a list is null in the data of what is below it, and nowhere else."""
+    lost = loss_of_key(old, pair)
     for above in _around(old):
         new = pair.after.get(above)
         if new is not None and not is_inside_map_or_vector(new) and not _is_told(new, above, pair):
             return Judgement(
                 Outcome.REWRITE,
                 f"no field of {new.path_text} would be left that all files have, and without one they do not"
-                " show where it is null; so another field of it is written",
+                f" show where it is null; so another field of it is written{lost and f'; {lost}'}",
             )
-    return Judgement(Outcome.METADATA)
+    return Judgement(Outcome.METADATA, lost)
 
 
 def _is_told(slot: Slot, above: Slot, pair: VersionPair) -> bool:
@@ -250,9 +272,12 @@ def version_before(struct: Slot, version: SchemaVersion) -> int | None:
     first: dict[int, int] = {}
     for state in version.locked.states:
         first[state.id] = min(state.first, first.get(state.id, state.first))
-    begun = first.get(version.ids[struct], 1)
-    is_made_of_others = any(first.get(version.ids[child], begun) < begun for child in struct.children)
-    return begun - 1 if is_made_of_others else None
+    id = version.ids[struct]
+    begun = first.get(id, 1)
+    # The members that it began with may have left it since.
+    members = {s.id for s in version.locked.states if s.shape.parent == id and s.is_in(begun)}
+    members |= {version.ids[child] for child in struct.children}
+    return begun - 1 if any(first.get(member, begun) < begun for member in members) else None
 
 
 def _hollow(new: Slot, pair: VersionPair) -> Slot | None:

@@ -1,7 +1,7 @@
 """What Lance refuses, accepts and then cannot read, or does not keep.
 
 Layer: engines.
-Errors: SC501 to SC506; losses SC511.
+Errors: SC501 to SC507; losses SC511.
 Source: data written and read with pylance 14.0.2, for every type at every position in all four storage versions
 (`tests/conformance/test_lance_tables.py`). Lance looks at most of these only when data comes, so nobody else
 tells the author before.
@@ -23,6 +23,7 @@ from schemac.engines.lance.codes import (
     LANCE_STORAGE_VERSION,
     LANCE_STRUCTURE,
     LANCE_TYPE,
+    LANCE_UNSTABLE_VERSION,
 )
 from schemac.engines.lance.names import BRAIN_FLOAT
 from schemac.engines.lance.types import NAME_KEY, types_of_lance
@@ -77,6 +78,7 @@ class Limits:
 
     def are_kept(self) -> bool:
         """Whether Lance can hold the schema; what it does not keep is entered as a loss."""
+        self.unstable_version()
         for top in self.fields:
             self.column_name(top.slot)
             self.field(top, _TOP)
@@ -92,21 +94,37 @@ class Limits:
         self.is_ok = False
         self.findings.at_name(slot, LANCE_NAME, message, help=help)
 
-    def needs(self, version: str, slot: Slot, what: str) -> None:
-        """Refuse, unless the schema asks for that version or a newer one."""
-        if self.version < version and self.of_table is not None:
-            message = f"{what} needs Lance's storage version {version}, but the data files of the table have version {self.version}"
+    def needs(self, version: str, slot: Slot, what: str, instead: str = "") -> None:
+        """Refuse, unless the schema asks for that version or a newer one; `instead` does without the version."""
+        if self.version >= version:
+            return
+        message = f"{what} needs Lance's storage version {version}"
+        is_unstable = version in lance.UNSTABLE_STORAGE_VERSIONS
+        message += (
+            f", which is unstable{', but' if self.of_table is None else ';'}" if is_unstable else ", but"
+        )
+        if self.of_table is not None:
+            message += f" the data files of the table have version {self.version}"
             help = f"copy the table into one with version {version}, or remove this; the storage version of a table cannot change"
-            self.refuse(slot, LANCE_STORAGE_VERSION, message, help=help)
-        elif self.version < version:
-            self.refuse(
-                slot,
-                LANCE_STORAGE_VERSION,
-                f"{what} needs Lance's storage version {version}, but the schema asks for {self.version}",
-                help=AttachToSchema.pair(
-                    f'write `{lance.STORAGE_VERSION.key}: "{version}"` under the schema\'s `extra:`',
-                    (lance.STORAGE_VERSION.key,),
-                    f'"{version}"',
+        else:
+            message += f" the schema asks for {self.version}"
+            help = AttachToSchema.pair(
+                f'write `{lance.STORAGE_VERSION.key}: "{version}"` under the schema\'s `extra:`',
+                (lance.STORAGE_VERSION.key,),
+                f'"{version}"',
+            )
+        self.refuse(slot, LANCE_STORAGE_VERSION, message, help=instead if is_unstable else help)
+
+    def unstable_version(self) -> None:
+        """Warn of a storage version that other releases of Lance may not read."""
+        if self.of_table is None and self.version in lance.UNSTABLE_STORAGE_VERSIONS:
+            self.findings.at_schema(
+                LANCE_UNSTABLE_VERSION,
+                f"Lance's storage version {self.version} is unstable: another release of Lance may not read the table",
+                *("extra", lance.STORAGE_VERSION.key),
+                help=Rewrite.text_of(
+                    f'write "{lance.DEFAULT_STORAGE_VERSION}" for tables that are kept',
+                    lance.DEFAULT_STORAGE_VERSION,
                 ),
             )
 
@@ -252,7 +270,12 @@ class Limits:
                 )
                 self.findings.at_type(slot, LANCE_READ_RISK, message, help=help)
         elif self.version < "2.3":
-            self.needs("2.3", slot, f"{what} inside a list or map")
+            self.needs(
+                "2.3",
+                slot,
+                f"{what} inside a list or map",
+                DropProperty.of("remove `fixedLength`", "fixedLength"),
+            )
         elif (place.may_be_absent or slot.is_nullable) and _count_leaves(field) > 1:
             message = f"Lance cannot read {what} that may be null inside a list or map"
             help = "make it required, or remove `fixedLength`"
@@ -281,7 +304,7 @@ class Limits:
         """Check a slot inside a fixed-size list of structs."""
         if place.is_in_vector:
             what = f"a {slot.type.kind} inside a fixed-size list of structs ({slot.path_text})"
-            self.needs("2.3", slot, what)
+            self.needs("2.3", slot, what, "remove `fixedLength` from the list around it")
 
     def map(self, slot: Slot, type_: Any, place: _Place) -> None:
         """Check a map."""
@@ -312,7 +335,10 @@ class Limits:
         slot: Slot = field.slot
         encoding = lance.ENCODING.read(slot.extra)
         if encoding is not None and encoding.structural_encoding == "sparse":
-            self.needs("2.3", slot, "sparse structural encoding")
+            instead = Detach.attribute(
+                "remove `structuralEncoding`", lance.ENCODING.key, "structuralEncoding"
+            )
+            self.needs("2.3", slot, "sparse structural encoding", instead)
         if encoding is not None and encoding.packed and type_.id == self.types.struct:
             for child in field.children:
                 self.packed(slot, child)
@@ -368,7 +394,14 @@ class Limits:
                 ),
             )
         elif id == types.struct and slot.type.family is Family.STRUCT and member.children:
-            self.needs("2.3", slot, f"a packed struct inside which {slot.path_text} is a struct")
+            self.needs(
+                "2.3",
+                slot,
+                f"a packed struct inside which {slot.path_text} is a struct",
+                Detach.attribute(
+                    f"remove `packed` from {holder.path_text}", lance.ENCODING.key, "packed", is_around=True
+                ),
+            )
             for child in member.children:
                 self.packed(holder, child)
         elif id == types.fixed_list and is_one_width:

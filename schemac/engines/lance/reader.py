@@ -39,8 +39,14 @@ def _table(path: Path, report: Report) -> Imported | None:
     if table is None:
         return None
     schema, version, number, used = table
+    from schemac.engines.lance._generated.lance import file_pb2 as pb  # for start-up time
+    from schemac.engines.lance.reader_schema import unknown_fields
+
     # The storage version is kept where it is an older one, and the older blobs with it.
     notes = Notes()
+    fields = [pb.Field.FromString(content) for content in used.messages]
+    for field_path, text in unknown_fields(pb.Schema(fields=fields)):
+        notes.add(field_path, text)
     tree = lifted(schema, str(path), report, notes.add)
     if version in words.STORAGE_VERSIONS and version != words.DEFAULT_STORAGE_VERSION:
         tree = {**tree, "extra": {**tree.get("extra", {}), words.STORAGE_VERSION.key: version}}
@@ -78,6 +84,8 @@ class _Ids:
     """Its columns, as pylance has them."""
     highest: int
     """The highest id that its schema or its data files know."""
+    messages: tuple[bytes, ...]
+    """The `lance.file.Field` messages of all its fields, in pre-order."""
 
     def numbers(self, tree: Json) -> dict[FieldPath, Numbers]:
         """Return the ids by path, given the schema in the standard's long form."""
@@ -117,11 +125,13 @@ def _ids_below(field: Any) -> Iterator[int]:
 
 
 def _ids(table: Any) -> _Ids:
-    fields = tuple(table.lance_schema.fields())
+    schema = table.lance_schema
+    fields = tuple(schema.fields())
     used = [id for field in fields for id in _ids_below(field)]
     for fragment in table.get_fragments():
         used += [id for file in fragment.metadata.files for id in file.fields]
-    return _Ids(fields, max(used, default=-1))
+    _, *messages = schema.__reduce__()[1]
+    return _Ids(fields, max(used, default=-1), tuple(bytes(message) for message in messages))
 
 
 def _message(path: Path, report: Report) -> Imported | None:
@@ -129,7 +139,7 @@ def _message(path: Path, report: Report) -> Imported | None:
     from google.protobuf.message import DecodeError
 
     from schemac.engines.lance._generated.lance import file_pb2 as pb
-    from schemac.engines.lance.reader_schema import UnreadableMessageError, to_arrow
+    from schemac.engines.lance.reader_schema import UnreadableMessageError, to_arrow, unknown_fields
 
     if path.suffix.lower() == ".lance":
         refuse(
@@ -150,6 +160,8 @@ def _message(path: Path, report: Report) -> Imported | None:
             refuse(path, "it is not a Lance schema: it has no fields", report)
             return None
         notes = Notes()
+        for field_path, text in unknown_fields(message):
+            notes.add(field_path, text)
         return Imported(lifted(to_arrow(message), str(path), report, notes.add), notes=notes)
     except (DecodeError, UnreadableMessageError) as error:
         refuse(path, f"it is not a Lance schema: {first_line(error)}", report)

@@ -7,13 +7,17 @@ Source: the parser of logical types in rust/lance-core/src/datatypes.rs of githu
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
+
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.names import BLOB_MARK, BRAIN_FLOAT
+from schemac.logical.path import FieldPath
 from schemac.physical.arrow import ArrowField, ArrowSchema, ArrowType, pa
+from schemac.source.suggest import shortened
 
 _ROOT = -1
 _DEEPEST = 100
@@ -73,6 +77,32 @@ def to_arrow(message: pb.Schema) -> ArrowSchema:
         return pa.ipc.read_schema(schema.serialize())
     except (pa.ArrowException, ValueError) as error:
         raise UnreadableMessageError(str(error)) from error
+
+
+def unknown_fields(message: pb.Schema) -> Iterator[tuple[FieldPath, str]]:
+    """Yield what a newer Lance wrote and these classes do not know, with the path of the named field that has it; () for the schema.
+
+    Parents stand before their children, as Lance requires.
+    """
+    paths: dict[int, FieldPath] = {_ROOT: ()}
+    structs, maps = {_ROOT}, set[int]()
+    yield from (((), text) for text in _unknown(message))
+    for field in message.fields:
+        path = paths.get(field.parent_id, ())
+        if field.parent_id in structs:
+            path = (*path, field.name)
+        paths[field.id] = path
+        if field.logical_type == "map":
+            maps.add(field.id)
+        elif field.logical_type == "struct" and field.parent_id not in maps:
+            structs.add(field.id)
+        yield from ((path, text) for text in _unknown(field))
+
+
+def _unknown(message: pb.Schema | pb.Field) -> Iterator[str]:
+    unknown: Any = UnknownFieldSet(message)  # which its type hints do not iterate over
+    for field in unknown:
+        yield f"not kept: {field.field_number}: {shortened(repr(field.data))} in Lance's message, a field that schemac does not know"
 
 
 class _Reader:

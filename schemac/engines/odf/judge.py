@@ -27,7 +27,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     if change.fact in (Fact.DATASET_ADDED, Fact.FIELDS_REORDERED):
         return SAFE
     if change.fact in TIGHTENED:
-        return tightened(change)
+        return tightened(change, pair)
     if change.fact in TYPE_FACTS:
         return Judgement(
             Outcome.REFUSED, "the standard allows no change of type", "add a new optional field beside it"

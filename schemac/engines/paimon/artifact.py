@@ -113,7 +113,7 @@ def table_schema(compilation: Compilation, emission: Emission, time_millis: int 
     version, numbers = compilation.version, compilation.numbers
     if version is None or numbers is None:
         return to_table_schema(compilation, emission, time_millis=time_millis or 0)
-    return to_table_schema(
+    table = to_table_schema(
         compilation,
         emission,
         ids=ids_of(numbers),
@@ -121,6 +121,8 @@ def table_schema(compilation: Compilation, emission: Emission, time_millis: int 
         schema_id=schema_id_of(version),
         time_millis=time_millis or time_millis_of(version),
     )
+    number = compilation.locked_number
+    return table if number is None else table.of_version(number)
 
 
 def _artifact(compilation: Compilation, emission: Emission) -> Artifact:

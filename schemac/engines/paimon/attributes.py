@@ -71,6 +71,7 @@ PRIMARY_KEYS = Attribute[list[str]](
     on_schema=True,
     role=Role.PRIMARY_KEY,
     facts=Facts.all(PaimonFact.PRIMARY_KEYS_CHANGED),
+    example="[id]",
 )
 PARTITION_KEYS = Attribute[list[str]](
     f"{DOMAIN}/partitionKeys",
@@ -80,6 +81,7 @@ PARTITION_KEYS = Attribute[list[str]](
     on_schema=True,
     role=Role.PARTITION_KEY,
     facts=Facts.all(PaimonFact.PARTITION_KEYS_CHANGED),
+    example="[day]",
 )
 OPTIONS = Attribute[dict[str, str]](
     f"{DOMAIN}/options",
@@ -90,6 +92,7 @@ OPTIONS = Attribute[dict[str, str]](
     role=Role.OPTIONS,
     renamed=_renamed_options,
     facts=Facts(PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED, PaimonFact.OPTION_SET),
+    example="{bucket: '4'}",
 )
 COMMENT = Attribute[str](
     f"{DOMAIN}/comment",

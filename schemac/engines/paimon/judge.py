@@ -52,7 +52,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     if reason:
         return Judgement(Outcome.REFUSED, f"Paimon cannot represent the new schema: {reason}", _ELSEWHERE)
     if change.fact in TIGHTENED:
-        return tightened(change)
+        return tightened(change, pair)
     if change.fact in _KEYS or (change.fact in _OPTIONS and change.key in OPTION_OF.values()):
         return _keys(change, pair)
     if change.fact in _OPTIONS:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from schemac.arrow.lower_metadata import compact
 from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.own import TABLE_RECORD
 from schemac.engines.paimon import attributes as paimon
 from schemac.engines.paimon.numbering import NAME, data_of
 from schemac.engines.paimon.read import member_ids, parts, read_table_schema
@@ -115,8 +116,9 @@ def _version(table: TableSchema, lifting: "_Lifting") -> ImportedVersion:
         extra[paimon.PRIMARY_KEYS.key] = list(table.primary_keys)
     if table.partition_keys:
         extra[paimon.PARTITION_KEYS.key] = list(table.partition_keys)
-    if table.options:
-        extra[paimon.OPTIONS.key] = dict(sorted(table.options.items()))
+    options = {key: table.options[key] for key in sorted(table.options) if key not in TABLE_RECORD}
+    if options:
+        extra[paimon.OPTIONS.key] = options
     schema = {"fields": [f for f in fields if f is not None], **({"extra": extra} if extra else {})}
     return ImportedVersion(
         schema,

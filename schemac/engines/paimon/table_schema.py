@@ -8,10 +8,11 @@ order of a hash table; here they are sorted.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from schemac.engines.paimon.types import DataField
+from schemac.attributes.own import TABLE_VERSION
+from schemac.engines.paimon.types import Array, DataField, Map, PaimonType, Row, Vector
 from schemac.source.json_object import Json
 
 VERSION = 3
@@ -55,6 +56,31 @@ class TableSchema:
     def to_text(self) -> str:
         """Return the file's text."""
         return _text(self.to_dict(), "\n")
+
+    def of_version(self, number: int) -> "TableSchema":
+        """Return the schema with the number of its locked version among its options."""
+        return replace(self, options={**self.options, TABLE_VERSION: str(number)})
+
+    def renumbered(self, ids: Mapping[int, int]) -> "TableSchema":
+        """Return the schema with other ids for all of its columns and members."""
+        fields = tuple([_renumbered_field(top, ids) for top in self.fields])
+        return replace(self, fields=fields, highest_field_id=max(ids.values(), default=-1))
+
+
+def _renumbered_field(field: DataField, ids: Mapping[int, int]) -> DataField:
+    return replace(field, id=ids[field.id], type=_renumbered_type(field.type, ids))
+
+
+def _renumbered_type(type_: PaimonType, ids: Mapping[int, int]) -> PaimonType:
+    if isinstance(type_, Row):
+        return replace(type_, fields=tuple([_renumbered_field(member, ids) for member in type_.fields]))
+    if isinstance(type_, Map):
+        return replace(type_, key=_renumbered_type(type_.key, ids), value=_renumbered_type(type_.value, ids))
+    return (
+        replace(type_, element=_renumbered_type(type_.element, ids))
+        if isinstance(type_, Array | Vector)
+        else type_
+    )
 
 
 def _text(value: Any, line: str) -> str:

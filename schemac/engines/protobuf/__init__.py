@@ -9,6 +9,8 @@ ENGINE = Engine(
     "protobuf",
     "Protobuf",
     position=74,
+    domain="protobuf.dev",
+    attributes="schemac.engines.protobuf.attributes:ATTRIBUTES",
     artifacts="schemac.engines.protobuf.artifact:TARGET",
     judge="schemac.engines.protobuf.judge:JUDGE",
     numbering="schemac.engines.protobuf.numbering:NUMBERING",

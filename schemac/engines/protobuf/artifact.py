@@ -9,6 +9,7 @@ Source: the language specification of proto3.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,8 +17,9 @@ from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.attributes import odf, own
 from schemac.attributes.family import Family
 from schemac.engines.json_values import type_tree
+from schemac.engines.protobuf.attributes import ENUM, TYPE
 from schemac.engines.protobuf.codes import PROTOBUF_LOSS, PROTOBUF_NAME, PROTOBUF_NUMBER, PROTOBUF_TYPE
-from schemac.engines.protobuf.leaves import IMPORTS, leaf_of
+from schemac.engines.protobuf.leaves import ENUM_TYPE, IMPORTS, USUAL, leaf_of, usual_leaf
 from schemac.engines.protobuf.names import json_name, message_name, valid
 from schemac.engines.protobuf.numbering import is_number, numbers_of
 from schemac.logical.findings import Other
@@ -88,7 +90,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     table = Message(name)
     writer.members(table, None, dataset.columns)
     comments = list(_comments(dataset.schema.extra, {"name": dataset.name} if name != dataset.name else {}))
-    imports = [f'import "{IMPORTS[type_]}";' for type_ in sorted(writer.imported)]
+    imports = [f'import "{file}";' for file in sorted({IMPORTS[type_] for type_ in writer.imported})]
     lines = ['syntax = "proto3";', "", *imports, *([""] if imports else []), *comments, *table.text()]
     return [
         Artifact(
@@ -154,7 +156,7 @@ class _Writer:
                 return Typed("repeated", self.part(message, item, name, Part.ITEM))
             case Family.MAP:
                 return self._map(message, slot, name)
-        leaf = leaf_of(slot.type)
+        leaf = leaf_of(slot)
         if leaf is None:
             message_text = f"Protobuf cannot hold {slot.type.type_text()} ({slot.path_text})"
             self._emission.findings.at_type(
@@ -163,25 +165,38 @@ class _Writer:
             return Typed("", "bytes")
         if not leaf.is_lossless:
             self._emission.lose(slot, slot.type.type_text(), leaf.becomes or leaf.type)
+        self._check_attribute(slot)
+        if leaf.type == ENUM_TYPE:
+            return Typed("", _enum(message, name, ENUM.read(slot.extra) or {}))
         if leaf.is_message:
             self.imported.add(leaf.type)
         return Typed("", leaf.type, leaf.is_message)
+
+    def _check_attribute(self, slot: Slot) -> None:
+        """Refuse the attribute of another type than the usual one at a field that cannot have it."""
+        wanted, usual = TYPE.read(slot.extra), usual_leaf(slot.type)
+        if wanted is None or usual is None or USUAL.get(wanted) == usual.type:
+            return
+        possible = [type_ for type_, of in USUAL.items() if of == usual.type]
+        message = f"{slot.path_text} is {usual.type} in Protobuf, which cannot be {wanted}"
+        help = f"it can be {', '.join(possible)}" if possible else f"remove `{TYPE.key}`"
+        self._emission.findings.at_extra(slot, TYPE.key, PROTOBUF_TYPE, message, help=help)
 
     def _map(self, message: Message, slot: Slot, name: str) -> Typed:
         key, value = slot.children
         if "keysSorted" in type_tree(slot.type):
             self._emission.lose(slot, "sorted keys", "keys in any order")
-        if key.type.family in _KEYS:
+        if _is_plain_key(key):
             leaf = self.type(message, key, name)
             return Typed("", f"map<{leaf.type}, {self.part(message, value, name, Part.VALUE)}>")
         entry = message.nested(f"{name} entry", "entry")
-        self._emission.lose(slot, slot.type.type_text(), "a list of entries, in which a key may stand twice")
+        self._emission.lose(slot, slot.type.type_text(), "a list of entries, in which a key may occur twice")
         self.field(entry, key, Part.KEY.value, 1)
         self.field(entry, value, Part.VALUE.value, 2)
         return Typed("repeated", entry.name)
 
     def part(self, message: Message, slot: Slot, name: str, part: Part) -> str:
-        """Return the type of an item or value: a message around it where it may be null, is a list or a map, or has attributes."""
+        """Return the type of an item or value: a message around it where it may be null, or is a list or a map."""
         if _is_inline(slot):
             return self.type(message, slot, f"{name} {part.value}").type
         inner = message.nested(f"{name} {part.value}", part.value)
@@ -212,20 +227,40 @@ class _Writer:
 
 
 def _is_inline(slot: Slot) -> bool:
-    """Whether an item or value stands in its list or map as it is, with no message around it."""
-    is_bare = not slot.is_nullable and not slot.extra
-    return is_bare and (slot.type.family is Family.STRUCT or leaf_of(slot.type) is not None)
+    """Whether an item or value stands in its list or map as it is, with no message around it; attributes never ask for one."""
+    return not slot.is_nullable and (slot.type.family is Family.STRUCT or leaf_of(slot) is not None)
+
+
+def _is_plain_key(slot: Slot) -> bool:
+    """Whether a key can stand in a `map`."""
+    leaf = leaf_of(slot)
+    is_scalar = leaf is not None and not leaf.is_message and leaf.type not in ("bytes", ENUM_TYPE)
+    return is_scalar and slot.type.family in _KEYS
+
+
+def _enum(message: Message, name: str, numbers: Mapping[str, int]) -> str:
+    """Enter an enum and return its name; its values have a message as scope, since those of two enums may have one name."""
+    scope = message.nested(name)
+    scope.lines.append("enum Value {")
+    if len(set(numbers.values())) < len(numbers):
+        scope.lines.append("  option allow_alias = true;")
+    if 0 not in numbers.values():
+        unspecified = re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", scope.name).upper() + "_UNSPECIFIED"
+        scope.lines.append(f"  {unspecified} = 0;")
+    first = sorted(numbers, key=lambda value: numbers[value] != 0)
+    scope.lines += [*(f"  {value} = {numbers[value]};" for value in first), "}"]
+    return f"{scope.name}.Value"
 
 
 def _kept(slot: Slot) -> Json:
     """Return what of a type the messages and scalars do not tell, and of those parts that have no field of their own."""
     tree = {key: value for key, value in type_tree(slot.type).items() if key not in _PARTS}
-    leaf = leaf_of(slot.type)
+    leaf = leaf_of(slot)
     is_told = leaf.is_lossless if leaf is not None else len(tree) == 1
     found: Json = {} if is_told else {"type": tree}
     for child in slot.children if slot.type.family in (Family.LIST, Family.MAP) else ():
         is_key = child.segment is Part.KEY
-        if (is_key and child.type.family in _KEYS) or (not is_key and _is_inline(child)):
+        if (is_key and _is_plain_key(child)) or (not is_key and _is_inline(child)):
             told = {**_kept(child), **({"extra": dict(child.extra)} if child.extra else {})}
             found |= {str(child.segment.value): told} if told and isinstance(child.segment, Part) else {}
     return found

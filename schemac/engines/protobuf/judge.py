@@ -8,7 +8,8 @@ Source: the language guide of proto3, "Updating A Message Type"; asked of protob
 """
 
 from schemac.attributes.family import Family
-from schemac.engines.protobuf.leaves import DURATION, TIMESTAMP, leaf_of
+from schemac.engines.protobuf.attributes import ENUM, TYPE
+from schemac.engines.protobuf.leaves import DURATION, ENUM_TYPE, TIMESTAMP, leaf_of
 from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import DATASET_FACTS, JUDGED_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened
@@ -20,7 +21,12 @@ from schemac.logical.castability import Castability
 from schemac.logical.slots import Slot
 
 _NOTHING = DATASET_FACTS | {Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED}
-_VARINTS = frozenset({"bool", "int32", "int64", "uint32", "uint64"})
+_ALIKE = (
+    frozenset({"bool", "int32", "int64", "uint32", "uint64", ENUM_TYPE}),
+    frozenset({"sint32", "sint64"}),
+    frozenset({"fixed32", "sfixed32"}),
+    frozenset({"fixed64", "sfixed64"}),
+)
 """Types that are written alike, so that each is read as any other; what does not fit is cut off."""
 
 
@@ -28,9 +34,11 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Judge whether messages that were written can be read with the new file."""
     old, new = change.old_slot, change.new_slot
     if change.fact in TIGHTENED:
-        return tightened(change)
+        return tightened(change, pair)
     if change.fact in _NOTHING:
         return SAFE
+    if change.key in (TYPE.key, ENUM.key) and old is not None and new is not None:
+        return _form(old, new)
     if change.fact in PROPERTY_FACTS:
         return Judgement(Outcome.METADATA)
     if change.fact in TYPE_FACTS and old is not None and new is not None:
@@ -55,7 +63,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
 def _added(path: str, new: Slot) -> Judgement:
     if new.is_nullable:
         return SAFE
-    leaf = leaf_of(new.type)
+    leaf = leaf_of(new)
     found = "nothing" if leaf is None or leaf.is_message else "the default of proto3, such as 0"
     return Judgement(
         Outcome.DATA,
@@ -66,12 +74,12 @@ def _added(path: str, new: Slot) -> Judgement:
 
 def _presence(change: Change, new: Slot) -> Judgement:
     """Judge a field that may be absent now, or may not any more."""
-    is_plain = leaf_of(new.type) is not None or new.type.family is Family.STRUCT
+    is_plain = leaf_of(new) is not None or new.type.family is Family.STRUCT
     if not new.is_member or not is_plain:
         # Items, values, lists and maps that may be absent have a message around them.
         return Judgement(Outcome.REFUSED, f"Protobuf writes {change.path} in another form then", BESIDE)
     if change.fact is Fact.BECAME_OPTIONAL:
-        if leaf_of(new.type) is None or _is_message(new):
+        if leaf_of(new) is None or _is_message(new):
             return SAFE
         reason = f"a default of {change.path} was not written, and is absent now"
         return Judgement(Outcome.DATA, reason, "look for values such as 0 and the empty text")
@@ -79,12 +87,12 @@ def _presence(change: Change, new: Slot) -> Judgement:
 
 
 def _is_message(slot: Slot) -> bool:
-    leaf = leaf_of(slot.type)
+    leaf = leaf_of(slot)
     return leaf is not None and leaf.is_message
 
 
 def _type(old: Slot, new: Slot) -> Judgement:
-    written, wanted = leaf_of(old.type), leaf_of(new.type)
+    written, wanted = leaf_of(old), leaf_of(new)
     if written is None or wanted is None:
         return judge_parts("Protobuf", old, new)
     if not _is_readable(written.type, wanted.type) or castability(old.type, new.type) is Castability.NEVER:
@@ -102,13 +110,32 @@ def _type(old: Slot, new: Slot) -> Judgement:
     return SAFE
 
 
+def _form(old: Slot, new: Slot) -> Judgement:
+    """Judge another form of a field whose type may be the same."""
+    written, wanted = leaf_of(old), leaf_of(new)
+    if written is None or wanted is None:
+        return SAFE
+    if not _is_readable(written.type, wanted.type):
+        return Judgement(Outcome.REFUSED, f"Protobuf does not read {written.type} as {wanted.type}", BESIDE)
+    before, after = ENUM.read(old.extra) or {}, ENUM.read(new.extra) or {}
+    other = [name for name, number in before.items() if after.get(name) != number]
+    if written.type == ENUM_TYPE and other:
+        return Judgement(
+            Outcome.REFUSED,
+            f"messages that were written have {other[0]} as {before[other[0]]}",
+            "keep the name and the number of every value",
+        )
+    return SAFE
+
+
 def _is_readable(written: str, wanted: str) -> bool:
-    return written == wanted or {written, wanted} <= _VARINTS or (written, wanted) == ("string", "bytes")
+    are_alike = any({written, wanted} <= types for types in _ALIKE)
+    return written == wanted or are_alike or (written, wanted) == ("string", "bytes")
 
 
 def _is_count(slot: Slot) -> bool:
     """Whether its values are counts of a unit that only the manifest says."""
-    leaf = leaf_of(slot.type)
+    leaf = leaf_of(slot)
     is_of_time = slot.type.family in (Family.TIME, Family.TIMESTAMP)
     return is_of_time and leaf is not None and leaf.type not in (TIMESTAMP, DURATION)
 

@@ -2,19 +2,56 @@
 
 Layer: engines.
 Source: the language guide of proto3, "Scalar Value Types"; google/protobuf/timestamp.proto and duration.proto, which count
-nanoseconds.
+nanoseconds; "ProtoJSON Format" for messages that are any value of JSON.
 """
 
 from typing import Any, NamedTuple
 
 from schemac.attributes.family import Family
 from schemac.attributes.zones import is_utc
+from schemac.engines.protobuf.attributes import ENUM, TYPE
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import LogicalType
+from schemac.logical.slots import Slot
 
 TIMESTAMP = "google.protobuf.Timestamp"
 DURATION = "google.protobuf.Duration"
-IMPORTS = {TIMESTAMP: "google/protobuf/timestamp.proto", DURATION: "google/protobuf/duration.proto"}
+ENCODINGS = {
+    **dict.fromkeys(("sint32", "sfixed32"), "int32"),
+    **dict.fromkeys(("sint64", "sfixed64"), "int64"),
+    "fixed32": "uint32",
+    "fixed64": "uint64",
+}
+"""Other forms of a scalar type on the wire, with the usual one."""
+WRAPPERS = {
+    f"google.protobuf.{name}": type_
+    for name, type_ in (
+        ("BoolValue", "bool"), ("StringValue", "string"), ("BytesValue", "bytes"), ("FloatValue", "float"),
+        ("DoubleValue", "double"), ("Int32Value", "int32"), ("Int64Value", "int64"), ("UInt32Value", "uint32"),
+        ("UInt64Value", "uint64"),
+    )
+}  # fmt: skip
+"""Messages around a value that may be absent, with the type of the value."""
+DOCUMENTS = {
+    "google.protobuf.Any": "google/protobuf/any.proto",
+    "google.protobuf.Empty": "google/protobuf/empty.proto",
+    "google.protobuf.FieldMask": "google/protobuf/field_mask.proto",
+    "google.protobuf.Struct": "google/protobuf/struct.proto",
+    "google.protobuf.Value": "google/protobuf/struct.proto",
+    "google.protobuf.ListValue": "google/protobuf/struct.proto",
+}
+"""Messages that are any value of JSON, with the files that they are in."""
+IMPORTS = {
+    TIMESTAMP: "google/protobuf/timestamp.proto",
+    DURATION: "google/protobuf/duration.proto",
+    **dict.fromkeys(WRAPPERS, "google/protobuf/wrappers.proto"),
+    **DOCUMENTS,
+}
+"""Messages that files import, with the files."""
+USUAL = {**ENCODINGS, **WRAPPERS, **dict.fromkeys(DOCUMENTS, "string"), "bytes": "string"}
+"""Values of the attribute `type`, with the usual type of fields that can have them."""
+ENUM_TYPE = "enum"
+"""Stands for an enum of the field's own."""
 
 
 class Leaf(NamedTuple):
@@ -35,8 +72,19 @@ class Leaf(NamedTuple):
 _PLAIN = {Family.BOOLEAN: Leaf("bool", is_lossless=True), Family.TEXT: Leaf("string", is_lossless=True)}
 
 
-def leaf_of(declared: LogicalType) -> Leaf | None:
-    """Return the type of one without parts; None for types with parts, and for what Protobuf cannot hold."""
+def leaf_of(slot: Slot) -> Leaf | None:
+    """Return the type of a field without parts; None for types with parts, and for what Protobuf cannot hold."""
+    leaf = usual_leaf(slot.type)
+    other, enum = TYPE.read(slot.extra), ENUM.read(slot.extra)
+    if leaf is None or (other is None and enum is None):
+        return leaf
+    if enum is not None:
+        return Leaf(ENUM_TYPE, is_lossless=True) if leaf.type == "string" else leaf
+    return leaf._replace(type=other) if other is not None and USUAL.get(other) == leaf.type else leaf
+
+
+def usual_leaf(declared: LogicalType) -> Leaf | None:
+    """Return the type without parts that a type has where no attribute says another one."""
     type_: Any = declared
     if type_.family in _PLAIN:
         return _PLAIN[type_.family]

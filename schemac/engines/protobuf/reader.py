@@ -4,20 +4,29 @@ Layer: engines.
 Shape: a message that no other of the file is made of is a table; its numbers go to the lock. A comment `schemac: {…}` says what the
 messages do not, where the compiler wrote them.
 Errors: SC552 for a file without messages.
-Source: the language guides of Protocol Buffers, "Scalar Value Types" and "Field Presence".
+Source: the language guides of Protocol Buffers, "Scalar Value Types" and "Field Presence"; "Feature Settings for Editions".
 """
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from schemac.attributes import constraints as value_rules
+from schemac.attributes.attribute import KEY_PATTERN
 from schemac.attributes.odf import DESCRIPTION
-from schemac.engines.json_values import JSON_TYPE
+from schemac.attributes.own import DEPRECATED
 from schemac.engines.protobuf.artifact import MARK
+from schemac.engines.protobuf.attributes import ENUM, TYPE
+from schemac.engines.protobuf.leaves import DOCUMENTS, DURATION, ENCODINGS, TIMESTAMP, WRAPPERS
 from schemac.engines.protobuf.numbering import NAME, is_number
+from schemac.engines.protobuf.rules import FIELD_RULES, exempt, rules_of
 from schemac.engines.protobuf.syntax import Field, File, MalformedError, Message, parse
 from schemac.identity.lock import Highest, Numbers
+from schemac.importers.constraining import Constraints, typed
 from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, refuse
+from schemac.importers.type_texts import any_json
 from schemac.logical.path import FieldPath, Part
 from schemac.source.json_object import Json
 from schemac.source.report import Report
@@ -28,33 +37,28 @@ _SCALARS = {
     "bytes": "Binary",
     "float": "Float32",
     "double": "Float64",
-    **dict.fromkeys(("int32", "sint32", "sfixed32"), "Int32"),
-    **dict.fromkeys(("int64", "sint64", "sfixed64"), "Int64"),
-    **dict.fromkeys(("uint32", "fixed32"), "UInt32"),
-    **dict.fromkeys(("uint64", "fixed64"), "UInt64"),
+    "int32": "Int32",
+    "int64": "Int64",
+    "uint32": "UInt32",
+    "uint64": "UInt64",
 }
-_KNOWN = {
-    "google.protobuf.Timestamp": {"kind": "Timestamp", "unit": "Nanosecond"},
-    "google.protobuf.Duration": {"kind": "Duration", "unit": "Nanosecond"},
-    **{
-        f"google.protobuf.{name}Value": {"kind": kind}
-        for name, kind in (
-            ("Bool", "Bool"), ("String", "String"), ("Bytes", "Binary"), ("Float", "Float32"), ("Double", "Float64"),
-            ("Int32", "Int32"), ("Int64", "Int64"), ("UInt32", "UInt32"), ("UInt64", "UInt64"),
-        )
-    },
-}  # fmt: skip
+_CLOCKS = {TIMESTAMP: "Timestamp", DURATION: "Duration"}
 _PARTS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
+_AROUND = {"option": 1, "item": 1, "value": 1, "entry": 2}
+"""What messages of the compiler are there for, with the number of their fields."""
+_PRESENCE = "features.field_presence"
 
 
 def read(path: Path, report: Report) -> Imported | None:
     """Read the messages of a file."""
     try:
-        file = parse(path.read_text(encoding="utf-8"))
+        tables = _Reader(parse(path.read_text(encoding="utf-8"))).tables()
     except MalformedError as error:
         refuse(path, f"it is no .proto: {error}", report)
         return None
-    tables = _Reader(file).tables()
+    except RecursionError:
+        refuse(path, "it is no .proto: it is nested too deep", report)
+        return None
     if not tables:
         refuse(path, "it has no message with fields that stands by itself", report)
         return None
@@ -68,24 +72,59 @@ class _Reader:
     def __init__(self, file: File) -> None:
         self._file = file
         self._notes = Notes()
+        self._constraints = Constraints(self._notes)
         self._numbers: dict[FieldPath, int] = {}
         self._given: list[int] = []
         """All numbers that fields have or had."""
         self._open: list[Message] = []
 
     def tables(self) -> list[Imported]:
-        """Return the messages at the top that no other is made of, in the order of the file."""
-        tops = [message for message in self._file.root.inner.values() if message.fields]
-        used = {
-            id(found)
-            for top in tops
-            for message in _all(top)
-            for found in self._types_of(message)
-            if found is not top
-        }
-        alone = [top for top in tops if id(top) not in used]
-        # Messages that contain each other: the first of them.
-        return [self._table(top) for top in alone or tops[:1]]
+        """Return the messages that no other is made of, in the order of the file; of those that contain each other the first one."""
+        declared = [
+            message
+            for message in self._file.root.all()
+            if not message.is_enum and message is not self._file.root
+        ]
+        free = [
+            message
+            for message in declared
+            if message.fields and not any(outer.fields for outer in _around(message))
+        ]
+        reached = {id(message): self._reached_from(message) for message in free}
+        tops = [
+            message
+            for i, message in enumerate(free)
+            if all(
+                id(other) in reached[id(message)] and j > i
+                for j, other in enumerate(free)
+                if other is not message and id(message) in reached[id(other)]
+            )
+        ]
+        used = {found for top in tops for found in (id(top), *reached[id(top)])}
+        unused = [message for message in declared if id(message) not in used]
+        tables = [self._table(top) for top in tops]
+        for message in unused:
+            self._say_unused(message, tops, tables)
+        return tables
+
+    def _say_unused(self, message: Message, tops: list[Message], tables: list[Imported]) -> None:
+        """Note a message that no table has: at the table that it is declared in, else at the first one."""
+        if (not message.fields and message.inner) or not tables:
+            return
+        owner = next((i for i, top in enumerate(tops) if top in _around(message)), 0)
+        why = "which no field has" if message.fields else "which has no fields"
+        tables[owner].notes.add((), f"not kept: the message {_full_name(message)}, {why}")
+
+    def _reached_from(self, message: Message) -> set[int]:
+        """Return the messages, by `id`, that fields of a message and of those in it are."""
+        found: set[int] = set()
+        left = [message]
+        while left:
+            for inner in self._types_of(left.pop()):
+                if id(inner) not in found:
+                    found.add(id(inner))
+                    left.append(inner)
+        return found
 
     def _types_of(self, message: Message) -> list[Message]:
         names = [name for f in message.fields for name in f.type.split(",")]
@@ -93,35 +132,90 @@ class _Reader:
 
     def _table(self, message: Message) -> Imported:
         self._notes, self._numbers, self._given, self._open = Notes(), {}, [], [message]
-        told = _told(message.comments)
-        schema: Json = {"fields": self._members(message, ()), "extra": _extra(message.comments, told)}
+        self._constraints = Constraints(self._notes)
+        told = _told(message)
+        extra = _extra(message.comments, told)
+        schema: Json = {"fields": self._members(message, ()), "extra": self._with_options(message, (), extra)}
+        for loss in self._constraints.put(schema):
+            self._notes.add((), loss)
         numbers = {path: Numbers.make({NAME: (number,)}) for path, number in self._numbers.items()}
         highest = Highest.make({NAME: max(self._given, default=0)})
         versions = (ImportedVersion(schema, numbers, highest),)
-        return Imported(schema, name=told.get("name", message.name), notes=self._notes, versions=versions)
+        name = told.get("name", _full_name(message))
+        return Imported(schema, name=name, notes=self._notes, versions=versions)
+
+    def _with_options(self, message: Message, path: FieldPath, extra: Json) -> Json:
+        """Return attributes with those that options of a message mean; the others are losses."""
+        for option in message.options:
+            if (option.name, option.value) == ("deprecated", True):
+                extra = {DEPRECATED.key: {}, **extra}
+            else:
+                self._notes.add(path, f"not kept: the option {option.text[:200]}")
+        return extra
 
     def _members(self, message: Message, holder: FieldPath) -> list[Json]:
         self._given += [number for number in message.reserved if is_number(number)]
-        chosen = [f.name for f in message.fields if f.label == "oneof"]
+        for target, found in self._extensions():
+            if target is message:
+                self._given.append(found.number)
+                self._notes.add(holder, f"not kept: the extension {found.name} = {found.number}")
         fields: list[Json] = []
         for found in message.fields:
-            told = _told(found.comments)
+            told = _told(found)
             path = (*holder, told.get("name", found.name))
             self._numbers[path] = found.number
             self._given.append(found.number)
+            chosen = [f.name for f in message.fields if f.oneof == found.oneof]
             if found.label == "oneof":
                 self._notes.add(path, f"not kept: that only one of {', '.join(chosen)} is there")
-            if found.options:
-                self._notes.add(path, f"not kept: the options {found.options[:200]}")
-            tree = self._field(message, found, told, path)
-            extra = {**_extra(found.comments, told)}
+            if found.is_group:
+                self._notes.add(path, "not kept: the encoding of a group")
+            tree, own = _parted(self._field(message, found, told, path))
+            extra = self._with_field_options(message, found, path, {**own, **_extra(found.comments, told)})
             fields.append({"name": path[-1], "type": tree, **({"extra": extra} if extra else {})})
         return fields
+
+    def _extensions(self) -> Iterator[tuple[Message | None, Field]]:
+        """Return the fields that are given to messages from outside."""
+        for message in self._file.root.all():
+            for name, found in message.extensions:
+                yield self._find(name, message), found
+
+    def _with_field_options(self, message: Message, found: Field, path: FieldPath, extra: Json) -> Json:
+        """Return attributes with those that options of a field mean; the others are losses."""
+        lost: list[str] = []
+        for option in found.options:
+            if (option.name, option.value) == ("deprecated", True):
+                extra = {DEPRECATED.key: {}, **extra}
+            elif option.name != _PRESENCE and not option.name.startswith(FIELD_RULES):
+                lost.append(option.text)
+        target = self._find(found.type.rpartition(",")[2], message)
+        is_exempt = found.name in exempt(message.options)
+        for rule in rules_of(found.options, target.values if target is not None else None):
+            if not (rule.is_required and not rule.parts and self._is_required(message, found)):
+                where = (*path, *rule.parts)
+                if rule.constraints and not is_exempt:
+                    self._constraints.add(where, dict(rule.constraints), f"the rule {rule.text}")
+                else:
+                    self._notes.add(path, f"not kept: the rule {rule.text}")
+        if lost:
+            self._notes.add(path, f"not kept: the options {','.join(lost)[:200]}")
+        return extra
+
+    def _is_required(self, message: Message, found: Field) -> bool:
+        """Whether rules say of a message that it is always there."""
+        is_ruled = any(rule.is_required and not rule.parts for rule in rules_of(found.options))
+        return is_ruled and found.label == "" and self._is_message(found, message)
+
+    def _is_message(self, found: Field, message: Message) -> bool:
+        target = self._find(found.type, message)
+        is_scalar = found.type in _SCALARS or found.type in ENCODINGS
+        return not is_scalar and not (target is not None and target.is_enum)
 
     def _field(self, message: Message, found: Field, told: Json, path: FieldPath) -> Json:
         """Return the type of a field, with its Option."""
         around = self._around(found.type, message) if found.label != "map" else None
-        if around is not None and _told(around.comments)["around"] == "option":
+        if around is not None and _told(around)["around"] == "option":
             (inner,) = around.fields
             return _option(self._bare(around, inner, told, path))
         tree = self._bare(message, found, told, path)
@@ -132,9 +226,14 @@ class _Reader:
     def _is_optional(self, message: Message, found: Field, told: Json) -> bool:
         if found.label in ("repeated", "map", "required") or told.get("required"):
             return False
-        target = self._find(found.type, message)
-        is_message = found.type not in _SCALARS and not (target is not None and target.is_enum)
-        return is_message or found.label in ("optional", "oneof") or self._file.syntax != "proto3"
+        if self._is_message(found, message):
+            return not self._is_required(message, found)
+        if found.label in ("optional", "oneof") or self._file.syntax != "editions":
+            return found.label in ("optional", "oneof") or self._file.syntax != "proto3"
+        said = [
+            option.value for option in (*self._file.root.options, *found.options) if option.name == _PRESENCE
+        ]
+        return not said or said[-1] == "EXPLICIT"
 
     def _bare(self, message: Message, found: Field, told: Json, path: FieldPath) -> Json:
         """Return the type of a field without its Option."""
@@ -153,7 +252,7 @@ class _Reader:
 
     def _repeated(self, message: Message, found: Field, told: Json, path: FieldPath) -> Json:
         around = self._around(found.type, message)
-        if around is not None and _told(around.comments)["around"] == "entry":
+        if around is not None and _told(around)["around"] == "entry":
             key, value = around.fields
             return {
                 "kind": "Map",
@@ -169,48 +268,56 @@ class _Reader:
             return self._wrapped(around, around.fields[0], (*path, part))
         tree = self._single(message, type_, (*path, part))
         kept = told.get(part.value, {})
-        tree = _as_kept(kept, tree)
-        extra = kept.get("extra", {})
-        return {**tree, "extra": {**tree.get("extra", {}), **extra}} if extra else tree
+        return _with_extra(_as_kept(kept, tree), kept.get("extra", {}))
 
     def _wrapped(self, around: Message, inner: Field, path: FieldPath) -> Json:
         """Return the type of the value in a message that is there only for it."""
-        told = _told(inner.comments)
-        tree = self._field(around, inner, told, path)
-        extra = _extra(inner.comments, told)
-        return {**tree, "extra": {**tree.get("extra", {}), **extra}} if extra else tree
+        told = _told(inner)
+        return _with_extra(self._field(around, inner, told, path), _extra(inner.comments, told))
 
     def _single(self, message: Message, type_: str, path: FieldPath) -> Json:
         if type_ in _SCALARS:
-            if type_.startswith(("sint", "fixed", "sfixed")):
-                self._notes.add(path, f"not kept: the encoding {type_}")
             return {"kind": _SCALARS[type_]}
+        if type_ in ENCODINGS:
+            return {"kind": _SCALARS[ENCODINGS[type_]], "extra": {TYPE.key: type_}}
         name = type_.lstrip(".")
         target = self._find(type_, message)
         if target is None:
-            if name in _KNOWN:
-                return dict(_KNOWN[name])
-            return self._any(path, f"the type {name}, which is declared in another file")
+            return self._of_other_file(name, path)
         if target.is_enum:
-            self._notes.add(path, f"not kept: an enum of {', '.join(target.values)}")
-            return {"kind": "String"}
+            names = value_rules.ENUM.key
+            return {"kind": "String", "extra": {ENUM.key: dict(target.values), names: list(target.values)}}
         if target in self._open:
-            return self._any(path, f"{name}, which contains itself")
+            return self._any(path, f"{name}, which contains itself", "bytes")
         self._open.append(target)
         try:
-            return {"kind": "Struct", "fields": self._members(target, path)}
+            members = self._members(target, path)
         finally:
             self._open.pop()
+        self._with_options(target, path, {})
+        return {"kind": "Struct", "fields": members}
 
-    def _any(self, path: FieldPath, what: str) -> Json:
+    def _of_other_file(self, name: str, path: FieldPath) -> Json:
+        if name in _CLOCKS:
+            return {"kind": _CLOCKS[name], "unit": "Nanosecond"}
+        if name in WRAPPERS:
+            return {"kind": _SCALARS[WRAPPERS[name]], "extra": {TYPE.key: name}}
+        return self._any(
+            path,
+            f"the type {name}, which is declared in another file",
+            name if name in DOCUMENTS else "bytes",
+        )
+
+    def _any(self, path: FieldPath, what: str, type_: str) -> Json:
+        """Return any value of JSON; messages have it as `type_`, so that what was written is read."""
         self._notes.add(path, f"any value of JSON; not kept: {what}")
-        found: Json = json.loads(json.dumps(JSON_TYPE))
-        return found
+        found = any_json()
+        return {**found, "extra": {**found["extra"], TYPE.key: type_}}
 
     def _around(self, type_: str, message: Message) -> Message | None:
         """Return the message of a type if it is there only for what a label cannot say."""
         found = self._find(type_, message)
-        if found is None or not found.fields or "around" not in _told(found.comments):
+        if found is None or not found.fields or "around" not in _told(found):
             return None
         return found
 
@@ -238,34 +345,76 @@ def _below(scope: Message, steps: list[str]) -> Message | None:
     return found
 
 
-def _all(message: Message) -> list[Message]:
-    return [message, *(found for inner in message.inner.values() for found in _all(inner))]
+def _around(message: Message) -> list[Message]:
+    """Return the messages that one is declared in, without the file."""
+    found: list[Message] = []
+    outer = message.outer
+    while outer is not None and outer.outer is not None:
+        found.append(outer)
+        outer = outer.outer
+    return found
+
+
+def _full_name(message: Message) -> str:
+    return ".".join([message.name, *(outer.name for outer in _around(message))][::-1])
+
+
+def _parted(tree: Json) -> tuple[Json, Json]:
+    """Return a type without the attributes that stand in it, and these."""
+    if tree["kind"] == "Option":
+        inner, extra = _parted(tree["inner"])
+        return {**tree, "inner": inner}, extra
+    return {key: value for key, value in tree.items() if key != "extra"}, tree.get("extra", {})
+
+
+def _with_extra(tree: Json, extra: Json) -> Json:
+    """Return the type of an item, key or value with attributes."""
+    bare, own = _parted(tree)
+    found = {**own, **extra}
+    return {**bare, "extra": found} if found else bare
 
 
 def _as_kept(told: Json, tree: Json) -> Json:
     """Return the type that the manifest had: a leaf as a whole, a list or a map with its parts."""
     own = told.get("type")
-    if not isinstance(own, dict):
+    if own is None:
         return tree
     has_parts = own.get("kind") == tree["kind"] and not tree.keys().isdisjoint(_PARTS.values())
-    return {**tree, **own} if has_parts else dict(own)
+    kept = {**tree, **own} if has_parts else dict(own)
+    return kept if typed(kept) is not None else tree
 
 
 def _option(tree: Json) -> Json:
     return {"kind": "Option", "inner": tree}
 
 
-def _told(comments: tuple[str, ...]) -> Json:
-    """Return what the compiler wrote above a field or message."""
-    for line in comments:
+def _told(about: Field | Message) -> Json:
+    """Return what the compiler wrote above a field or message; nothing for a comment that it cannot have written."""
+    for line in about.comments:
         if line.startswith(MARK):
             try:
                 found = json.loads(line.removeprefix(MARK))
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
-            if isinstance(found, dict):
+            if isinstance(found, dict) and _is_sane(found, about):
                 return found
     return {}
+
+
+def _is_sane(told: Json, about: Field | Message | None) -> bool:
+    """Whether a comment has the form that the compiler writes."""
+    extra, around = told.get("extra", {}), told.get("around")
+    count = len(about.fields) if isinstance(about, Message) else 0
+    parts = [told[part.value] for part in _PARTS if part.value in told]
+    return (
+        isinstance(told.get("name", "a"), str)
+        and told.get("name") != ""
+        and isinstance(told.get("type", {}), dict)
+        and isinstance(extra, dict)
+        and all(re.fullmatch(KEY_PATTERN, key) for key in extra)
+        and ("around" not in told or count == _AROUND.get(str(around)))
+        and all(isinstance(part, dict) and _is_sane(part, None) for part in parts)
+    )
 
 
 def _extra(comments: tuple[str, ...], told: Json) -> Json:

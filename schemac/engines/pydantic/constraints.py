@@ -72,7 +72,7 @@ def _argument(constraint: Constraint) -> str:
         case Enum():
             return f"{_tuple([python_value(type_, one) for one in constraint.values])}{packing}"
         case Pattern():
-            return literal(constraint.pattern.python)
+            return literal(constraint.pattern.java)
         case MinLength() | MaxLength() | MinItems() | MaxItems():
             return str(constraint.limit)
         case UniqueItems():

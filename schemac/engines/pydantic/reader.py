@@ -9,76 +9,42 @@ Source: the documentation of pydantic 2, "Fields" and "Standard Library Types"; 
 
 import ast
 import json
-from collections.abc import Callable, Mapping
-from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
 from schemac.attributes.constraints import UNIQUE_ITEMS
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.own import DEPRECATED, DOMAIN
-from schemac.engines.json_values import JSON_TYPE, UUID_TYPE
+from schemac.engines.pydantic.expressions import (
+    SETTERS,
+    choices_of,
+    is_none,
+    kept_metadata,
+    literal,
+    name_of,
+    settings_of,
+)
+from schemac.engines.pydantic.vocabulary import (
+    BASES,
+    CONFIG_READ,
+    JSON,
+    LISTS,
+    MAPS,
+    NARROWER,
+    PLAIN,
+    READ,
+    RULES,
+    VALIDATORS,
+)
 from schemac.importers.constraining import enumerated, fitting
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
+from schemac.importers.type_texts import any_json
 from schemac.logical.path import FieldPath, Part
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import decode_text
 
-_BASES = frozenset({"BaseModel", "Record", "LanceModel"})
-_PLAIN: dict[str, Json] = {
-    "bool": {"kind": "Bool"},
-    "int": {"kind": "Int64"},
-    "float": {"kind": "Float64"},
-    "str": {"kind": "String"},
-    "bytes": {"kind": "Binary"},
-    "date": {"kind": "Date"},
-    "datetime": {"kind": "Timestamp", "unit": "Microsecond"},
-    "AwareDatetime": {"kind": "Timestamp", "unit": "Microsecond"},
-    "NaiveDatetime": {"kind": "Timestamp", "unit": "Microsecond", "timezone": None},
-    "time": {"kind": "Time", "unit": "Microsecond"},
-    "timedelta": {"kind": "Duration", "unit": "Microsecond"},
-    "None": {"kind": "Null"},
-    "UUID": UUID_TYPE,
-    **dict.fromkeys(("Any", "object", "JsonValue", "Json", "dict", "Dict"), JSON_TYPE),
-    "StrictBool": {"kind": "Bool"},
-    "StrictInt": {"kind": "Int64"},
-    "StrictFloat": {"kind": "Float64"},
-    "FiniteFloat": {"kind": "Float64"},
-    "StrictStr": {"kind": "String"},
-    "StrictBytes": {"kind": "Binary"},
-}
-_LISTS = frozenset({"list", "List", "Sequence", "Iterable", "set", "Set", "frozenset", "FrozenSet"})
-_MAPS = frozenset({"dict", "Dict", "Mapping", "MutableMapping"})
-_SIGNED = {
-    "Positive": "exclusiveMinimum",
-    "NonNegative": "minimum",
-    "Negative": "exclusiveMaximum",
-    "NonPositive": "maximum",
-}
-_PLAIN |= {
-    f"{sign}{name}": {"kind": kind, "extra": {f"{DOMAIN}/{rule}": 0}}
-    for sign, rule in _SIGNED.items()
-    for name, kind in (("Int", "Int64"), ("Float", "Float64"))
-}
-_READ = frozenset({"strict", "default", "alias", "description", "json_schema_extra", "deprecated"})
-"""Arguments of `Field` that are read elsewhere, or say nothing of values."""
-_RULES = {
-    "ge": "minimum",
-    "le": "maximum",
-    "gt": "exclusiveMinimum",
-    "lt": "exclusiveMaximum",
-    "multiple_of": "multipleOf",
-    "min_length": "minLength",
-    "max_length": "maxLength",
-    "pattern": "pattern",
-    "regex": "pattern",
-    "min_items": "minItems",
-    "max_items": "maxItems",
-    "unique_items": "uniqueItems",
-}
-"""Constraints by the arguments of `Field` that say them; of lists, lengths are numbers of items."""
 _DEEPEST = 50
 _OF_PROGRAMS = (
     "in a program, take `schemac.from_arrow(rides_schema.ARROW_SCHEMA)` of a module of the target `python`"
@@ -164,18 +130,18 @@ class _Reader:
     def _is_model(self, name: str, depth: int = 0) -> bool:
         bases = self._bases(name)
         return depth < _DEEPEST and any(
-            base in _BASES or (base in self._classes and self._is_model(base, depth + 1)) for base in bases
+            base in BASES or (base in self._classes and self._is_model(base, depth + 1)) for base in bases
         )
 
     def _bases(self, name: str) -> list[str]:
-        return [_name(base) for base in self._classes[name].bases]
+        return [name_of(base) for base in self._classes[name].bases]
 
     def _fields(self, name: str) -> list[ast.AnnAssign]:
         """Return the fields of a model, those of its bases first."""
         inherited = [
             f
             for base in self._bases(name)
-            if base in self._classes and base not in _BASES
+            if base in self._classes and base not in BASES
             for f in self._fields(base)
         ]
         own = [
@@ -191,26 +157,62 @@ class _Reader:
         return list(found.values())
 
     def _config(self, name: str) -> Json:
-        for statement in self._classes[name].body:
-            target = (
-                statement.targets[0]
+        """Return the settings of a model: of its head, of `model_config`, and of the class `Config` that pydantic 1 has."""
+        own = self._classes[name]
+        found: Json = {
+            keyword.arg: literal(keyword.value) for keyword in own.keywords if keyword.arg is not None
+        }
+        for statement in own.body:
+            if isinstance(statement, ast.ClassDef) and statement.name == "Config":
+                found |= {
+                    target.id: literal(one.value)
+                    for one in statement.body
+                    if isinstance(one, ast.Assign)
+                    for target in one.targets
+                    if isinstance(target, ast.Name)
+                }
+            targets = (
+                statement.targets
                 if isinstance(statement, ast.Assign)
-                else getattr(statement, "target", None)
+                else [getattr(statement, "target", None)]
             )
-            if isinstance(target, ast.Name) and target.id == "model_config":
+            if isinstance(targets[0], ast.Name) and targets[0].id == "model_config":
                 value = getattr(statement, "value", None)
                 if isinstance(value, ast.Call):
-                    return {keyword.arg or "": _literal(keyword.value) for keyword in value.keywords}
-                found = _literal(value)
-                return found if isinstance(found, dict) else {}
-        return {}
+                    found |= {keyword.arg or "": literal(keyword.value) for keyword in value.keywords}
+                elif isinstance(settings := literal(value), dict):
+                    found |= settings
+        return found
 
     def _members(self, name: str, holder: FieldPath) -> list[Json]:
+        self._note_rules(name, holder)
         return [self._member(statement, holder) for statement in self._fields(name)]
+
+    def _note_rules(self, name: str, holder: FieldPath, depth: int = 0) -> None:
+        """Note what settings and functions of a model say of its values."""
+        for key, value in self._config(name).items():
+            if key not in CONFIG_READ and (key, value) != ("extra", "ignore"):
+                self._notes.add(holder, f"not kept: {key}={value!r} of the model {name}")
+        for statement in self._classes[name].body:
+            for decorator in statement.decorator_list if isinstance(statement, ast.FunctionDef) else ():
+                call = decorator if isinstance(decorator, ast.Call) else None
+                word = name_of(call.func if call is not None else decorator)
+                if isinstance(statement, ast.FunctionDef) and word in VALIDATORS:
+                    fields = (
+                        [literal(one) for one in call.args]
+                        if call is not None and word != "model_validator"
+                        else []
+                    )
+                    for field in fields or [None]:
+                        path = (*holder, field) if isinstance(field, str) and field != "*" else holder
+                        self._notes.add(path, f"not kept: the {word} {statement.name}")
+        for base in self._bases(name):
+            if base in self._classes and base not in BASES and depth < _DEEPEST:
+                self._note_rules(base, holder, depth + 1)
 
     def _member(self, statement: ast.AnnAssign, holder: FieldPath) -> Json:
         assert isinstance(statement.target, ast.Name)
-        settings = _settings(statement.value)
+        settings = settings_of(statement.value)
         alias = settings.get("alias")
         path = (*holder, alias if isinstance(alias, str) else statement.target.id)
         more = settings.get("json_schema_extra")
@@ -247,11 +249,14 @@ class _Reader:
                 except (SyntaxError, ValueError):
                     return self._unknown(node, path)
             return _null() if node.value is None else self._unknown(node, path)
-        choices = _choices(node)
+        choices = choices_of(node)
         if choices is not None:
-            others = [choice for choice in choices if not _is_none(choice)]
+            others = [choice for choice in choices if not is_none(choice)]
+            if not others:
+                return _null()
             if len(others) != 1:
-                return self._unknown(node, path) if others else _null()
+                unknown = self._unknown(node, path)
+                return _optional(unknown) if len(others) < len(choices) else unknown
             tree = self._type(others[0], path)
             if tree["kind"] == "Option" or len(others) == len(choices):
                 return tree
@@ -263,26 +268,31 @@ class _Reader:
         return self._named(node, path)
 
     def _named(self, node: ast.expr, path: FieldPath) -> Json:
-        name = _name(node)
+        name = name_of(node)
         if name in self._aliases:
             return self._inside(name, lambda: self._type(self._aliases[name], path), path)
         if name in self._classes and self._is_model(name):
             return self._inside(name, lambda: {"kind": "Struct", "fields": self._members(name, path)}, path)
         if name in self._classes and any(base.endswith("Enum") for base in self._bases(name)):
             return self._enumeration(name, path)
-        if name in _PLAIN:
+        if name in JSON:
+            return any_json()
+        if name in NARROWER:
+            self._notes.add(path, f"not kept: that it is a {name}")
+            return dict(NARROWER[name])
+        if name in PLAIN:
             if name == "datetime":
                 self._notes.add(path, "a datetime, with a zone or without; here it is an instant in UTC")
-            return _null() if name == "None" else json.loads(json.dumps(_PLAIN[name]))
+            return _null() if name == "None" else json.loads(json.dumps(PLAIN[name]))
         if name == "Decimal" and self._digits is not None:
             return dict(self._digits)
-        if name in _LISTS:
-            return {"kind": "List", "itemType": json.loads(json.dumps(JSON_TYPE))}
+        if name in LISTS:
+            return {"kind": "List", "itemType": any_json()}
         return self._unknown(node, path)
 
     def _enumeration(self, name: str, path: FieldPath) -> Json:
         """Return the type of the values of an enumeration, with the values where they are written out."""
-        found = [_literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)]
+        found = [literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)]
         kind = {frozenset({str}): "String", frozenset({int}): "Int64"}.get(frozenset(map(type, found)))
         if kind is None or any(isinstance(value, str) and "(" in value for value in found):
             self._notes.add(path, f"not kept: the values of {name}")
@@ -299,7 +309,7 @@ class _Reader:
     def _inside(self, name: str, make: Any, path: FieldPath) -> Json:
         if name in self._open:
             self._notes.add(path, f"it contains itself ({name})")
-            return json.loads(json.dumps(JSON_TYPE))  # type: ignore[no-any-return]
+            return any_json()
         self._open.append(name)
         try:
             found: Json = make()
@@ -308,11 +318,11 @@ class _Reader:
             self._open.pop()
 
     def _generic(self, node: ast.Subscript, path: FieldPath) -> Json:
-        name = _name(node.value)
+        name = name_of(node.value)
         arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         if name == "Annotated":
             return self._annotated(arguments, path)
-        if name in _LISTS or (
+        if name in LISTS or (
             name in ("tuple", "Tuple") and len(arguments) == 2 and ast.unparse(arguments[1]) == "..."
         ):
             tree: Json = {"kind": "List", "itemType": self._type(arguments[0], (*path, Part.ITEM))}
@@ -321,14 +331,14 @@ class _Reader:
             if name.lower() not in ("list", "sequence"):
                 self._notes.add(path, f"not kept: that it is a {name}")
             return tree
-        if name in _MAPS and len(arguments) == 2:
+        if name in MAPS and len(arguments) == 2:
             key, value = (
                 self._type(arguments[0], (*path, Part.KEY)),
                 self._type(arguments[1], (*path, Part.VALUE)),
             )
             return {"kind": "Map", "keyType": key, "valueType": value}
         if name == "Literal":
-            values = [_literal(argument) for argument in arguments]
+            values = [literal(argument) for argument in arguments]
             if all(isinstance(argument, ast.Constant) for argument in arguments):
                 others = [value for value in values if value is not None]
                 kind = {frozenset({str}): "String", frozenset({int}): "Int64", frozenset({bool}): "Bool"}.get(
@@ -342,10 +352,22 @@ class _Reader:
     def _annotated(self, arguments: list[ast.expr], path: FieldPath) -> Json:
         settings: Json = {}
         kept: Json = {}
+        others: list[str] = []
         for argument in arguments[1:]:
-            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-                kept |= _kept(argument.value)
-            settings |= _settings(argument)
+            argument = (
+                self._aliases.get(argument.id, argument) if isinstance(argument, ast.Name) else argument
+            )
+            found = (
+                kept_metadata(argument.value)
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+                else {}
+            )
+            kept |= found
+            is_read = isinstance(argument, ast.Call) and name_of(argument.func) in SETTERS
+            settings |= settings_of(argument) if is_read else {}
+            others += [] if is_read or found else [ast.unparse(argument)[:200]]
+        for other in others if not kept and "Record" not in self._classes else ():
+            self._notes.add(path, f"not kept: {other}")
         is_leaf = "kind" in kept and kept["kind"] != "Map"
         extra = kept.pop("extra", {})
         tree = dict(kept) if is_leaf else {**self._with_digits(arguments[0], settings, path), **kept}
@@ -357,13 +379,13 @@ class _Reader:
         """Return a type with what `Field` says of its values; the rest is noted."""
         inner = tree["inner"] if tree["kind"] == "Option" else tree
         least, most = settings.get("min_length"), settings.get("max_length")
-        settings = {key: value for key, value in settings.items() if key not in _READ and value is not None}
+        settings = {key: value for key, value in settings.items() if key not in READ and value is not None}
         if inner["kind"] == "List" and isinstance(least, int) and least == most and least > 0:
             inner["fixedLength"] = least
             del settings["min_length"], settings["max_length"]
         wanted: Json = {}
         for key, value in settings.items():
-            rule = _RULES.get(key)
+            rule = RULES.get(key)
             if rule is not None:
                 rule = rule.replace("Length", "Items") if inner["kind"] == "List" else rule
                 wanted[f"{DOMAIN}/{rule}"] = value
@@ -373,14 +395,14 @@ class _Reader:
 
     def _call(self, node: ast.Call, path: FieldPath) -> Json:
         """Read `Vector(128)` of LanceDB and `condecimal(max_digits=…)`; of other calls, what they narrow."""
-        name = _name(node.func)
-        settings = {keyword.arg: _literal(keyword.value) for keyword in node.keywords if keyword.arg}
+        name = name_of(node.func)
+        settings = {keyword.arg: literal(keyword.value) for keyword in node.keywords if keyword.arg}
         if name == "Vector" and node.args:
-            length = _literal(node.args[0])
+            length = literal(node.args[0])
             if isinstance(length, int) and length > 0:
                 return {"kind": "List", "itemType": {"kind": "Float32"}, "fixedLength": length}
         if name.startswith("con") and name[3:] in ("int", "float", "str", "bytes", "date"):
-            return self._narrowed(dict(_PLAIN[name[3:]]), settings, path)
+            return self._narrowed(dict(PLAIN[name[3:]]), settings, path)
         if name == "condecimal" and (digits := _digits(settings)) is not None:
             return self._narrowed(dict(digits), settings, path)
         if name in ("conlist", "conset", "confrozenset") and node.args:
@@ -391,8 +413,7 @@ class _Reader:
 
     def _unknown(self, node: ast.expr, path: FieldPath) -> Json:
         self._notes.add(path, f"any value of JSON; not kept: the type {ast.unparse(node)[:200]}")
-        found: Json = json.loads(json.dumps(JSON_TYPE))
-        return found
+        return any_json()
 
 
 def _digits(settings: Json) -> Json | None:
@@ -411,89 +432,6 @@ def _optional(tree: Json) -> Json:
 
 def _null() -> Json:
     return {"kind": "Option", "inner": {"kind": "Null"}}
-
-
-def _choices(node: ast.expr) -> list[ast.expr] | None:
-    """Return what a type is one of: `A | B`, `Optional[A]`, `Union[A, B]`; None for a type that is no choice."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return [*(_choices(node.left) or [node.left]), *(_choices(node.right) or [node.right])]
-    if isinstance(node, ast.Subscript):
-        name = _name(node.value)
-        arguments = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if name == "Optional":
-            return [arguments[0], ast.Constant(None)]
-        if name == "Union":
-            return [part for argument in arguments for part in (_choices(argument) or [argument])]
-    return None
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _name(node: ast.expr) -> str:
-    """Return the last part of a name: `datetime` of `datetime.datetime`."""
-    if isinstance(node, ast.Subscript):
-        return _name(node.value)
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def _settings(node: ast.expr | None) -> Json:
-    """Return the arguments of `Field`; of a plain default, that."""
-    if isinstance(node, ast.Call) and _name(node.func) in ("Field", "StringConstraints"):
-        found = {keyword.arg: _literal(keyword.value) for keyword in node.keywords if keyword.arg is not None}
-        if node.args and ast.unparse(node.args[0]) != "...":
-            found["default"] = _literal(node.args[0])
-        return found
-    if isinstance(node, ast.Constant):
-        return {} if isinstance(node.value, str) and _kept(node.value) else {"default": node.value}
-    return {}
-
-
-def _kept(text: str) -> Json:
-    """Return the metadata that the compiler wrote; nothing for any other text."""
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return {}
-    is_ours = isinstance(found, dict) and (
-        isinstance(found.get("kind"), str) or isinstance(found.get("extra"), dict)
-    )
-    return found if is_ours else {}
-
-
-def _written(node: ast.Call) -> str | None:
-    """Return a number or a date that a call makes, as a manifest writes it; None for any other call."""
-    arguments = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
-    if len(arguments) < len(node.args):
-        return None
-    if _name(node.func) == "Decimal" and len(arguments) == 1:
-        return str(arguments[0])
-    makers: Mapping[str, Callable[..., date | datetime | time]] = {
-        "date": date,
-        "datetime": datetime,
-        "time": time,
-    }
-    maker = makers.get(_name(node.func))
-    zones = {keyword.arg: ast.unparse(keyword.value).rpartition(".")[2].upper() for keyword in node.keywords}
-    if maker is None or (zones and zones != {"tzinfo": "UTC"}):
-        return None
-    try:
-        return f"{maker(*arguments).isoformat()}{'Z' if zones else ''}"
-    except (TypeError, ValueError):
-        return None
-
-
-def _literal(node: ast.expr | None) -> Any:
-    """Return the value of an expression that is one; its text for any other."""
-    if node is None:
-        return None
-    if isinstance(node, ast.Call) and (written := _written(node)) is not None:
-        return written
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError):
-        return ast.unparse(node)
 
 
 IMPORTER = Importer("pydantic", "file of Python with models of pydantic", read)

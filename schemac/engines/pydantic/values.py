@@ -52,7 +52,7 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
     if len({key for key, _ in pairs}) < len(pairs):
-        raise ValueError("a key stands twice in an object")
+        raise ValueError("a key occurs twice in an object")
     return dict(pairs)
 
 
@@ -359,7 +359,7 @@ def time_text(value: Any) -> Any:
     return timestamp_text(value).partition("T")[2] if isinstance(value, Nanoseconds) else value
 
 
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 DIGITS = re.compile("[+-]?[0-9]+")
 NOT_FINITE = re.compile("NaN|[+-]?(?:Infinity|inf)")
 

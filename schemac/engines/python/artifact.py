@@ -12,13 +12,12 @@ import base64
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target, load_target
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target, run_target
 from schemac.attributes import odf
 from schemac.engines.python.codes import PYTHON_LOSS
 from schemac.engines.python_source import NOTICE, docstring, identifiers, literal, module_name
 from schemac.logical.dataset import LogicalDataset
 from schemac.source.diagnostic import Severity
-from schemac.source.report import Report
 
 _SPARK = ("spark", "spark/schema.json")
 _ARROW = ("arrow", "arrow/schema.arrow")
@@ -39,14 +38,13 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 def _made(engine: str, file: str, compilation: Compilation, emission: Emission) -> bytes | None:
     """Return a file of another target, and enter what it loses; None after entering that this target refuses the schema."""
-    target, report = load_target(engine), Report()
-    said = Emission(compilation.dataset, engine, target.loss_code, report)
-    artifacts = {artifact.path: artifact.content for artifact in target.emit(compilation, said)}
-    errors = [d for d in report.diagnostics if d.severity is Severity.ERROR]
+    run = run_target(engine, compilation)
+    artifacts = {artifact.path: artifact.content for artifact in run.artifacts}
+    errors = [d for d in run.report.diagnostics if d.severity is Severity.ERROR]
     if errors:
         emission.lose(None, file, f"nothing: {errors[0].message}")
         return None
-    for loss, slot in said.entries:
+    for loss, slot in run.emission.entries:
         if loss.artifact in ("", file):
             emission.lose(slot, loss.lost, loss.becomes)
     return artifacts[file]

@@ -55,6 +55,9 @@ from schemac.source.json_object import Json
 from schemac.syntax.remedies_around import Detach, LeaveOut
 
 MOST_DIGITS = 38
+MOST_QUOTATIONS = 4
+"""Lists and maps inside each other whose items have metadata. Each quotes that of the next as a text, which doubles what is
+escaped in it."""
 JSON_FILE = "spark/schema.json"
 DDL_FILE = "spark/create_table.sql"
 
@@ -214,7 +217,7 @@ class _Writer(TypeWriter[SparkType]):
             storage = self.plainly(lowered, arrow_type)
             if word == "variant":
                 self.emission.lose(slot, "a VARIANT", "nothing: lance-spark refuses it", artifact=DDL_FILE)
-            return SparkType(word, word.upper(), storage.metadata)
+            return SparkType(word, word.upper(), storage.metadata, storage.quotations)
         if has_role(slot.extra, Role.BLOB):
             is_typed = arrow_type.id == pa.lib.Type_STRUCT
             return SparkType(
@@ -226,7 +229,7 @@ class _Writer(TypeWriter[SparkType]):
             if arrow_type.extension_name == "arrow.json" and slot.parent is not None:
                 # Lance gives JSON back with large offsets, and below the top the connector reads it as it was marked.
                 mark[LARGE_STRING] = "true"
-            return SparkType(storage.json, storage.ddl, {**storage.metadata, **mark})
+            return SparkType(storage.json, storage.ddl, {**storage.metadata, **mark}, storage.quotations)
         return None
 
     def plainly(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
@@ -306,7 +309,8 @@ class _Writer(TypeWriter[SparkType]):
         if child.arrow.name != "item":
             metadata[CHILD_NAME] = child.arrow.name
         json = {"containsNull": item.is_nullable, "elementType": item.type.json, "type": "array"}
-        return SparkType(json, f"ARRAY<{item.type.ddl}>", {**metadata, **_child_metadata(ITEM_KEYS, [item])})
+        quoted, quotations = self.child_metadata(slot, ITEM_KEYS, [item])
+        return SparkType(json, f"ARRAY<{item.type.ddl}>", {**metadata, **quoted}, quotations)
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         if arrow_type.keys_sorted:
@@ -320,9 +324,31 @@ class _Writer(TypeWriter[SparkType]):
             "valueContainsNull": value.is_nullable,
             "valueType": value.type.json,
         }
-        return SparkType(
-            json, f"MAP<{key.type.ddl}, {value.type.ddl}>", _child_metadata(ENTRY_KEYS, [key, value])
-        )
+        quoted, quotations = self.child_metadata(lowered.slot, ENTRY_KEYS, [key, value])
+        return SparkType(json, f"MAP<{key.type.ddl}, {value.type.ddl}>", quoted, quotations)
+
+    def child_metadata(
+        self, slot: Slot, keys: Sequence[str], children: Sequence[SparkField]
+    ) -> tuple[Json, int]:
+        """Return the metadata of items, keys and values as entries of the field's own, and how deep it is quoted.
+
+        Parts of lists and maps have no metadata in Spark; lance-spark looks for theirs in the field's own.
+        """
+        marked = {key: child for key, child in zip(keys, children, strict=True) if child.metadata}
+        quotations = max([1 + child.type.quotations for child in marked.values()], default=0)
+        deepest = max(child.type.quotations for child in children)
+        if deepest > MOST_QUOTATIONS:
+            return {}, deepest  # which was reported where it was too deep first
+        if quotations > MOST_QUOTATIONS:
+            self.emission.findings.at_type(
+                slot,
+                SPARK_TYPE,
+                f"Spark keeps attributes and lengths of items in at most {MOST_QUOTATIONS} lists and maps inside each other"
+                f" ({slot.path_text})",
+                help="put a struct between them, or leave Spark out with `schemac.dev/targets`",
+            )
+            return {}, quotations
+        return {key: compact(child.metadata) for key, child in marked.items()}, quotations
 
 
 def _float_item(child: LoweredField) -> SparkField:
@@ -334,11 +360,6 @@ def _float_item(child: LoweredField) -> SparkField:
         {**_without_empty_metadata(child.metadata)},
         None,
     )
-
-
-def _child_metadata(keys: Sequence[str], children: list[SparkField]) -> Json:
-    """Parts of lists and maps have no metadata in Spark; lance-spark looks for theirs in the field's own."""
-    return {key: compact(child.metadata) for key, child in zip(keys, children, strict=True) if child.metadata}
 
 
 def _without_empty_metadata(texts: Mapping[str, str]) -> Mapping[str, str]:

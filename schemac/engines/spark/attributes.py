@@ -37,5 +37,6 @@ TABLE_PROPERTIES = Attribute[dict[str, str]](
     on_schema=True,
     role=Role.OPTIONS,
     facts=Facts(SparkFact.TABLE_PROPERTY_SET, SparkFact.TABLE_PROPERTY_REMOVED, SparkFact.TABLE_PROPERTY_SET),
+    example="{comment: 'rides by day'}",
 )
 ATTRIBUTES = (TYPE, TABLE_PROPERTIES)

@@ -20,6 +20,8 @@ class SparkType:
     json: Any
     ddl: str
     metadata: Json = field(default_factory=dict)
+    quotations: int = 0
+    """How many texts of JSON the metadata has inside each other, for items of items."""
 
     @cached_property
     def json_text(self) -> str:

@@ -33,7 +33,7 @@ from schemac.source.json_object import Json
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _TEXTS = ("string", "char(", "varchar(", "variant")
 """Words for texts; a variant is none, and the connector refuses a statement with one."""
-_BLOB_SINCE = "2.2"
+BLOB_SINCE = "2.2"
 """The storage version from which on a blob is a struct of its own type."""
 
 
@@ -90,7 +90,7 @@ class Maker:
             type_ = pa.binary(int(width))
         elif said("arrow.large_var_char"):
             type_ = pa.large_string()
-        elif said("lance.encoding") == "blob" and version >= _BLOB_SINCE:
+        elif said("lance.encoding") == "blob" and version >= BLOB_SINCE:
             metadata[EXTENSION_NAME] = BLOB_EXTENSION
             type_ = blob_type()
         elif said("lance.encoding") == "blob":

@@ -21,6 +21,7 @@ from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import JUDGED_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened, verify_of
 from schemac.evolution.judge import Judge
+from schemac.evolution.keys import is_key_changed, way_out_of_key
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
@@ -39,6 +40,7 @@ _STORAGE = frozenset(
 )
 """What is decided when a column or table is made."""
 _PROPERTIES = frozenset({SparkFact.TABLE_PROPERTY_SET, SparkFact.TABLE_PROPERTY_REMOVED})
+_KEYS = frozenset({Fact.PRIMARY_KEY_ADDED, Fact.PRIMARY_KEY_REMOVED, Fact.PRIMARY_KEY_MOVED})
 _COLUMNS = frozenset(
     {
         Fact.FIELD_ADDED,
@@ -56,7 +58,7 @@ def judge(change: Change, pair: VersionPair | None, connector: Connector = KNOWN
     if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED) or pair is None:
         return SAFE
     if change.fact in TIGHTENED:
-        return tightened(change, verify_of(change))
+        return tightened(change, pair, verify_of(change))
     if change.fact in _PROPERTIES:
         return _of_property(connector)
     if change.fact in _STORAGE:
@@ -84,6 +86,9 @@ def judge(change: Change, pair: VersionPair | None, connector: Connector = KNOWN
         return Judgement(Outcome.DATA, reason, "look at the values first; `schemac apply` changes the table")
     if old == new:
         return SAFE
+    if change.fact in _KEYS and is_key_changed(pair):
+        reason = "a table keeps the primary key that it was made with"
+        return Judgement(Outcome.REFUSED, reason, way_out_of_key(pair))
     if is_same_type:
         return Judgement(Outcome.METADATA, f"through `schemac apply`: {connector} cannot alter metadata")
     return _refused(connector, "cannot change types")

@@ -1,4 +1,4 @@
-"""What keeps lance-spark from reading a table that Lance itself reads.
+"""What keeps lance-spark from reading, or from making, a table that Lance itself reads.
 
 Layer: engines.
 Errors: warning SC523.
@@ -12,7 +12,11 @@ from typing import Any
 
 from schemac.artifacts.emission import Compilation, Emission
 from schemac.attributes.arrow import DICTIONARY_ENCODING
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import has_role
 from schemac.engines.spark.codes import SPARK_CONNECTOR
+from schemac.engines.spark.connector import BLOB_SINCE
+from schemac.engines.spark.storage import storage_version
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
@@ -25,25 +29,66 @@ _TABLE = "cannot read a table with"
 
 
 def warn_of_unreadable(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
-    """Warn of each field that it stumbles over, where Lance and Spark are both asked for."""
-    if not asked >= {"lance", "spark"}:
+    """Warn of each field that it stumbles over, where Lance and Spark are both asked for, or a version of it."""
+    if "spark" not in compilation.versions and not asked >= {"lance", "spark"}:
         return
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
+    version = storage_version(compilation.dataset.schema.extra)
     suspects = _suspects()
+    added = frozenset[Slot]() if connector.reads_added_members else frozenset(_added_members(compilation))
     for field in compilation.lowered.preorder():
         type_ = field.arrow.type
-        if type_.id not in suspects and not isinstance(type_, pa.BaseExtensionType):
-            continue
-        for what, help in _obstacles(field, connector):
-            slot: Slot = field.slot
+        slot: Slot = field.slot
+        obstacles: list[tuple[str, str]] = []
+        if type_.id in suspects or isinstance(type_, pa.BaseExtensionType):
+            obstacles += _obstacles(field, connector)
+        if not connector.makes_blobs and version >= BLOB_SINCE and has_role(slot.extra, Role.BLOB):
+            obstacles.append(
+                (
+                    f"refuses the CREATE TABLE of a blob in files of version {version}",
+                    'write `lance.org/storageVersion: "2.1"`, make the table with `schemac run`, or use lance-spark 0.5 or newer',
+                )
+            )
+        if slot in added:
+            obstacles.append(
+                (
+                    "stops the JVM when it reads rows that were written before their struct had this member",
+                    "add a column instead, write all rows anew, or use lance-spark 0.5 or newer",
+                )
+            )
+        for what, help in obstacles:
             emission.findings.at_type(
                 slot, SPARK_CONNECTOR, f"{slot.path_text}: {connector} {what}", help=help
             )
 
 
+def _added_members(compilation: Compilation) -> Iterator[Slot]:
+    """Yield the members that structs did not have in every locked version; without a lock, nobody knows of any."""
+    ids = compilation.ids
+    if ids is None:
+        return
+    members = {
+        (ids[slot], ids[child]): child
+        for field in compilation.lowered.preorder()
+        if pa.types.is_struct(field.arrow.type)
+        for slot, child in ((field.slot, one.slot) for one in field.children)
+    }
+    for past in compilation.past() if members else ():
+        assert past.ids is not None
+        there = set(past.ids.values())
+        for (struct, member), slot in members.items():
+            if struct in there and member not in there:
+                yield slot
+
+
 def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str, str]]:
     type_: Any = field.arrow.type
     if isinstance(type_, pa.BaseExtensionType):
+        if type_.extension_name == "arrow.uuid" and not connector.knows_widths:
+            yield (
+                "writes `arrow.uuid` from a DataFrame as bytes of any length, which nobody can read then",
+                "write the rows with `schemac run`, leave the extension type out, or use lance-spark 0.5 or newer",
+            )
         if type_.extension_name == "arrow.json" and field.slot.parent is None:
             yield (
                 "cannot read a JSON column; it can read the other columns",
@@ -77,7 +122,7 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
 def _suspects() -> frozenset[int]:
     """Return the ids of Arrow's types that may be an obstacle; most fields have another, and need no second look."""
     names = ("DICTIONARY", "DECIMAL256", "DURATION", "TIMESTAMP")
-    later = ("TIME32", "TIME64", "HALF_FLOAT", "LARGE_LIST")
+    later = ("TIME32", "TIME64", "HALF_FLOAT", "LARGE_LIST", "MAP")
     return frozenset(getattr(pa.lib, f"Type_{name}") for name in (*names, *later))
 
 
@@ -86,5 +131,6 @@ _LATER: Mapping[Callable[[Any], bool], str] = {
     lambda t: pa.types.is_timestamp(t) and t.unit != "us": "a Timestamp with a unit other than Microsecond",
     lambda t: pa.types.is_float16(t): "a Float16",
     lambda t: pa.types.is_large_list(t): "a list with large offsets",
+    lambda t: pa.types.is_map(t): "a Map",
 }
 """What versions before 0.5 do not read."""

@@ -10,6 +10,7 @@ from schemac.arrow.lower_metadata import EXTENSION_NAME
 from schemac.artifacts.emission import Compilation
 from schemac.attributes.attribute import Role
 from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.own import TABLE_VERSION
 from schemac.attributes.registry import has_role
 from schemac.engines import spark_sql
 from schemac.engines.spark import attributes as spark
@@ -65,10 +66,12 @@ def key_columns(compilation: Compilation) -> tuple[str, ...]:
 
 
 def table_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:
-    """TBLPROPERTIES: the version of the files, those of the columns, and those that the schema names."""
+    """TBLPROPERTIES: the version of the files, those of the columns, those that the schema names, and its locked version."""
+    number = compilation.locked_number
     return {
         **own_properties(compilation, columns),
         **(spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {}),
+        **({} if number is None else {TABLE_VERSION: str(number)}),
     }
 
 

@@ -62,13 +62,23 @@ class Connector:
         return self._number >= (0, 5)
 
     @property
+    def makes_blobs(self) -> bool:
+        """Whether its CREATE TABLE takes a blob in files of the newer storage versions."""
+        return self._number >= (0, 5)
+
+    @property
+    def reads_added_members(self) -> bool:
+        """Whether it reads rows that are older than a member of one of their structs."""
+        return self._number >= (0, 5)
+
+    @property
     def knows_widths(self) -> bool:
         """Whether it knows the table properties of fixed-size binaries, halves and encodings, and primary keys."""
         return self._number >= (0, 5)
 
     @cached_property
     def reads_all_units(self) -> bool:
-        """Whether it reads times, halves, large lists, and timestamps that do not count microseconds."""
+        """Whether it reads times, halves, large lists, maps, and timestamps that do not count microseconds."""
         return self._number >= (0, 5)
 
     def __str__(self) -> str:

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import schemac
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.pipeline import conform, write
-from schemac.pipeline.values.shapes import spark_type
+from schemac.pipeline.spark.value_columns import spark_type
 from schemac.pipeline.writing.batches import to_schema
 from schemac.runs.identity import RunIdentity, random_id
 from schemac.runs.merges import Merge

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 import schemac
+from schemac.attributes.own import TABLE_VERSION
 from schemac.engines.paimon.judge import judge
 from schemac.engines.paimon.read import read_table_schema
 from schemac.engines.paimon.table_schema import TableSchema
@@ -17,7 +18,7 @@ from schemac.engines.paimon.tables.apply import apply_paimon
 from schemac.engines.paimon.tables.changes import changes_between
 from schemac.engines.paimon.tables.live_table import differences, open_paimon_table
 from schemac.engines.paimon.tables.plan import plan_paimon
-from schemac.engines.paimon.tables.schema_change import SchemaChange
+from schemac.engines.paimon.tables.schema_change import SchemaChange, SetOption
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
@@ -81,6 +82,12 @@ class Evolution:
     @property
     def changes(self) -> tuple[SchemaChange, ...]:
         return changes_between(table_schema(self.old), table_schema(self.new))
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether there is an operation beside the one that says which version the table has."""
+        record = SetOption(TABLE_VERSION, str(self.new.number))
+        return any(change != record for change in self.changes)
 
     def place(self, warehouse: Path, table: str = "t") -> Path:
         """The empty table of the first version."""

@@ -295,7 +295,7 @@ def _hold(evolution: Evolution, paimon: Paimon, warehouse: Path, name: str) -> N
     rows = evolution.rows(paimon, warehouse)
     copy(folder, "altered")
     if evolution.is_refused:
-        if not name.startswith(WITHOUT_OPERATION) and evolution.changes:
+        if not name.startswith(WITHOUT_OPERATION) and evolution.is_asked:
             with pytest.raises(PaimonError):
                 evolution.alter(paimon, warehouse, "altered")
         return

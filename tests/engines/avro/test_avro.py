@@ -261,7 +261,7 @@ FOREIGN = {
     ),
     "union": (
         ["null", "int", "string"],
-        "String",
+        "{kind: Option, inner: String}",
         "any value of JSON; not kept: the union of null, int, string",
     ),
     "itself": (["null", "R"], "{kind: Option, inner: String}", "contains itself"),
@@ -336,3 +336,46 @@ def test_refuse_counts_of_another_unit(units: tuple[str, str]) -> None:
     old, new = (_manifest(f"{{kind: Duration, unit: {unit}}}") for unit in units)
     assert _outcome(old, new) is Outcome.REFUSED
     assert _reads(old, new, [5]) == [True]
+
+
+_DEFAULTS: tuple[Any, ...] = (
+    0, 5, 2**31, 2**63, -1, 1.5, 1e300, True, "a", "\u00ff\u0000", "\u0100", "abcd", [], [1], ["a"], {}, {"a": 1}, {"x": 1}, {"x": None},
+)  # fmt: skip
+_OF_DEFAULTS: tuple[Any, ...] = (
+    "int", "long", "float", "double", "boolean", "string", "bytes", ["int", "string"], ["int", "string", "null"], ["string", "int"],
+    ["int", "null"], {"type": "array", "items": "int"}, {"type": "map", "values": "int"}, {"type": "enum", "name": "E", "symbols": ["a", "b"]},
+    {"type": "fixed", "name": "F", "size": 4}, {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 2},
+    {"type": "fixed", "name": "D", "size": 4, "logicalType": "decimal", "precision": 4}, {"type": "int", "logicalType": "date"},
+    {"type": "record", "name": "N", "fields": [{"name": "x", "type": "int"}]},
+    {"type": "record", "name": "O", "fields": [{"name": "x", "type": ["null", "int"], "default": None}]},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("type_", _OF_DEFAULTS, ids=str)
+def test_build_what_a_default_was_read_from(
+    type_: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A default is kept as one of the type that is built, or named; fastavro reads records without the field by it."""
+    for default in _DEFAULTS:
+        field = {"name": "f", "type": type_, "default": default}
+        (tmp_path / "r.avsc").write_text(json.dumps({"type": "record", "name": "R", "fields": [field]}))
+        assert main(["import", str(tmp_path / "r.avsc")]) == 0
+        text = capsys.readouterr().out
+        assert "avro.apache.org/default" in text or "not kept: the default" in text
+        (dataset,) = schemac.compile_text(text)
+        (content,) = dataset.artifacts("avro").values()
+        fastavro.parse_schema(json.loads(content))
+        if isinstance(type_, list) and len(type_) > 2:
+            assert dataset._logical.columns[0].is_nullable
+
+
+@pytest.mark.parametrize("number", ["1e99999999", "-1e99999999", "1e400"])
+def test_name_a_default_that_is_no_double(
+    number: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    field = f'{{"name": "f", "type": "double", "default": {number}}}'
+    (tmp_path / "r.avsc").write_text(f'{{"type": "record", "name": "R", "fields": [{field}]}}')
+    assert main(["import", str(tmp_path / "r.avsc")]) == 0
+    text = capsys.readouterr().out
+    assert f'not kept: the default "{number}"' in text
+    assert "inf" not in text

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from schemac.cli.main import main
@@ -302,3 +303,163 @@ def test_give_an_empty_table_the_ids_of_the_lock(
     found.append(pa.Table.from_pylist([{"s": {"x": 1}, "id": 2}], schema=found.schema().as_arrow()))
     assert found.scan().to_arrow().to_pylist() == [{"s": {"x": 1}, "id": 2}]
     assert "nothing to do" in said(capsys, "apply", "trips", "--table", TABLE)[1]
+
+
+@pytest.mark.parametrize("how", ["partitioned", "sorted"])
+@pytest.mark.parametrize("change", ["dropped", "promoted", "added"])
+def test_notice_who_made_a_field_a_key_meanwhile(
+    how: str,
+    change: str,
+    table: Any,
+    catalog: Any,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Between plan and commit; Iceberg does not allow such a field to go."""
+    from pyiceberg.catalog.sql import SqlCatalog
+    from pyiceberg.transforms import IdentityTransform
+
+    lock(
+        {
+            "dropped": V1.replace("  - {name: fare, description: What was paid, type: Float32}\n", ""),
+            "promoted": V1.replace("Float32", "Float64"),
+            "added": f"{V1}  - {{name: tip, type: {{kind: Option, inner: Int32}}}}\n",
+        }[change]
+    )
+    commit = SqlCatalog.commit_table
+
+    def late(self: Any, *arguments: Any) -> Any:
+        monkeypatch.setattr(SqlCatalog, "commit_table", commit)
+        other = catalog.load_table("n.trips")
+        if how == "partitioned":
+            with other.update_spec() as spec:
+                spec.add_identity("fare")
+        else:
+            with other.update_sort_order() as order:
+                order.asc("fare", IdentityTransform())
+        return commit(self, *arguments)
+
+    monkeypatch.setattr(SqlCatalog, "commit_table", late)
+    code, out = said(capsys, "apply", "trips", "--table", TABLE)
+    assert code == 1
+    assert "SC423" in out
+    after = catalog.load_table("n.trips")
+    assert after.schema().fields == table.schema().fields
+    code, out = said(capsys, "apply", "trips", "--table", TABLE)
+    assert (code, "partitioned or sorted by fare" in out) == (
+        (1, True) if change == "dropped" else (0, False)
+    )
+
+
+NARROWER = V1.replace("Float32}", "Float32, extra: {schemac.dev/minimum: 2}}")
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_ask_about_data_whether_or_not_something_else_changes(
+    is_alone: bool,
+    catalog: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lock(V1)
+    create(catalog, properties={"schemac.version": "1"})
+    more = "" if is_alone else "  - {name: tip, type: {kind: Option, inner: Int32}}\n"
+    lock(NARROWER + more)
+    before = catalog.load_table("n.trips").metadata
+    for _ in range(2):
+        code, out = said(capsys, "apply", "trips", "--table", TABLE)
+        assert code == 1
+        assert "SC422" in out
+    assert catalog.load_table("n.trips").metadata == before
+    assert said(capsys, "apply", "trips", "--table", TABLE, "--unchecked")[0] == 0
+    # From now on the table is at this version.
+    code, out = said(capsys, "apply", "trips", "--table", TABLE)
+    assert (code, "nothing to do" in out) == (0, True)
+
+
+def test_leave_the_format_unless_somebody_asks(
+    catalog: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lock(V1)
+    create(catalog, properties={"format-version": "1"})
+    assert catalog.load_table("n.trips").metadata.format_version == 1
+    lock(V2)
+    assert main(["apply", "trips", "--table", TABLE]) == 0
+    assert main(["verify", "trips", "--table", TABLE]) == 0
+    assert catalog.load_table("n.trips").metadata.format_version == 1
+    asked = V2.replace("extra:\n  iceberg", "extra:\n  iceberg.apache.org/formatVersion: 2\n  iceberg", 1)
+    lock(asked)
+    assert "the format is 1, expected 2" in said(capsys, "verify", "trips", "--table", TABLE)[1]
+    assert main(["apply", "trips", "--table", TABLE]) == 0
+    assert catalog.load_table("n.trips").metadata.format_version == 2
+
+
+def test_import_the_format_of_a_table(catalog: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lock(V1)
+    create(catalog, properties={"format-version": "1"})
+    for name in ("trips.yaml", "trips.lock"):
+        Path(name).unlink()
+    assert main(["import", "warehouse/n/trips", "--name", "trips", "--out", "trips.yaml"]) == 0
+    assert "iceberg.apache.org/formatVersion: 1" in Path("trips.yaml").read_text()
+    assert main(["verify", "trips", "--table", TABLE]) == 0
+    built()
+    assert "'format-version' = '1'" in Path("built/trips/iceberg/create_table.sql").read_text()
+
+
+def test_give_no_name_of_files_without_ids_to_another_field(
+    catalog: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their values would change from one field to the other in silence."""
+    monkeypatch.chdir(tmp_path)
+    of = "  - {{name: {}, type: {{kind: Option, inner: Int32}}{}}}\n"
+    head = "name: trips\nfields:\n"
+    was = ", extra: {{schemac.dev/renamedFrom: {}}}"
+    lock(head + of.format("a", "") + of.format("b", ""))
+    from pyiceberg.schema import Schema
+
+    made = catalog.create_table("n.trips", Schema.model_validate(built()))
+    pq.write_table(pa.table({"a": pa.array([1], pa.int32()), "b": pa.array([2], pa.int32())}), "one.parquet")
+    made.add_files([str(tmp_path / "one.parquet")])
+    lock(head + of.format("b", was.format("a")) + of.format("a", was.format("b")))
+    code, out = said(capsys, "apply", "trips", "--table", TABLE)
+    assert code == 1
+    assert "gives the names a and b to other fields" in " ".join(out.split())
+    assert catalog.load_table("n.trips").scan().to_arrow().to_pylist() == [{"a": 1, "b": 2}]
+
+
+def test_follow_names_as_pyiceberg_does(
+    catalog: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same mapping as `update_schema` leaves of the same changes."""
+    monkeypatch.chdir(tmp_path)
+    lock(V1)
+    from pyiceberg.schema import Schema
+    from pyiceberg.table.name_mapping import NameMapping
+    from pyiceberg.types import IntegerType
+
+    made = catalog.create_table("n.trips", Schema.model_validate(built()))
+    mapping = {"schema.name-mapping.default": made.schema().name_mapping.model_dump_json()}
+    with made.transaction() as transaction:
+        transaction.set_properties(mapping)
+    theirs = catalog.create_table("n.theirs", Schema.model_validate(built()), properties=mapping)
+    create_rows = pa.Table.from_pylist(ROWS, schema=made.schema().as_arrow())
+    made.append(create_rows)
+    renamed = V1.replace("name: fare,", "name: paid, extra: {schemac.dev/renamedFrom: fare},")
+    lock(
+        renamed.replace(
+            "{name: x, type: Int32}", "{name: x, type: Int32}, {name: y, type: {kind: Option, inner: Int32}}"
+        )
+    )
+    assert main(["apply", "trips", "--table", TABLE]) == 0
+    with theirs.update_schema() as update:
+        update.rename_column("fare", "paid")
+        update.add_column(("start", "y"), IntegerType())
+    found, wanted = (
+        NameMapping.model_validate_json(catalog.load_table(name).properties["schema.name-mapping.default"])
+        for name in ("n.trips", "n.theirs")
+    )
+    assert str(found) == str(wanted)

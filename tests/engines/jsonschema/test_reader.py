@@ -1,10 +1,13 @@
 """The importer gives every manifest back, and says of foreign schemas what it does not keep."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
+from jsonschema_specifications import REGISTRY as SPECIFICATIONS
 
 import schemac
 from schemac.cli.main import main
@@ -116,7 +119,6 @@ ODD: dict[str, Any] = {
     "lists": {"type": "array", "items": {"type": "number"}, "uniqueItems": "x", "minItems": 5, "maxItems": 1},
     "names": {"type": "object", "additionalProperties": {}, "propertyNames": {"type": "null", "minimum": 1}},
     "beyond": {"type": "number", "minimum": 10**400, "exclusiveMinimum": True, "maximum": 10**400},
-    "no value": {"const": None},
     "no values": {"type": "string", "enum": []},
     "no list": {"type": ["string", "null"], "enum": "x"},
     "a circle": {"allOf": [{"$ref": "#/properties/f"}]},
@@ -214,3 +216,138 @@ def test_take_the_items_of_a_list_as_records(tmp_path: Path, capsys: pytest.Capt
     assert (dataset.name, [field.name for field in dataset.schema.fields]) == ("trips", ["id"])
     (tmp_path / "s.schema.json").write_text(json.dumps({"type": "array", "items": {"type": "string"}}))
     assert main(["import", str(tmp_path / "s.schema.json"), "--from", "jsonschema"]) == 1
+
+
+_BRANCHES: tuple[Any, ...] = (
+    {"type": "null"}, {"type": "integer"}, {"type": "string"}, {"type": ["string", "null"]}, {"enum": [6, None]}, {"enum": ["a", 1]},
+    {"const": None}, {"const": 5}, {"$ref": "#/$defs/maybe"}, {"$ref": "#/$defs/never"}, {}, True,
+    {"type": "string", "enum": ["a", None]}, {"type": ["string", "null"], "enum": ["a"]},
+)  # fmt: skip
+_NULLS = {
+    **{f"{i}": branch for i, branch in enumerate(_BRANCHES)},
+    **{
+        f"{word} {i} {j}": {word: [a, b, {"type": "boolean"}]}
+        for word in ("anyOf", "oneOf")
+        for i, a in enumerate(_BRANCHES)
+        for j, b in enumerate(_BRANCHES)
+        if word == "anyOf" or (i < 3 and 0 < j < 3)
+    },
+    **{
+        f"typed {i}": {"type": ["string", "null"], "anyOf": [a, {"minLength": 1}]}
+        for i, a in enumerate(_BRANCHES)
+    },
+    **{f"text {i}": {"type": "string", "anyOf": [a, {"minLength": 1}]} for i, a in enumerate(_BRANCHES)},
+    **{f"all {i}": {"allOf": [a, {"type": ["integer", "string", "null"]}]} for i, a in enumerate(_BRANCHES)},
+}
+
+
+def test_take_null_where_a_validator_takes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In types, values and choices of any number of branches; the oracle is the `jsonschema` library."""
+    definitions = {"maybe": {"type": ["integer", "null"]}, "never": {"type": "integer"}}
+    document = {"type": "object", "$defs": definitions, "required": list(_NULLS), "properties": _NULLS}
+    (found,) = schemac.compile_text(imported(tmp_path, document, capsys))
+    for field in found._logical.columns:
+        schema = {"$defs": definitions, "allOf": [_NULLS[str(field.segment)]]}
+        is_taken = Draft202012Validator(schema).is_valid(None)
+        assert field.is_nullable == is_taken, (field.segment, _NULLS[str(field.segment)])
+
+
+_ANNOTATIONS = frozenset(
+    {
+        "$id",
+        "$schema",
+        "$anchor",
+        "$dynamicAnchor",
+        "$comment",
+        "$vocabulary",
+        "$defs",
+        "definitions",
+        "title",
+    }
+)
+"""What says nothing of values."""
+_VALUES: dict[str, Any] = {
+    "array": [{"type": "integer"}, {"type": "string"}], "object": {"x": {"type": "integer"}}, "string": "a", "integer": 1, "number": 1,
+    "boolean": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("type_", ["integer", "string", "number", "boolean", "array", "object"])
+def test_keep_or_name_every_keyword(type_: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each keyword of the metaschema changes the manifest, or its name stands in a comment."""
+    base: dict[str, Any] = {"type": type_}
+    base |= {"items": {"type": "integer"}} if type_ == "array" else {}
+    base |= {"properties": {"y": {"type": "integer"}}} if type_ == "object" else {}
+    plain = imported(tmp_path, {"type": "object", "properties": {"f": base}}, capsys)
+    for keyword, wanted in _keywords().items():
+        if keyword in _ANNOTATIONS or keyword in base:
+            continue
+        document = {
+            "type": "object",
+            "$defs": {"d": {"minimum": 3}},
+            "properties": {"f": {**base, keyword: wanted}},
+        }
+        text = imported(tmp_path, document, capsys)
+        assert text != plain, keyword
+        assert keyword in text or "schemac.dev" in text or "  # " in text or keyword == "description", keyword
+
+
+def _keywords() -> dict[str, Any]:
+    """Every keyword of the draft of 2020-12, with a value."""
+    found: dict[str, Any] = {}
+    for uri in SPECIFICATIONS:
+        if "2020-12" not in uri:
+            continue
+        for keyword, schema in SPECIFICATIONS.contents(uri).get("properties", {}).items():
+            found.setdefault(keyword, _value(keyword, schema))
+    assert {"minimum", "anyOf", "contains", "dependentRequired", "unevaluatedItems"} <= found.keys()
+    return found
+
+
+def _value(keyword: str, schema: Any) -> Any:
+    special: dict[str, Any] = {
+        "$ref": "#/$defs/d", "$dynamicRef": "#d", "type": "integer", "required": ["z"], "enum": [1, 2], "const": 7, "format": "email",
+        "anyOf": [{"minimum": 1}, {"maxLength": 9}], "oneOf": [{"minimum": 1}, {"maxLength": 9}], "allOf": [{"minimum": 1, "maxLength": 5, "x": 1}],
+        "dependentRequired": {"a": ["b"]}, "dependencies": {"a": ["b"]}, "pattern": "^a", "additionalProperties": {"type": "integer"},
+        "prefixItems": [{"type": "integer"}], "default": 5, "examples": [5], "$recursiveRef": "#",
+    }  # fmt: skip
+    if keyword in special:
+        return special[keyword]
+    if isinstance(schema, dict) and schema.get("type") in _VALUES:
+        return _VALUES[schema["type"]]
+    if isinstance(schema, dict) and "nonNegativeInteger" in str(schema.get("$ref")):
+        return 2
+    return {"type": "integer", "minimum": 4}
+
+
+@pytest.mark.parametrize(
+    "number", ["1e9999", "1e1000000", "-1e1000000", "1e-1000000", "1e400", "1" + "0" * 4000, "1.5e99999999"]
+)
+@pytest.mark.parametrize("type_", ["integer", "number", "string", "boolean"])
+def test_read_numbers_of_any_size(
+    number: str, type_: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In linear time, whatever has them as bounds, values and defaults."""
+    words = ", ".join(
+        f'"{word}": {number}'
+        for word in ("minimum", "maximum", "multipleOf", "const", "default", "minLength", "maxItems")
+    )
+    field = f'{{"type": "{type_}", {words}, "enum": [{number}, 5], "x": {number}}}'
+    start = time.process_time()
+    text = imported(tmp_path, f'{{"type": "object", "properties": {{"f": {field}}}}}', capsys)
+    assert "not kept" in text
+    assert time.process_time() - start < 5
+
+
+def test_put_properties_of_all_parts_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a note, but for a property that two parts describe in different words."""
+    parts = [
+        {"properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "required": ["a"]},
+        {"properties": {"b": {"type": "string"}, "c": {"type": "boolean"}}, "required": ["c", "b"]},
+    ]
+    text = imported(tmp_path, {"type": "object", "allOf": parts}, capsys)
+    assert "not kept" not in text
+    (found,) = schemac.compile_text(text)
+    assert {field.name for field in found.schema.fields} == {"a", "b", "c"}
+    parts[1]["properties"] = {"b": {"type": "integer"}}
+    assert "not kept of the property b" in imported(tmp_path, {"type": "object", "allOf": parts}, capsys)

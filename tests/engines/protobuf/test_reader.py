@@ -65,11 +65,12 @@ def test_read_numbers_into_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "A user.",
         "Who it is.",
         "only one of mail, phone",
-        "the options deprecated=true",
-        "an enum of NONE, BIG",
+        "schemac.dev/deprecated: {}",
+        "protobuf.dev/enum: {NONE: 0, BIG: 1}",
+        "schemac.dev/enum: [NONE, BIG]",
         "contains itself",
-        "the encoding sint32",
-        "google.protobuf.Any",
+        "protobuf.dev/type: sint32",
+        "protobuf.dev/type: google.protobuf.Any",
     ):
         assert said in text
     assert "protobuf=15" in (tmp_path / "user.lock").read_text()
@@ -104,7 +105,11 @@ def test_read_numbers_into_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("message A {", "it ends in the middle"),
         ("syntax = 'proto3';", "no message"),
         ("message A { string = 1; }", "is expected"),
-        ("message A { optional group G = 1 { } }", "a group"),
+        ("message A { int32 x = 09; }", "no number"),
+        ("message A { int32 x = y; }", "no number"),
+        ("message A { int32 x = 1 [a = ]; }", "is expected"),
+        ("message A {" * 2000, "nested too deep"),
+        ("message A { option (a) = " + "{a: " * 2000, "nested too deep"),
         ("message A { string x; }", "is expected"),
         ("§", "not expected in line 1"),
     ],
@@ -141,3 +146,70 @@ def test_read_types_on_several_lines_and_messages_in_a_circle(
     (found,) = schemac.compile_text(capsys.readouterr().out)
     assert found.name == "One"
     assert [field.name for field in found.schema.fields] == ["two", "more", "by"]
+
+
+SEVERAL = """syntax = "proto3";
+message A { string name = 15; B b = 9; }
+message B { int32 z = 7; }
+message C { int32 q = 12; repeated string w = 4; }
+message D { E e = 4; int32 x = 3; }
+message E { D d = 2; int32 y = 5; }
+message Outer { message Inner { int32 i = 8; } }
+"""
+
+
+@pytest.mark.parametrize("out", ["all.yaml", "folder/"])
+@pytest.mark.parametrize("skipped", [(), ("--skip", "q")])
+def test_lock_every_message(
+    out: str, skipped: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One lock for each manifest, with all datasets of it; a column that is left out takes no numbers of others with it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "source.proto").write_text(SEVERAL)
+    (tmp_path / "schemac.toml").write_text('targets = ["protobuf"]\n')
+    assert main(["import", "source.proto", "--out", out, *skipped]) == 0
+    locks = {file.name for file in tmp_path.rglob("*.lock")}
+    assert locks == (
+        {"all.lock"} if out == "all.yaml" else {"A.lock", "C.lock", "D.lock", "Outer.Inner.lock"}
+    )
+    assert main(["lock", "--check"]) == main(["build"]) == 0
+    found = {}
+    for file in (tmp_path / "build").glob("*/protobuf/*.proto"):
+        (message,) = compiled(tmp_path, file.read_bytes()).message_type
+        found[message.name] = {field.name: field.number for field in message.field}
+    wanted = {
+        "A": {"name": 15, "b": 9},
+        "C": {"w": 4} if skipped else {"q": 12, "w": 4},
+        "D": {"e": 4, "x": 3},
+        "OuterInner": {"i": 8},
+    }
+    assert found == wanted
+
+
+COMMENTS = (
+    "{}", '{"type": {}}', '{"type": []}', '{"type": {"kind": 5}}', '{"type": {"kind": "Struct"}}', '{"type": {"kind": "Map"}}',
+    '{"type": {"kind": "Decimal"}}', '{"type": {"kind": "List", "itemType": {}}}', '{"name": 5}', '{"name": ""}', '{"name": ["a"]}',
+    '{"extra": []}', '{"extra": {"a": 1}}', '{"extra": {"a/b": {"c": 1}}}', '{"extra": {"schemac.dev/tags": 5}}',
+    '{"required": {}}', '{"around": "option"}', '{"around": 5}', '{"around": "entry"}', '{"item": []}', '{"item": {"type": {}}}',
+    '{"item": {"extra": 5}}', '{"key": {"type": {"kind": "x"}}}', '{"value": {"item": {"name": 5}}}', "[]", "5", "{", "\\ud800",
+    '{"name": "\\ud800"}', '{"extra": {"a/b": "\\ud800"}}', '{"type": ' + '{"a":' * 3000, '{"extra": {"protobuf.dev/type": 5}}',
+    '{"extra": {"protobuf.dev/enum": {"A": "b"}}}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("comment", COMMENTS)
+@pytest.mark.parametrize(
+    "field",
+    ["int32 x = 1;", "repeated int32 x = 1;", "map<string, B> x = 1;", "B x = 1;", "repeated C x = 1;"],
+)
+def test_pass_over_a_comment_that_the_compiler_cannot_have_written(
+    comment: str, field: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is a manifest, or there is a finding; at a field, at a message and at the message in it."""
+    mark = f"// schemac: {comment}\n"
+    declared = f"{mark}message B {{ int32 y = 1; }} {mark}message C {{ {mark} int32 y = 1; int32 z = 2; }}"
+    (tmp_path / "a.proto").write_text(f'syntax = "proto3";\n{mark}message A {{ {declared}\n{mark}{field} }}')
+    code = main(["import", str(tmp_path / "a.proto")])
+    assert code in (0, 1)
+    if code == 0:
+        schemac.compile_text(capsys.readouterr().out)

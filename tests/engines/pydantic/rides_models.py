@@ -47,7 +47,7 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
     if len({key for key, _ in pairs}) < len(pairs):
-        raise ValueError("a key stands twice in an object")
+        raise ValueError("a key occurs twice in an object")
     return dict(pairs)
 
 

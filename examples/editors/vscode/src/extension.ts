@@ -23,6 +23,7 @@ async function start(): Promise<void> {
       { scheme: "untitled", language: "yaml" },
       { scheme: "file", pattern: "**/{schemac,pyproject}.toml" },
     ],
+    initializationOptions: { projectRules: workspace.isTrusted },
   };
   client = new LanguageClient("schemac", "schemac", serverOptions(), options);
   try {
@@ -51,6 +52,7 @@ export async function activate(context: ExtensionContext): Promise<void> {
   };
   context.subscriptions.push(
     commands.registerCommand("schemac.restart", restart),
+    workspace.onDidGrantWorkspaceTrust(restart),
     workspace.onDidChangeConfiguration(async (event) => {
       if (event.affectsConfiguration("schemac.command")) {
         await restart();

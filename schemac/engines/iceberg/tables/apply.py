@@ -6,27 +6,39 @@ Errors: SC421, SC422, SC423.
 Source: the updates and requirements of Iceberg's REST catalog, which pyiceberg takes for every catalog.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
-from schemac.engines.iceberg.tables.live_table import VERSION_PROPERTY
+from schemac.attributes.own import TABLE_IDS, TABLE_VERSION
+from schemac.engines.iceberg.tables.looking import look_at_rows
 from schemac.engines.iceberg.tables.plan import IcebergPlan
-from schemac.engines.iceberg.view import format_of
+from schemac.engines.iceberg.view import asked_format
+from schemac.evolution.table_version import digest_of_ids
 from schemac.source.catalogue import FAILED_CHECK, TABLE_CHANGED, UNUSABLE_TABLE
 from schemac.source.report import Report
 
 
-def apply_iceberg(plan: IcebergPlan, report: Report, *, is_unchecked: bool = False) -> bool:
-    """Commit; false after saying why not. `is_unchecked` does without a look at the data."""
+def apply_iceberg(
+    plan: IcebergPlan,
+    report: Report,
+    references: Mapping[str, str] = MappingProxyType({}),
+    *,
+    is_unchecked: bool = False,
+) -> bool:
+    """Look at the rows, and commit; false after saying why not. `is_unchecked` does without the look."""
     table = plan.table
     if table.handle is None:
         message = f"{table.name} is a metadata file, and only a catalog can change a table"
         help = "name the table in its catalog: iceberg://CATALOG/NAMESPACE.TABLE"
         report.add(UNUSABLE_TABLE, message, file=table.name, help=help)
         return False
-    for note in plan.unlooked if not is_unchecked else ():
+    is_asked = bool(plan.unlooked) and not is_unchecked
+    is_looked_at = is_asked and look_at_rows(plan, references, report)
+    for note in plan.unlooked if is_asked and not is_looked_at else ():
         report.add(
             FAILED_CHECK,
-            f"{note.field}: {note.judgement.reason}, and the data of an Iceberg table is not read here",
+            f"{note.field}: {note.judgement.reason}, and the rows of this Iceberg table cannot be read here",
             file=table.name,
             path=note.field,
             help=f"{note.judgement.way_out}; when all fit, say so with --unchecked",
@@ -38,7 +50,9 @@ def apply_iceberg(plan: IcebergPlan, report: Report, *, is_unchecked: bool = Fal
     from pyiceberg.exceptions import CommitFailedException
 
     try:
-        table.handle.catalog.commit_table(table.handle, _requirements(table.handle), _updates(plan))
+        table.handle.catalog.commit_table(
+            table.handle, _requirements(table.handle, is_looked_at), _updates(plan)
+        )
     except CommitFailedException as error:
         report.add(
             TABLE_CHANGED,
@@ -54,15 +68,33 @@ def apply_iceberg(plan: IcebergPlan, report: Report, *, is_unchecked: bool = Fal
     return True
 
 
-def _requirements(handle: Any) -> tuple[Any, ...]:
-    """Return what has to hold of the table when the commit is made."""
-    from pyiceberg.table.update import AssertCurrentSchemaId, AssertLastAssignedFieldId, AssertTableUUID
+def _requirements(handle: Any, is_looked_at: bool) -> tuple[Any, ...]:
+    """Return what has to hold of the table when the commit is made; no other rows, where they were looked at."""
+    from pyiceberg.table.refs import MAIN_BRANCH
+    from pyiceberg.table.update import (
+        AssertCurrentSchemaId,
+        AssertDefaultSortOrderId,
+        AssertDefaultSpecId,
+        AssertLastAssignedFieldId,
+        AssertLastAssignedPartitionId,
+        AssertRefSnapshotId,
+        AssertTableUUID,
+    )
 
     metadata = handle.metadata
     return (
         AssertTableUUID(uuid=metadata.table_uuid),
         AssertCurrentSchemaId(current_schema_id=metadata.current_schema_id),
         AssertLastAssignedFieldId(last_assigned_field_id=metadata.last_column_id),
+        # What the table is partitioned and sorted by was looked at, for Iceberg does not allow such a field to go.
+        AssertDefaultSpecId(default_spec_id=metadata.default_spec_id),
+        AssertLastAssignedPartitionId(last_assigned_partition_id=metadata.last_partition_id),
+        AssertDefaultSortOrderId(default_sort_order_id=metadata.default_sort_order_id),
+        *(
+            [AssertRefSnapshotId(ref=MAIN_BRANCH, snapshot_id=metadata.current_snapshot_id)]
+            if is_looked_at
+            else []
+        ),
     )
 
 
@@ -78,8 +110,8 @@ def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
 
     metadata = plan.table.metadata
     found: list[Any] = []
-    wanted = format_of(plan.new)
-    if wanted > metadata.format_version:
+    wanted = asked_format(plan.new)
+    if wanted is not None and wanted > metadata.format_version:
         found.append(UpgradeFormatVersionUpdate(format_version=wanted))
     if plan.schema != metadata.current:
         number = 1 + max(schema.schema_id for schema in metadata.schemas)
@@ -87,7 +119,12 @@ def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
         # -1 stands for the schema that was added last.
         found += [AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate(schema_id=-1)]
     version = str(plan.new.number)
-    found.append(SetPropertiesUpdate(updates={**plan.set_properties, VERSION_PROPERTY: version}))
-    if plan.removed_properties:
-        found.append(RemovePropertiesUpdate(removals=list(plan.removed_properties)))
+    record, removed = {TABLE_VERSION: version}, list(plan.removed_properties)
+    if any(id != own for id, own in plan.ids.items()):
+        record[TABLE_IDS] = digest_of_ids(field.id for _, field in plan.schema.preorder())
+    elif TABLE_IDS in metadata.properties:
+        removed.append(TABLE_IDS)
+    found.append(SetPropertiesUpdate(updates={**plan.set_properties, **record}))
+    if removed:
+        found.append(RemovePropertiesUpdate(removals=removed))
     return tuple(found)

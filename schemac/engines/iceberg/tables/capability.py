@@ -4,14 +4,17 @@ Layer: engines.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from schemac.constraints.rows import ReferenceTo, row_constraints
 from schemac.engines.iceberg.tables.apply import apply_iceberg
 from schemac.engines.iceberg.tables.live_table import IcebergTable, is_table, open_iceberg_table
+from schemac.engines.iceberg.tables.looking import rows_after
 from schemac.engines.iceberg.tables.plan import IcebergPlan, plan_iceberg
 from schemac.engines.iceberg.tables.verify import report_iceberg_drift
 from schemac.engines.iceberg.view import errors_of
+from schemac.evolution.row_rules import Rule
 from schemac.evolution.tables import (
     DataCheck,
     PlanLine,
@@ -23,11 +26,12 @@ from schemac.evolution.tables import (
     TableState,
     report_unrepresentable,
 )
+from schemac.evolution.verdict import Outcome
 from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.report import Report
-from schemac.validation.stored import Comparison, open_rows
+from schemac.validation.stored import Comparison, open_rows, report_unknown_references
 
 
 @dataclass(frozen=True)
@@ -38,15 +42,17 @@ class IcebergTables(Tables):
         """Tell whether a path names a table in a catalog, or the metadata of one."""
         return is_table(path)
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSchemaVersion | None:
+    def open(
+        self, path: str, locked: LockedDataset, report: Report, stated: int | None = None
+    ) -> LockedSchemaVersion | None:
         """Return the locked version that a table is at."""
-        table = open_iceberg_table(path, locked, report)
+        table = open_iceberg_table(path, locked, report, stated)
         return table.schema_version if table is not None else None
 
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the commit from a table, or from a version that a table is imagined to be at."""
         if change.path:
-            table = open_iceberg_table(change.path, change.locked, report)
+            table = open_iceberg_table(change.path, change.locked, report, change.stated)
         else:
             assert change.old is not None
             if errors := errors_of(change.old):
@@ -56,22 +62,32 @@ class IcebergTables(Tables):
                 return None
             table = IcebergTable.imagined(change.old)
         made = plan_iceberg(table, change.new, report) if table is not None else None
+        if made is not None:
+            everything = row_constraints(change.new.dataset.schema.extra, change.new.dataset.columns)
+            report_unknown_references(everything, change.references, change.path, report)
+        if report.has_errors:
+            return None
         return _PlannedIceberg(made, change) if made is not None else None
 
     def verify(
         self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report
     ) -> TableState | None:
         """Report how a table differs from a schema."""
-        is_compared = report_iceberg_drift(path, wanted, report)
+        is_compared = report_iceberg_drift(path, wanted, report, locked)
         return TableState(f"matches {wanted.label}", {}) if is_compared else None
 
     def verify_data(
         self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, check: DataCheck, report: Report
     ) -> None:
-        """Report the rows that break a constraint."""
-        rows = open_rows(path, report)
+        """Report the rows that break a constraint; of a table that has another schema, as they will be under it."""
+        rows, found = open_rows(path, report), Report()
+        if rows is not None and report.has_errors:
+            table = open_iceberg_table(path, locked, Report())
+            made = plan_iceberg(table, wanted, Report()) if table is not None else None
+            rows = rows_after(made) if made is not None else None
         if rows is not None:
-            Comparison(path, rows, wanted).report_broken(check.references, report)
+            Comparison(path, rows, wanted).report_broken(check.references, found)
+            report.extend(found.diagnostics)
 
 
 class _PlannedIceberg(PlannedChange):
@@ -80,18 +96,27 @@ class _PlannedIceberg(PlannedChange):
         self._change = change
         table = made.table
         self.title = change.title("Iceberg", f"{table.name} ({table.schema_version.label})")
-        self.lines = tuple(_lines(made))
+        without = made.without_target(change.references)
+        self.unlooked = tuple(f"{rule.path}: {rule.question}" for rule in without)
+        if change.is_unchecked:
+            self.unlooked = tuple(f"{note.field}: {note.judgement.reason}" for note in made.unlooked)
+        self.lines = tuple(_lines(made, without))
         self.document = {"iceberg": made.to_json()}
         self.is_done = made.is_done
 
     def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
         """Commit."""
-        return apply_iceberg(self._made, report, is_unchecked=self._change.is_unchecked)
+        change = self._change
+        return apply_iceberg(self._made, report, change.references, is_unchecked=change.is_unchecked)
 
 
-def _lines(plan: IcebergPlan) -> Iterator[PlanLine]:
-    """Yield what is to be known before, then what the one commit changes, then the schema."""
+def _lines(plan: IcebergPlan, without: Sequence[Rule]) -> Iterator[PlanLine]:
+    """Yield what is to be known before, then what nobody looks at, what the one commit changes, and the schema."""
     rows = [("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in plan.notes]
+    for rule in without:
+        assert isinstance(rule.subject, ReferenceTo)
+        told = f"nobody looks whether it is; name that table with `--reference {rule.subject.dataset}=PATH`"
+        rows.append(("not checked", f"{rule.path}: {rule.question}, and {told}  [{Outcome.DATA}]"))
     for one in plan.operations:
         told = f"{one.field}: {one.told}" if one.field and one.told else one.field or one.told
         rows.append((one.verb, f"{told}  [metadata only]"))

@@ -7,24 +7,25 @@ it has; its ids are those of the lock, or Iceberg's own where the table was made
 Errors: SC421, SC552.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from schemac.attributes.own import TABLE_IDS, TABLE_VERSION
+from schemac.engines.iceberg.numbering import fresh_ids
 from schemac.engines.iceberg.read import TableMetadata, UnreadableError, parse_metadata
 from schemac.engines.iceberg.reader import read_file
 from schemac.engines.iceberg.sources import metadata_file
 from schemac.engines.iceberg.tables.differences import differences, shape_of
 from schemac.engines.iceberg.view import errors_of, format_of, schema_of
-from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version
+from schemac.evolution.table_version import Candidate, TableRecord, choose_version, lock_ids, state_version
+from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version, narrowed
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.report import Report
 
 SCHEME = "iceberg://"
-VERSION_PROPERTY = "schemac.version"
-"""The table property that says which locked version a table is at; written by `apply`."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class IcebergTable:
     """The table's id of each field by the lock's."""
     handle: Any = field(default=None, compare=False, repr=False)
     """pyiceberg's table; None for one that can only be looked at."""
+    is_stated: bool = False
+    """Whether the user has said which version it is."""
 
     @classmethod
     def imagined(cls, schema_version: LockedSchemaVersion) -> "IcebergTable":
@@ -80,25 +83,54 @@ def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None
     return None if metadata is None else (metadata, None)
 
 
-def open_iceberg_table(name: str, locked: LockedDataset, report: Report) -> IcebergTable | None:
-    """Return the table as one of the locked versions; None after saying why it is none."""
+def open_iceberg_table(
+    name: str, locked: LockedDataset, report: Report, stated: int | None = None
+) -> IcebergTable | None:
+    """Return the table as one of the locked versions; None after saying why it is none.
+
+    `stated` is the locked version that it has, or that its fields are of, as the user says.
+    """
     found = open_metadata(name, report)
     if found is None:
         return None
     metadata, handle = found
-    versions = [locked_schema_version(locked, version.number) for version in reversed(locked.versions)]
-    shape = shape_of(metadata.current)
-    likely = [
-        schema_version
-        for schema_version in versions
-        if not errors_of(schema_version) and shape_of(schema_of(schema_version)) == shape
-    ]
-    schema_version = _settled(name, likely, metadata, report) if likely else None
-    if schema_version is None:
-        if not likely:
-            _report_stranger(name, versions[0], metadata, locked, report)
+    candidates = candidates_of(metadata, locked)
+    if stated is not None and not any(c.version.number == stated for c in candidates):
+        named = locked_schema_version(locked, stated)
+        version = _narrowed(named, metadata)
+        if version is None:
+            doubt = f"has fields that {named.label} does not have with these names and types"
+            _report_stranger(name, doubt, named, metadata, locked, report)
+    elif candidates:
+        chosen = choose_version(record_of(name, metadata, stated), candidates, report)
+        version = chosen.version if chosen is not None else None
+    else:
+        version = None
+        newest = locked_schema_version(locked, locked.versions[-1].number)
+        _report_stranger(name, f"is at no locked version of {locked.name}", newest, metadata, locked, report)
+    if version is None:
         return None
-    return IcebergTable(name, metadata, schema_version, ids_between(schema_version, metadata), handle)
+    ids = ids_between(version, metadata)
+    return IcebergTable(name, metadata, version, ids, handle, is_stated=stated is not None)
+
+
+def candidates_of(metadata: TableMetadata, locked: LockedDataset) -> list[Candidate]:
+    """Return the versions that have exactly the fields of a table, the newest first."""
+    shape, found = shape_of(metadata.current), []
+    for number in [version.number for version in reversed(locked.versions)]:
+        version = locked_schema_version(locked, number)
+        if not errors_of(version) and shape_of(schema_of(version)) == shape:
+            has_ids = all(own == locked_id for locked_id, own in ids_between(version, metadata).items())
+            found.append(Candidate(version, has_ids, lock_ids(version)))
+    return found
+
+
+def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> TableRecord:
+    """Return what a table says beside its schema."""
+    is_fresh = all(id == fresh for id, fresh in fresh_ids(metadata.current).items())
+    ids = tuple([field.id for _, field in metadata.current.preorder()])
+    version, digest = (metadata.properties.get(key) for key in (TABLE_VERSION, TABLE_IDS))
+    return TableRecord(name, version, ids, is_fresh, digest, stated)
 
 
 def ids_between(schema_version: LockedSchemaVersion, metadata: TableMetadata) -> dict[int, int]:
@@ -107,48 +139,42 @@ def ids_between(schema_version: LockedSchemaVersion, metadata: TableMetadata) ->
     return {ours_field.id: field.id for (_, ours_field), (_, field) in zip(ours, theirs, strict=True)}
 
 
-def _settled(
-    name: str, likely: Sequence[LockedSchemaVersion], metadata: TableMetadata, report: Report
-) -> LockedSchemaVersion | None:
-    """Which of the versions that look like the table it is."""
-    exact = [
-        schema_version
-        for schema_version in likely
-        if all(a == b for a, b in ids_between(schema_version, metadata).items())
-    ]
-    noted = [
-        schema_version
-        for schema_version in likely
-        if str(schema_version.number) == metadata.properties.get(VERSION_PROPERTY)
-    ]
-    for found in (exact, noted):
-        if found:
-            return next((schema_version for schema_version in found if schema_version in noted), found[0])
-    if len({tuple(ids_between(schema_version, metadata)) for schema_version in likely}) == 1:
-        return likely[0]
-    labels = " or ".join(schema_version.label for schema_version in likely)
-    report.add(
-        UNUSABLE_TABLE,
-        f"{name} may be at {labels}: its columns are the same in these versions, and its ids are not the lock's",
-        file=name,
-        help=f"say which it is, as with ALTER TABLE … SET TBLPROPERTIES ('{VERSION_PROPERTY}' = '{likely[0].number}')",
-    )
-    return None
+def _narrowed(version: LockedSchemaVersion, metadata: TableMetadata) -> LockedSchemaVersion | None:
+    """Return a version with the fields of a table alone; None where it does not have one of them as it is in the table."""
+    if errors_of(version):
+        return None
+    there = {path: field.id for path, field in schema_of(version).preorder()}
+    paths = [path for path, _ in metadata.current.preorder()]
+    if not all(path in there for path in paths):
+        return None
+    slots = {id: slot for slot, id in version.ids.items()}
+    found = narrowed(version, [slots[there[path]].path for path in paths])
+    is_same = not errors_of(found) and shape_of(schema_of(found)) == shape_of(metadata.current)
+    return found if is_same else None
 
 
 def _report_stranger(
-    name: str, nearest: LockedSchemaVersion, metadata: TableMetadata, locked: LockedDataset, report: Report
+    name: str,
+    doubt: str,
+    nearest: LockedSchemaVersion,
+    metadata: TableMetadata,
+    locked: LockedDataset,
+    report: Report,
 ) -> None:
-    lines: list[str] = []
-    if not errors_of(nearest):
-        lines = list(differences(schema_of(nearest), metadata.current, by_name=True))
-    beside = f"; beside {nearest.label}: {'; '.join(lines[:3])}" if lines else ""
-    report.add(
-        UNUSABLE_TABLE,
-        f"{name} is at no locked version of {locked.name}{beside}",
-        file=name,
-        help="start from the table as it is: schemac import FOLDER, with the folder that its `metadata` lies in",
-    )
+    versions = [locked_schema_version(locked, version.number) for version in reversed(locked.versions)]
+    whole = next((version for version in versions if _narrowed(version, metadata) is not None), None)
+    help = "start from the table as it is: schemac import FOLDER, with the folder that its `metadata` lies in"
+    if whole is not None:
+        help = f"if all of its fields are those of {whole.label}, say it: {state_version(name, whole)}"
+    report.add(UNUSABLE_TABLE, f"{name} {doubt}{_beside(nearest, metadata)}", file=name, help=help)
+
+
+def _beside(version: LockedSchemaVersion, metadata: TableMetadata) -> str:
+    """Return how a table differs from a version, as the end of a sentence."""
+    if errors_of(version):
+        return ""
+    lines = list(differences(schema_of(version), metadata.current, by_name=True))
+    return f"; beside {version.label}: {'; '.join(lines[:3])}" if lines else ""
 
 
 def _load(name: str, report: Report) -> tuple[TableMetadata, Any] | None:

@@ -6,23 +6,30 @@ lock's id where the table is numbered so and the id is free, else the next one. 
 Errors: SC411.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 
 from schemac.attributes.odf import DESCRIPTION
+from schemac.attributes.own import TABLE_VERSION
+from schemac.constraints.rows import ReferenceTo
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.judge import judge
-from schemac.engines.iceberg.names import full_name
+from schemac.engines.iceberg.names import NAME_MAPPING, full_name
 from schemac.engines.iceberg.tables.live_table import IcebergTable
+from schemac.engines.iceberg.tables.named_properties import followed, reassigned_names
 from schemac.engines.iceberg.types import IcebergSchema, NestedField
-from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
+from schemac.engines.iceberg.view import asked_format, errors_of, fields_of, schema_of
 from schemac.evolution.changes import Change, Fact
+from schemac.evolution.constraints import rules_to_check
 from schemac.evolution.diff import diff_of
-from schemac.evolution.tables import Note, report_unrepresentable
+from schemac.evolution.row_rules import Rule
+from schemac.evolution.tables import Note, has_replaced_fields, report_unrepresentable
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair, pair_versions
 from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.json_object import Json
+from schemac.source.listing import listed
 from schemac.source.report import Report
 
 _COMMENT = "comment"
@@ -56,15 +63,27 @@ class IcebergPlan:
     notes: tuple[Note, ...]
     set_properties: Mapping[str, str]
     removed_properties: tuple[str, ...]
+    rules: tuple[Rule, ...] = ()
+    """The constraints that existing rows may break."""
 
     @property
     def is_done(self) -> bool:
-        """Whether there is nothing to do."""
-        return not self.operations
+        """Whether there is nothing to do, nor to look at."""
+        return not self.operations and not self.unlooked
+
+    def without_target(self, references: Mapping[str, str]) -> tuple[Rule, ...]:
+        """Return the constraints that refer to a dataset whose table is not named."""
+        return tuple(
+            [
+                rule
+                for rule in self.rules
+                if isinstance(rule.subject, ReferenceTo) and rule.subject.dataset not in references
+            ]
+        )
 
     @property
     def unlooked(self) -> tuple[Note, ...]:
-        """What depends on data that nobody has looked at; nothing in an empty table."""
+        """What depends on data, before anybody looks at it; nothing in an empty table."""
         if self.table.metadata.is_empty:
             return ()
         return tuple(note for note in self.notes if note.judgement.outcome is Outcome.DATA)
@@ -81,6 +100,8 @@ class IcebergPlan:
 def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) -> IcebergPlan | None:
     """Return the plan for a table; None after saying why there is none."""
     pair = pair_versions(table.schema_version, new)
+    if not table.metadata.is_empty and has_replaced_fields(table.name, table.schema_version, new, report):
+        return None
     judged = [(change, judge(change, pair)) for change in diff_of(pair)]
     judged += [
         (change, said) for change in diff_of(pair) if (said := _bound(table, change, pair)) is not None
@@ -97,10 +118,17 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
     current, ids = table.metadata.current, _new_ids(table, schema_of(new))
     schema = replace(schema_of(new).renumbered(ids), schema_id=current.schema_id)
     operations: list[Operation] = []
+    of_current = {field.id: field.id for _, field in current.preorder()}
     if _is_renumbered(table):
         operations.append(Operation("renumber", "", "the table is empty, and gets the ids of the lock"))
-        current = current.renumbered({own: id for id, own in table.ids.items()})
-    set_, removed = _properties(table, new)
+        of_current = {own: id for id, own in table.ids.items()}
+        current = current.renumbered(of_current)
+    fields = table.metadata.current, schema, of_current
+    names = reassigned_names(table.metadata.properties, *fields) if not table.metadata.is_empty else ()
+    if names:
+        _refuse_reassigned(table, names, report)
+        return None
+    set_, removed = _properties(table, new, followed(table.metadata.properties, *fields))
     operations += [*_table_operations(table, current, new, schema), *_field_operations(current, schema)]
     told = (Outcome.DATA, Outcome.NEW_FILES)
     return IcebergPlan(
@@ -112,6 +140,9 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
         tuple(Note(change.path or change.key, said) for change, said in judged if said.outcome in told),
         set_,
         removed,
+        rules_to_check(pair, [change for change, said in judged if said.outcome is Outcome.DATA])
+        if not table.metadata.is_empty
+        else (),
     )
 
 
@@ -132,6 +163,16 @@ def _bound(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement 
     return None
 
 
+def _refuse_reassigned(table: IcebergTable, names: Sequence[str], report: Report) -> None:
+    report.add(
+        REFUSED_CHANGE,
+        f"Iceberg: the name mapping of {table.name} gives the name{'s' * (len(names) > 1)} {listed(names)} to other"
+        " fields: files without ids would be read as these",
+        file=table.name,
+        help=f"use new names; or remove the property {NAME_MAPPING} if all files have ids",
+    )
+
+
 def _below(field: NestedField) -> Iterator[tuple[tuple[str, ...], NestedField]]:
     return IcebergSchema(field.type.fields).preorder()
 
@@ -146,22 +187,33 @@ def _new_ids(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
     """Return the table's ids of all fields, by the lock's."""
     if _is_renumbered(table):
         return {field.id: field.id for _, field in schema.preorder()}
-    highest, found = table.metadata.last_column_id, {}
-    for _, field in schema.preorder():
-        own = table.ids.get(field.id)
-        if own is None:
-            own = field.id if table.has_ids_of_lock and field.id > highest else highest + 1
-        found[field.id] = own
-        highest = max(highest, own)
-    return found
+    return ids_beside(table, schema)
 
 
-def _properties(table: IcebergTable, new: SchemaVersion) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Properties to set and to remove: those that the schema speaks of, or spoke of."""
-    before, after = (wanted_properties(version) for version in (table.schema_version, new))
+def ids_beside(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
+    """Return ids of all fields, by the lock's, where those that the table has keep theirs."""
+    last = table.metadata.last_column_id
+    wanted = [field.id for _, field in schema.preorder()]
+    # An id above the last one was never given, so that no file knows it.
+    free = {id for id in wanted if id > last and id not in table.ids} if table.has_ids_of_lock else set()
+    next_ids = count(max(last, *free) + 1 if free else last + 1)
+    return {id: table.ids[id] if id in table.ids else id if id in free else next(next_ids) for id in wanted}
+
+
+def _properties(
+    table: IcebergTable, new: LockedSchemaVersion, after: Mapping[str, str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Properties to set and to remove: those that the schema speaks of, or spoke of, those that name fields, and the version where only the user knew it.
+
+    `after` are the table's properties under the names that its fields get.
+    """
+    spoken, wanted = (wanted_properties(version) for version in (table.schema_version, new))
     found = table.metadata.properties
-    changed = {key: value for key, value in after.items() if found.get(key) != value}
-    return changed, tuple(sorted(key for key in before if key not in after and key in found))
+    target = {key: value for key, value in after.items() if key not in spoken} | wanted
+    if table.is_stated:
+        target[TABLE_VERSION] = str(new.number)
+    changed = {key: value for key, value in target.items() if found.get(key) != value}
+    return changed, tuple(sorted(key for key in found if key not in target))
 
 
 def wanted_properties(version: SchemaVersion) -> dict[str, str]:
@@ -174,7 +226,8 @@ def wanted_properties(version: SchemaVersion) -> dict[str, str]:
 
 def _property_operations(set_: Mapping[str, str], removed: tuple[str, ...]) -> Iterator[Operation]:
     for key in sorted(set_):
-        yield Operation("set property", "", f"{key} = {set_[key]}")
+        told = "follows the fields" if key == NAME_MAPPING else f"= {set_[key]}"
+        yield Operation("set property", "", f"{key} {told}")
     for key in removed:
         yield Operation("remove property", "", key)
 
@@ -182,8 +235,8 @@ def _property_operations(set_: Mapping[str, str], removed: tuple[str, ...]) -> I
 def _table_operations(
     table: IcebergTable, current: IcebergSchema, new: LockedSchemaVersion, schema: IcebergSchema
 ) -> Iterator[Operation]:
-    wanted = format_of(new)
-    if wanted > table.metadata.format_version:
+    wanted = asked_format(new)
+    if wanted is not None and wanted > table.metadata.format_version:
         yield Operation("upgrade", "", f"format {table.metadata.format_version} → {wanted}")
     if current.identifier_ids != schema.identifier_ids:
         names = {f.id: full_name(path) for path, f in schema.preorder()}

@@ -9,40 +9,60 @@ Errors: SC424.
 from collections.abc import Iterator
 
 from schemac.engines.iceberg.read import TableMetadata
-from schemac.engines.iceberg.tables.differences import differences, shape_of
-from schemac.engines.iceberg.tables.live_table import ids_between, open_metadata
-from schemac.engines.iceberg.tables.plan import wanted_properties
+from schemac.engines.iceberg.tables.differences import differences
+from schemac.engines.iceberg.tables.live_table import (
+    IcebergTable,
+    candidates_of,
+    ids_between,
+    open_metadata,
+    record_of,
+)
+from schemac.engines.iceberg.tables.plan import ids_beside, wanted_properties
 from schemac.engines.iceberg.types import IcebergSchema
-from schemac.engines.iceberg.view import errors_of, format_of, schema_of
+from schemac.engines.iceberg.view import asked_format, errors_of, schema_of
+from schemac.evolution.table_version import Candidate, choose_version
 from schemac.evolution.tables import report_unrepresentable
 from schemac.evolution.version_pair import LockedSchemaVersion
+from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import TABLE_DRIFT
 from schemac.source.report import Report
 
 
-def report_iceberg_drift(name: str, version: LockedSchemaVersion, report: Report) -> bool:
-    """Report how a table differs from a locked schema; false where the two could not be compared."""
+def report_iceberg_drift(
+    name: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset | None = None
+) -> bool:
+    """Report how a table differs from a locked version; false where the two could not be compared.
+
+    `locked` has all the versions that the table may have; without it, those up to the one that is compared.
+    """
     if errors := errors_of(version):
         report_unrepresentable("Iceberg", version, errors, TABLE_DRIFT, name, report)
         return False
     found = open_metadata(name, report)
     if found is None:
         return False
-    for line in _lines(version, found[0]):
+    metadata = found[0]
+    candidates = candidates_of(metadata, locked or version.locked)
+    chosen = choose_version(record_of(name, metadata), candidates, report) if candidates else None
+    if candidates and chosen is None:
+        return False
+    for line in _lines(version, metadata, chosen):
         help = "see what it takes with `schemac plan --table`, then `schemac apply`"
         report.add(TABLE_DRIFT, f"{name}: {line}", file=name, help=help)
     return True
 
 
-def _lines(version: LockedSchemaVersion, metadata: TableMetadata) -> Iterator[str]:
+def _lines(version: LockedSchemaVersion, metadata: TableMetadata, chosen: Candidate | None) -> Iterator[str]:
     wanted, found = schema_of(version), metadata.current
-    if shape_of(wanted) == shape_of(found):
-        # Whatever the ids are, the fields are told apart by them from now on.
-        yield from differences(wanted.renumbered(ids_between(version, metadata)), found)
+    if chosen is not None:
+        # Whatever the ids are, the version that the table has tells which field each is.
+        table = IcebergTable("", metadata, chosen.version, ids_between(chosen.version, metadata))
+        yield from differences(wanted.renumbered(ids_beside(table, wanted)), found)
     else:
         yield from differences(wanted, found, by_name=not _is_numbered_alike(wanted, found))
-    if format_of(version) > metadata.format_version:
-        yield f"the format is {metadata.format_version}, expected {format_of(version)}"
+    wanted_format = asked_format(version)
+    if wanted_format is not None and wanted_format > metadata.format_version:
+        yield f"the format is {metadata.format_version}, expected {wanted_format}"
     for key, value in sorted(wanted_properties(version).items()):
         if metadata.properties.get(key) != value:
             yield f"the property {key} is {metadata.properties.get(key)!r}, expected {value!r}"

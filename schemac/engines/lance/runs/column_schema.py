@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from schemac.attributes.own import TABLE_IDS, TABLE_VERSION
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.runs.spelling import decode
 from schemac.engines.lance.tables.differences import differences, lance_fields_of
@@ -35,6 +36,9 @@ class Columns:
 def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, ...]) -> Columns:
     """Compare a version with its form. Raises PipelineError where they differ."""
     metadata, there = _fields_of(table)
+    if form.version is not None:
+        metadata[TABLE_VERSION] = str(form.version).encode()
+        metadata.pop(TABLE_IDS, None)
     expected = _expected(form)
     tops = {field.name for field in there if field.parent_id < 0}
     new = tuple(name for name in columns if name not in tops)

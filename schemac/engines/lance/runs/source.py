@@ -11,8 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.engines.lance.dataset import find_dataset, open_dataset
+from schemac.judging.exact_types import to_field
+from schemac.judging.layouts import laid_out
 from schemac.runs.errors import PipelineError
-from schemac.runs.plain_types import plain_field
+from schemac.runs.plain_types import nullable_type, plain_field
 from schemac.runs.storage import NO_STORAGE
 from schemac.runs.tables import Source, StorageOptions
 from schemac.source.catalogue import CHANGED_INPUT, SINK_OPTION, SOURCE_TYPE_MISMATCH
@@ -48,7 +50,7 @@ class LanceSource(Source):
         before = _files_of_fragments(path, after, storage_options) if after else {}
         if any(now.get(id) != files for id, files in before.items()):
             message = f"rows of `{path}` changed between its versions {after} and {version}: a stream takes added rows only"
-            help = "remove the checkpoint, and replace the target, to begin anew with the rows that are there"
+            help = "remove the checkpoint, and replace the target, to start again with the existing rows"
             raise PipelineError(CHANGED_INPUT, message, help)
         return [id for id in now if id not in before]
 
@@ -116,17 +118,12 @@ def _files_of_fragments(
 def _plain(array: Any, field: pa.Field, path: str) -> pa.Array:
     """Return the values as other readers hold them. Raises PipelineError for those that these cannot hold."""
     try:
-        return _held(array).cast(field.type)
+        # What lies below null is null after the cast, also where it is required.
+        return to_field(laid_out(array).cast(nullable_type(field.type)), field)
     except pa.ArrowInvalid as error:
         message = f"`{field.name}` of `{path}` has a value that Spark cannot hold as {field.type}: {error}"
         help = "timestamps of Spark count microseconds: bring the column to `unit: Microsecond` first, or read a table without it"
         raise PipelineError(SOURCE_TYPE_MISMATCH, message, help) from error
-
-
-def _held(array: Any) -> Any:
-    if isinstance(array, pa.ExtensionArray):
-        return array.storage
-    return array.dictionary_decode() if isinstance(array, pa.DictionaryArray) else array
 
 
 def _plain_schema(schema: pa.Schema) -> pa.Schema:

@@ -10,6 +10,8 @@ Errors: SC421, SC422 failed-check, SC423 table-changed.
 
 from typing import Any
 
+from schemac.attributes.own import TABLE_RECORD
+from schemac.constraints.rows import Unique
 from schemac.engines.lance.dataset import lance_errors, open_dataset
 from schemac.engines.lance.tables.fields import data_of, lance_schema
 from schemac.engines.lance.tables.fragments import Files, Made, WriteColumns, spread_here, with_files
@@ -19,7 +21,8 @@ from schemac.engines.lance.tables.live_table import open_table
 from schemac.engines.lance.tables.plan import Plan, is_going, path_after, plan
 from schemac.engines.lance.tables.questions import Question
 from schemac.engines.lance.tables.recipe import Recipe
-from schemac.engines.lance.tables.steps import BuildIndex, Check, Index, SetSchema, Swap
+from schemac.engines.lance.tables.steps import BuildIndex, Check, Index, SetSchema, Subject, Swap
+from schemac.engines.lance.tables.stored_rows import report_failed
 from schemac.evolution.tables import Progress, Spread
 from schemac.logical.slots import Slot
 from schemac.source.catalogue import TABLE_CHANGED, UNUSABLE_TABLE
@@ -55,6 +58,10 @@ def apply_plan(made: Plan, report: Report, progress: Progress, spread: Spread | 
     return False
 
 
+class _OvertakenError(Exception):
+    """The table does not have the fields any more that this run gave it."""
+
+
 class _Run:
     """One command's work on a table."""
 
@@ -71,6 +78,14 @@ class _Run:
         """The version that the plan is for."""
         return self.plan.table.dataset
 
+    def finished(self) -> Any:
+        """Return the table with all its new fields; raises where somebody has restored an earlier version."""
+        now = open_dataset(self.plan.table.name)
+        wanted = {field.id for field in self.plan.target.fields if field.parent_id < 0}
+        if {field.id() for field in now.lance_schema.fields()} != wanted:
+            raise _OvertakenError
+        return now
+
     @property
     def state(self) -> str:
         """What has become of the table so far."""
@@ -86,6 +101,9 @@ class _Run:
                 version = self.swap_in() if self.plan.of(Swap) else self.dataset.version
                 self.set_schema(version)
                 self.build_indices()
+        except _OvertakenError:
+            self.start_over()
+            return False
         except (OSError, ValueError, RuntimeError) as error:
             if "onflict" not in type(error).__name__ and "conflict" not in str(error).lower():
                 raise
@@ -97,8 +115,10 @@ class _Run:
         """Plan again for the table as it is now."""
         table, new = self.plan.table, self.plan.pair.new
         assert table.locked is not None
-        now = open_table(table.name, table.locked, self.report)
-        made = plan(now, new, self.report, self.plan.rounded) if now is not None else None
+        now = open_table(table.name, table.locked, self.report, table.stated)
+        made = (
+            plan(now, new, self.report, self.plan.rounded, self.plan.references) if now is not None else None
+        )
         if made is None:
             raise _StoppedError
         if made.table.fields != table.fields:
@@ -107,8 +127,10 @@ class _Run:
 
     def check(self) -> None:
         """All checks, over every fragment that was not looked at yet, before anything is changed."""
-        questions = [Question(check, self.plan) for check in self.plan.of(Check)]
-        fragments = self.dataset.get_fragments() if questions else []
+        checks = self.plan.of(Check)
+        questions = [Question(check, self.plan) for check in checks if check.subject is not Subject.RULE]
+        rules = [check for check in checks if check.subject is Subject.RULE]
+        fragments = self.dataset.get_fragments() if checks else []
         fresh = [f for f in fragments if Files.of(f.metadata) not in self.made.checked]
         for number, question in enumerate(questions):
             self.progress(f"checking {question.check.title}", number, len(questions))
@@ -118,6 +140,11 @@ class _Run:
             for batch in scanner.to_batches() if fresh else ():
                 question.ask(batch)
             question.report(self.plan.table.name, self.state, self.report)
+        if rules:
+            self.progress("checking constraints", 0, 1)
+            is_of_all = any(isinstance(check.rule.subject, Unique) for check in rules if check.rule)
+            report_failed(self.plan, rules, fragments if is_of_all else fresh, self.state, self.report)
+            self.progress("checking constraints", 1, 1)
         if self.report.has_errors:
             raise _StoppedError
         self.made.checked |= {Files.of(f.metadata) for f in fresh}
@@ -126,7 +153,13 @@ class _Run:
         """Make the new columns, and commit them if nobody wrote meanwhile; the version that has them."""
         fragments = [self.with_new_columns(fragment) for fragment in self.write()]
         expected = self.remember()
-        schema = lance_schema(self.plan.layout.middle, self.plan.table.metadata)
+        metadata = self.plan.table.metadata
+        if not self.plan.of(SetSchema):
+            # Nothing comes after this commit that says which version the table has.
+            target = self.plan.target.metadata
+            kept = {key: value for key, value in metadata.items() if key not in TABLE_RECORD}
+            metadata = {**kept, **{key: bytes(target[key]) for key in TABLE_RECORD if key in target}}
+        schema = lance_schema(self.plan.layout.middle, metadata)
         version = self.commit("swap in the new fields", "Merge", (fragments, schema), self.dataset.version)
         if version != expected:
             self.remember_late(version)
@@ -209,7 +242,7 @@ class _Run:
 
     def build_indices(self) -> None:
         """Each index that went with its field again, and out of the list of those that wait."""
-        now = open_dataset(self.plan.table.name)
+        now = self.finished()
         known = {step.index.name: step.index for step in self.plan.of(BuildIndex) if step.index is not None}
         waiting = noted_indices(now)
         for index in waiting.values():
@@ -229,7 +262,7 @@ class _Run:
         path = path_after(index, self.plan.pair)
         assert path is not None
         self.progress(f"build index {index.name}", 0, 1)
-        build(open_dataset(self.plan.table.name), index, path)
+        build(self.finished(), index, path)
         self.progress(f"build index {index.name}", 1, 1)
 
     def commit(self, what: str, operation: str, arguments: tuple[Any, ...], version: int) -> int:

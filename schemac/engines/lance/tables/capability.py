@@ -10,7 +10,7 @@ from schemac.engines.lance.sources import is_table
 from schemac.engines.lance.tables.apply import apply_plan
 from schemac.engines.lance.tables.live_table import LanceTable, is_held, open_table
 from schemac.engines.lance.tables.plan import Plan, plan
-from schemac.engines.lance.tables.steps import Rewrite
+from schemac.engines.lance.tables.steps import Rewrite, Unlooked
 from schemac.engines.lance.tables.stored_rows import report_broken
 from schemac.engines.lance.tables.verify import report_drift
 from schemac.evolution.tables import (
@@ -36,19 +36,23 @@ class LanceTables(Tables):
         """Tell whether a path is the folder of a Lance table."""
         return is_table(Path(path))
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSchemaVersion | None:
+    def open(
+        self, path: str, locked: LockedDataset, report: Report, stated: int | None = None
+    ) -> LockedSchemaVersion | None:
         """Return the schema that a table has now, under the lock's ids."""
-        table = open_table(path, locked, report)
+        table = open_table(path, locked, report, stated)
         return table.schema_version if table is not None else None
 
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the steps from a table, or from a version that a table is imagined to be at."""
         if change.path:
-            table = open_table(change.path, change.locked, report)
+            table = open_table(change.path, change.locked, report, change.stated)
         else:
             assert change.old is not None
             table = LanceTable.imagined(change.old)
-        made = plan(table, change.new, report, change.rounded) if table is not None else None
+        made = (
+            plan(table, change.new, report, change.rounded, change.references) if table is not None else None
+        )
         return _PlannedLance(made, change) if made is not None else None
 
     def verify(
@@ -86,6 +90,7 @@ class _PlannedLance(PlannedChange):
         self.document = {"steps": [step.to_json() for step in steps]}
         self.summary = f"{len(steps)} step{'s' if len(steps) != 1 else ''}"
         self.is_done = made.is_done and not made.table.has_notes
+        self.unlooked = tuple(f"{step.title}: {step.question}" for step in made.of(Unlooked))
         written = [step.title for step in steps if isinstance(step, Rewrite)]
         self.rows_rewritten = made.table.row_count if written else 0
         if written:

@@ -6,21 +6,23 @@ has words for it.
 Errors: SC430 pointless-rounding.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from schemac.attributes.family import Family
 from schemac.attributes.own import CLOCK_ZONE
+from schemac.constraints.constraint import Constraint
+from schemac.constraints.rows import ReferenceTo
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance.tables.convert import is_named
 from schemac.engines.lance.tables.filters import column_name, constraint_filter, misfit_filter, null_filter
 from schemac.engines.lance.tables.stages import casts_of
-from schemac.engines.lance.tables.steps import Check, Subject
+from schemac.engines.lance.tables.steps import Check, Subject, Unlooked
 from schemac.engines.lance.view import words
 from schemac.evolution.castability import can_be_rounded, why_misfit
 from schemac.evolution.changes import CONSTRAINT_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
-from schemac.evolution.constraints import constraint_of
+from schemac.evolution.row_rules import Rule
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import LockedVersionPair, VersionPair
 from schemac.logical.facts import AnyFact
@@ -37,16 +39,15 @@ def checks(
     rounded: frozenset[str],
 ) -> Iterator[Check]:
     """Yield what has to be asked of the data, each question once; values go these ways from the old version to the new one."""
-    seen: set[tuple[str, Subject, str]] = set()
+    seen: set[tuple[str, Subject]] = set()
     for change, judgement in judged:
         slot, before = change.new_slot, change.old_slot
         if slot is None or before is None or judgement.outcome is not Outcome.DATA:
             continue
         if change.fact in CONSTRAINT_FACTS:
-            yield from _of_constraint(change, pair)
             continue
         for check in _checks(change.fact, pair, before, slot, rounded, ways):
-            key = (check.title, check.subject, check.question if check.constraint is not None else "")
+            key = (check.title, check.subject)
             if key not in seen:
                 seen.add(key)
                 yield check
@@ -83,24 +84,21 @@ def _checks(
         yield Check(slot.path_text, question=question, query=query, slot=slot)
 
 
-def _of_constraint(change: Change, pair: VersionPair) -> Iterator[Check]:
-    """Ask whether stored values keep a new constraint; of those that are written anew `verify --data` tells afterwards."""
-    slot, before, constraint = change.new_slot, change.old_slot, constraint_of(change)
-    if (
-        constraint is None
-        or slot is None
-        or before is None
-        or before.type.type_text() != slot.type.type_text()
-    ):
-        return
-    yield Check(
-        slot.path_text,
-        question=f"every value has to be {constraint.text}",
-        query=constraint_filter(pair, before, constraint),
-        slot=slot,
-        subject=Subject.CONSTRAINT,
-        constraint=constraint,
-    )
+def rule_checks(
+    rules: Iterable[Rule], pair: VersionPair, references: Mapping[str, str]
+) -> Iterator[Check | Unlooked]:
+    """Yield what is asked of the rows as they will be; `references` are tables of datasets that are referred to."""
+    for rule in rules:
+        question, query = rule.question, ""
+        match rule.subject:
+            case ReferenceTo(_, dataset) if dataset not in references:
+                yield Unlooked(rule.path, dataset=dataset, question=question)
+                continue
+            case ReferenceTo(_, dataset):
+                question = f"{question} ({references[dataset]})"
+            case Constraint() if (before := pair.before.get(rule.slots[0])) is not None:
+                query = constraint_filter(pair, before, rule.subject)
+        yield Check(rule.path, question=question, query=query, subject=Subject.RULE, rule=rule)
 
 
 def report_pointless_rounding(

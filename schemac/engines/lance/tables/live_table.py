@@ -1,12 +1,14 @@
 """A Lance table as it is.
 
 Layer: engines.
-Shape: its schema as one version of a comparison. The fields are known by Lance's ids, which the lock remembers for ever; in
-a table that was not made with the ids of the lock, they are known by their places in one of its versions.
+Shape: its schema as one version of a comparison. A table that has exactly the fields of a locked version is at that version; the
+fields of any other are known by Lance's ids, which the lock remembers for ever.
 Errors: SC421 unusable-table.
 """
 
 import json
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,16 +25,28 @@ from schemac.engines.lance.limits import Limits
 from schemac.engines.lance.nodes import lance_ids, numbers_of
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import data_of, in_preorder, paths, schema_without, stale_fields
-from schemac.engines.lance.tables.ids import IDS_KEY, ids_as_noted, ids_by_number, ids_by_place
+from schemac.engines.lance.tables.ids import (
+    IDS_KEY,
+    candidates_of,
+    ids_as_noted,
+    ids_by_name,
+    ids_by_number,
+    new_tables_of,
+    numbers_in,
+    places,
+    record_of,
+)
 from schemac.engines.lance.tables.indices import INDICES_KEY, indices_of, noted_indices
 from schemac.engines.lance.tables.steps import Index
+from schemac.evolution.table_version import Candidate, choose_version, lock_ids, state_version
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
-from schemac.identity.lock import LockedDataset
+from schemac.identity.lock import LockedDataset, Numbers
+from schemac.identity.match import Ids
 from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
-from schemac.logical.slots import columns
+from schemac.logical.slots import Slot, columns, preorder
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
@@ -58,12 +72,23 @@ class LanceTable:
     """Fields that a run has begun to fill beside the ones that they were to replace; those count."""
     locked: LockedDataset | None = None
     """The lock that it was opened with; None for one that is imagined."""
+    stated: int | None = None
+    """The locked version that it has, as the user says."""
+    version: int | None = None
+    """The locked version that it has; None for one that is at none."""
 
     @classmethod
     def imagined(cls, schema_version: LockedSchemaVersion) -> "LanceTable":
         """Return a table of a locked version that has rows and no indices, for a plan without a table."""
         message = to_message(schema_version.lowered, schema_version.numbers)
-        return cls(schema_version.label, None, schema_version, tuple(message.fields), has_own_numbers=False)
+        return cls(
+            schema_version.label,
+            None,
+            schema_version,
+            tuple(message.fields),
+            has_own_numbers=False,
+            version=schema_version.number,
+        )
 
     @cached_property
     def row_count(self) -> int:
@@ -144,8 +169,13 @@ class LanceTable:
         )
 
 
-def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable | None:
-    """Return the newest version of a table; None after saying what is wrong with it."""
+def open_table(
+    path: str, locked: LockedDataset, report: Report, stated: int | None = None
+) -> LanceTable | None:
+    """Return the newest version of a table; None after saying what is wrong with it.
+
+    `stated` is the locked version that it has, or that its fields are of, as the user says.
+    """
     try:
         dataset = open_dataset(path)
         with lance_errors():
@@ -160,13 +190,170 @@ def open_table(path: str, locked: LockedDataset, report: Report) -> LanceTable |
         report.add(UNUSABLE_TABLE, message, file=path, help="give the path of a Lance table")
         return None
     fields = tuple(pb.Field.FromString(bytes(message)) for message in messages)
-    for version in reversed(locked.versions):
-        # What Lance does not keep, as views or the items of vectors, the lock knows.
-        schema_version = locked_schema_version(locked, version.number)
-        messages_then = _messages(schema_version)
-        if messages_then is not None and not differences(messages_then, dataset.lance_schema):
-            return LanceTable(path, dataset, schema_version, fields, has_own_numbers=False, locked=locked)
-    return _lifted(path, dataset, schema, fields, locked, report)
+    found = _Found(path, dataset, schema, fields, locked, stated)
+    lifted = found.lifted(report) if IDS_KEY in dataset.config() else None
+    if lifted is not None:
+        noted = ids_as_noted(lifted.logical, lifted.numbers, dataset.config())
+        if noted is not None:
+            return found.with_ids(lifted, noted)
+    record = record_of(path, dataset, found.settled, stated)
+    candidates = candidates_of(found.settled, locked, record.recorded)
+    if candidates and (stated is None or any(c.version.number == stated for c in candidates)):
+        chosen = choose_version(record, candidates, report)
+        if chosen is None:
+            return None
+        return found.at([c for c in candidates if c.identity == chosen.identity], report)
+    if lifted is not None:
+        # Somebody has written the rows of a table again that was between two commits.
+        noted = ids_as_noted(lifted.logical, None, dataset.config())
+        if noted is not None:
+            return found.with_ids(lifted, noted)
+    return found.by_field(record.recorded, report)
+
+
+@dataclass(frozen=True)
+class _Lifted:
+    """A table's schema, whatever the lock says."""
+
+    logical: LogicalDataset
+    numbers: Mapping[Slot, Numbers]
+    """Lance's ids in the table."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What Lance says of a table."""
+
+    path: str
+    dataset: Any
+    schema: Any
+    fields: tuple[pb.Field, ...]
+    locked: LockedDataset
+    stated: int | None
+
+    @cached_property
+    def stale(self) -> frozenset[int]:
+        """Fields that a run has begun to fill."""
+        return stale_fields(self.fields, self.locked)
+
+    @cached_property
+    def settled(self) -> list[pb.Field]:
+        """The other fields, in pre-order."""
+        return [field for field in in_preorder(self.fields) if field.id not in self.stale]
+
+    def lifted(self, report: Report) -> _Lifted | None:
+        """Return the schema that the table has by itself; None after saying why it has none."""
+        names = frozenset(field.name for field in self.fields if field.id in self.stale)
+        schema = schema_without(self.schema, names)
+        found = Report()
+        tree = lift(_with_version(schema, self.dataset.data_storage_version, self.locked), self.path, found)
+        if found.has_errors:
+            report.extend(found.diagnostics)
+            return None
+        model = Schema.model_validate(tree)
+        logical = LogicalDataset(self.locked.name, model, columns(model), Origins(self.path))
+        numbers = numbers_of(lower(logical), [(field.name, field.id) for field in self.settled])
+        if numbers is None:
+            report.add(UNUSABLE_TABLE, f"the fields of {self.path} cannot be told apart", file=self.path)
+            return None
+        return _Lifted(logical, numbers)
+
+    def at(self, candidates: Sequence[Candidate], report: Report) -> LanceTable | None:
+        """Return the table at one of these versions, in which its fields mean the same, or between them.
+
+        What Lance does not keep, as views or the items of vectors, the lock knows.
+        """
+        for candidate in candidates:
+            version, messages = candidate.version, _messages(candidate.version)
+            if messages is not None and not differences(messages, self.dataset.lance_schema, ids=False):
+                numbers = numbers_in(version, [field.id for field in self.settled])
+                found = replace(version, numbers=numbers)
+                return self._table(found, not candidate.has_ids, version=version.number)
+        chosen = candidates[0]
+        lifted = self.lifted(report)
+        if lifted is None:
+            return None
+        slots = preorder(lifted.logical.columns)
+        ids = dict(zip(slots, lock_ids(chosen.version), strict=True))
+        found = LockedSchemaVersion(lifted.logical, self.path, self.locked, ids, lifted.numbers)
+        return self._table(found, not chosen.has_ids, version=chosen.version.number)
+
+    def with_ids(self, lifted: _Lifted, ids: Ids) -> LanceTable:
+        """Return the table with ids for all of its fields."""
+        by_number, unknown = ids_by_number(lifted.logical, lifted.numbers, self.locked)
+        found = LockedSchemaVersion(lifted.logical, self.path, self.locked, ids, lifted.numbers)
+        return self._table(found, bool(unknown) or by_number != ids)
+
+    def by_field(self, said: str | None, report: Report) -> LanceTable | None:
+        """Return a table that is at no version, field by field; None after saying why they cannot be told."""
+        lifted = self.lifted(report)
+        if lifted is None:
+            return None
+        logical, numbers = lifted.logical, lifted.numbers
+        if self.stated is not None:
+            version = locked_schema_version(self.locked, self.stated)
+            ids, unknown = ids_by_name(logical, version)
+            if not unknown:
+                return self.with_ids(lifted, ids)
+            there = LockedSchemaVersion(logical, self.path, self.locked, ids, numbers)
+            report.add(
+                UNUSABLE_TABLE,
+                f"{self.path} has fields that {version.label} does not have with these names and types: {', '.join(unknown)}",
+                file=self.path,
+                help=help_for_stranger(self.path, there, self.locked),
+            )
+            return None
+        ids, unknown = ids_by_number(logical, numbers, self.locked)
+        found = LockedSchemaVersion(logical, self.path, self.locked, ids, numbers)
+        # Where nothing else tells its fields, the numbers of the lock are what it is held against.
+        table = self._table(found, False, tuple(unknown))
+        others = [] if unknown else list(new_tables_of(logical, numbers, self.locked))
+        readings = [(other, ids_by_name(logical, other)[0]) for other in others]
+        recorded = next((r for r in readings if str(r[0].number) == said), None)
+        if recorded is not None:
+            return self.with_ids(lifted, recorded[1])
+        if all(reading == ids for _, reading in readings):
+            return table
+        report.add(
+            UNUSABLE_TABLE,
+            f"{self.path} is at no locked version, and its ids may be those of the lock, or of a table that was made at"
+            f" {' or '.join(other.label for other in others)}",
+            file=self.path,
+            help=f"if it was made so, say it: {state_version(self.path, others[0])}",
+        )
+        return None
+
+    def _table(
+        self,
+        schema_version: LockedSchemaVersion,
+        has_own_numbers: bool,
+        unknown: tuple[str, ...] = (),
+        version: int | None = None,
+    ) -> LanceTable:
+        return LanceTable(
+            self.path,
+            self.dataset,
+            schema_version,
+            self.fields,
+            has_own_numbers,
+            unknown,
+            self.stale,
+            self.locked,
+            self.stated,
+            version,
+        )
+
+
+def help_for_stranger(path: str, table: SchemaVersion, locked: LockedDataset) -> str:
+    """Return what to do with a table that has fields of no version: the newest one that has all of them by name and type, else a lock of its own."""
+    here = places(table)
+    for number in [version.number for version in reversed(locked.versions)]:
+        version = locked_schema_version(locked, number)
+        if here.keys() <= places(version).keys():
+            return (
+                f"if all of its fields are those of {version.label}, say it: {state_version(path, version)}"
+            )
+    return f"start from the table as it is now: schemac import {shlex.quote(path)}"
 
 
 def has_rows(table: LanceTable, report: Report) -> bool | None:
@@ -182,35 +369,6 @@ def has_rows(table: LanceTable, report: Report) -> bool | None:
             help="bring its files back, or go to a version of the table that has all of its own: lance.dataset(path).versions()",
         )
         return None
-
-
-def _lifted(
-    path: str, dataset: Any, schema: Any, fields: tuple[pb.Field, ...], locked: LockedDataset, report: Report
-) -> LanceTable | None:
-    """Return a table that is no version of the lock as it is."""
-    stale = stale_fields(fields, locked)
-    names = frozenset(field.name for field in fields if field.id in stale)
-    found = Report()
-    settled = schema_without(schema, names)
-    tree = lift(_with_version(settled, dataset.data_storage_version, locked), path, found)
-    if found.has_errors:
-        report.extend(found.diagnostics)
-        return None
-    model = Schema.model_validate(tree)
-    logical = LogicalDataset(locked.name, model, columns(model), Origins(path))
-    settled = [(field.name, field.id) for field in in_preorder(fields) if field.id not in stale]
-    numbers = numbers_of(lower(logical), settled)
-    if numbers is None:
-        report.add(UNUSABLE_TABLE, f"the fields of {path} cannot be told apart", file=path)
-        return None
-    ids, unknown = ids_by_number(logical, numbers, locked)
-    by_place = (ids_as_noted(logical, dataset) or ids_by_place(logical, locked)) if unknown else None
-    # Where nothing else tells its fields either, the numbers of the lock are what it is held against.
-    has_own_numbers = by_place is not None
-    if by_place is not None:
-        ids, unknown = by_place, []
-    schema_version = LockedSchemaVersion(logical, path, locked, ids, numbers)
-    return LanceTable(path, dataset, schema_version, fields, has_own_numbers, tuple(unknown), stale, locked)
 
 
 def is_held(new: SchemaVersion, report: Report) -> bool:

@@ -6,11 +6,14 @@ once, then one for names and nullability, then indices. Whatever is done already
 the plan of an interrupted run is what remains of it.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TypeVar
 
-from schemac.attributes.own import CLOCK_ZONE
+from schemac.attributes.own import CLOCK_ZONE, TABLE_IDS
+from schemac.constraints.rows import row_constraints
 from schemac.engines.lance import judge as engine
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
@@ -18,12 +21,20 @@ from schemac.engines.lance.attributes import STORAGE_VERSION
 from schemac.engines.lance.codes import LANCE_STORAGE_VERSION
 from schemac.engines.lance.nodes import NAME, lance_ids
 from schemac.engines.lance.numbering import number_nodes
-from schemac.engines.lance.tables.checks import checks, report_pointless_rounding
+from schemac.engines.lance.tables.checks import checks, report_pointless_rounding, rule_checks
+from schemac.engines.lance.tables.convert import is_named
 from schemac.engines.lance.tables.differences import differences
-from schemac.engines.lance.tables.fields import lance_schema, paths
+from schemac.engines.lance.tables.fields import in_preorder, lance_schema, paths
+from schemac.engines.lance.tables.ids import record_of
 from schemac.engines.lance.tables.layout import Layout
-from schemac.engines.lance.tables.live_table import LanceTable, has_rows, is_held, limits_of
-from schemac.engines.lance.tables.stages import pair_by_ids, stages
+from schemac.engines.lance.tables.live_table import (
+    LanceTable,
+    has_rows,
+    help_for_stranger,
+    is_held,
+    limits_of,
+)
+from schemac.engines.lance.tables.stages import is_cast, pair_by_ids, stages
 from schemac.engines.lance.tables.steps import (
     MARK,
     Add,
@@ -38,7 +49,12 @@ from schemac.engines.lance.tables.steps import (
 from schemac.engines.lance.view import words
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
+from schemac.evolution.constraints import rules_to_check
 from schemac.evolution.diff import diff_of, slot_type_text
+from schemac.evolution.keys import loss_of_key
+from schemac.evolution.row_rules import BY_KEY as ROW_KEYS
+from schemac.evolution.table_version import digest_of_ids
+from schemac.evolution.tables import has_replaced_fields
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import LockedSchemaVersion, LockedVersionPair
 from schemac.identity.lock import Numbers
@@ -48,6 +64,7 @@ from schemac.logical.slots import Slot, preorder
 from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
 from schemac.source.span import WHOLE_FILE
+from schemac.validation.stored import report_unknown_references
 
 _S = TypeVar("_S", bound=Step)
 
@@ -72,6 +89,8 @@ class Plan:
     steps: tuple[Step, ...]
     rounded: frozenset[str] = frozenset()
     """The fields whose values may be rounded."""
+    references: Mapping[str, str] = field(default_factory=dict)
+    """The tables of datasets that are referred to, as far as they are named."""
 
     @property
     def pair(self) -> LockedVersionPair:
@@ -94,36 +113,52 @@ class Plan:
 
 
 def plan(
-    table: LanceTable, new: LockedSchemaVersion, report: Report, rounded: frozenset[str] = frozenset()
+    table: LanceTable,
+    new: LockedSchemaVersion,
+    report: Report,
+    rounded: frozenset[str] = frozenset(),
+    references: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan | None:
     """Return the plan for a table; None after saying why there is none."""
     if table.unknown:
+        assert table.locked is not None
         report.add(
             UNUSABLE_TABLE,
             f"{table.name} has fields that the lock does not know: {', '.join(table.unknown)}",
             file=table.name,
-            help="start from the table as it is now: schemac import " + table.name,
+            help=help_for_stranger(table.name, table.schema_version, table.locked),
         )
         return None
     if not is_held(new, report):
         return None
-    pair = pair_by_ids(table.schema_version, new)
+    pair = pair_by_ids(_with_own_rules(table), new)
     changes = diff_of(pair)
-    ways = stages(pair)
+    ways = stages(pair, table.version)
     is_filled = has_rows(table, report)
     if is_filled is None:
+        return None
+    if is_filled and has_replaced_fields(table.name, table.schema_version, new, report):
         return None
     judged = list(_judged(pair, ways, changes)) if is_filled else []
     for change, judgement in judged:
         if judgement.outcome is Outcome.REFUSED:
             _refuse(change, judgement, table, report)
+    key = engine.key_judgement(pair)
+    if key.outcome is Outcome.REFUSED and not report.has_errors:
+        # A table without rows has a key as well, and no change of a field may tell of it.
+        report.add(REFUSED_CHANGE, f"{table.name}: {key.reason}", file=table.name, help=key.way_out)
     report_pointless_rounding(rounded, ways, report)
+    everything = row_constraints(new.dataset.schema.extra, new.dataset.columns)
+    report_unknown_references(everything, references, table.name, report)
     if report.has_errors:
         return None
     layout = _layout(table, pair)
     if not _fits_files(layout, table, report):
         return None
     steps: list[Step] = list(checks(pair, ways, judged, rounded))
+    doubtful = [change for change, judgement in judged if judgement.outcome is Outcome.DATA]
+    altered = rules_to_check(pair, doubtful, lambda slot: is_filled and is_named(slot, rounded))
+    steps += rule_checks(altered, pair, references)
     steps += _field_steps(layout, table)
     going = [index for index in table.all_indices if is_going(index, table, layout.target)]
     steps += [
@@ -136,7 +171,23 @@ def plan(
         path = path_after(index, pair)
         if path is not None and (index in going or index.name not in table.standing):
             steps.append(BuildIndex(path, index=replace(index, path=path)))
-    return Plan(table, layout, ways, changes, tuple(steps), rounded)
+    return Plan(table, layout, ways, changes, tuple(steps), rounded, references)
+
+
+def _with_own_rules(table: LanceTable) -> LockedSchemaVersion:
+    """Return a table's schema with those constraints of rows that its own metadata has: nobody has looked at others yet.
+
+    The locked version that it has may be one whose fields are the same.
+    """
+    version = table.schema_version
+    if table.dataset is None:
+        return version
+    schema = version.dataset.schema
+    others = {key: value for key, value in schema.extra.items() if key not in ROW_KEYS}
+    own = {key: json.loads(value) for key, value in table.metadata.items() if key in ROW_KEYS}
+    return replace(
+        version, dataset=replace(version.dataset, schema=schema.model_copy(update={"extra": others | own}))
+    )
 
 
 def _layout(table: LanceTable, pair: LockedVersionPair) -> Layout:
@@ -159,6 +210,9 @@ def _layout(table: LanceTable, pair: LockedVersionPair) -> Layout:
 def _target(table: LanceTable, pair: LockedVersionPair, numbers: Mapping[Slot, Numbers]) -> pb.Schema:
     """Return what the table's schema is afterwards."""
     message = to_message(pair.new.lowered, numbers)
+    if any(lance_ids(numbers[slot]) != lance_ids(pair.new.numbers[slot]) for slot in numbers):
+        digest = digest_of_ids(field.id for field in in_preorder(message.fields))
+        message.metadata[TABLE_IDS] = digest.encode()
     if not table.notes_its_version:
         # The files say it themselves.
         message.metadata.pop(STORAGE_VERSION.key, None)
@@ -176,7 +230,12 @@ def numbers_for(table: LanceTable, new: LockedSchemaVersion) -> Mapping[Slot, Nu
     if not table.has_own_numbers and all(id > table.highest_id for id in fresh):
         return new.numbers
     numbers = table.schema_version.numbers
-    old = {slot: Old(before, lance_ids(numbers[before])) for slot, before in pair.before.items()}
+    ways, then, now = stages(pair, table.version), words(table.schema_version), words(new)
+    # A field whose type changes on the way and changes back is written again as well.
+    old = {
+        slot: Old(before, lance_ids(numbers[before]), then[before] == now[slot] and is_cast(slot, ways))
+        for slot, before in pair.before.items()
+    }
     former = Former(table.schema_version.dataset, old)
     found, _ = number_nodes(
         new.dataset.columns, words(new), former, words(table.schema_version), table.highest_id
@@ -281,10 +340,13 @@ def _commits(
     new = {slot for root in layout.new for slot in preorder([root])}
     swapped = [c for c in changes if is_data and (c.new_slot in new or c.fact is Fact.FIELD_DROPPED)]
     if is_data:
-        yield Swap("the new fields", details=tuple(_details(swapped)))
-    if schema_differs(layout, table, is_data=is_data):
-        rest = _details(c for c in changes if c not in swapped)
-        yield SetSchema("the schema", details=(*rest, *_named_late(layout, is_data=is_data)))
+        yield Swap("the new fields", details=tuple(_details(swapped, layout.pair)))
+    number = layout.pair.new.number
+    is_recorded = table.stated is None or record_of(table.name, table.dataset, ()).recorded == str(number)
+    if schema_differs(layout, table, is_data=is_data) or not (is_recorded or is_data):
+        rest = _details((c for c in changes if c not in swapped), layout.pair)
+        recorded = [] if is_recorded else [f"records that the table has version {number}"]
+        yield SetSchema("the schema", details=(*rest, *_named_late(layout, is_data=is_data), *recorded))
 
 
 def _named_late(layout: Layout, *, is_data: bool) -> Iterator[str]:
@@ -320,12 +382,15 @@ def path_after(index: Index, pair: LockedVersionPair) -> str | None:
     return next((slot.path_text for slot, id in pair.new.ids.items() if id == index.field_id), None)
 
 
-def _details(changes: Iterable[Change]) -> Iterator[str]:
+def _details(changes: Iterable[Change], pair: LockedVersionPair) -> Iterator[str]:
     is_told = False
     for change in changes:
         text = _DETAILS.get(change.fact)
         if text is not None:
             yield text.format(path=change.path, old=change.old, new=change.new)
+            if change.fact is Fact.FIELD_DROPPED and change.old_slot is not None:
+                lost = loss_of_key(change.old_slot, pair)
+                yield from [lost] if lost else []
         elif change.fact is not Fact.FIELD_ADDED and change.fact not in TYPE_FACTS:
             is_told = True
     if is_told:

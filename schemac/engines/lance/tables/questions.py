@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.attributes.family import Family
-from schemac.constraints.evaluation import each_value
 from schemac.engines.lance.tables.casts.shown import shown
 from schemac.engines.lance.tables.checks import is_roundable, reason_of
 from schemac.engines.lance.tables.convert import is_named, values_of
@@ -55,17 +54,14 @@ class Question:
     @property
     def columns(self) -> list[str]:
         """The columns that it reads."""
-        is_read_as_it_is = self.check.subject is Subject.CONSTRAINT
-        if is_read_as_it_is or (self.check.subject is Subject.NULLS and not self.is_moved):
+        if self.check.subject is Subject.NULLS and not self.is_moved:
             return [str(self.pair.before[self.slot].column.segment)]
         return self._recipe.sources
 
     def ask(self, batch: pa.RecordBatch) -> None:
         """Look at some rows, which come with Lance's ids of them."""
         before = self.pair.before[self.slot]
-        if self.check.subject is Subject.CONSTRAINT:
-            self._ask_constraint(batch, before)
-        elif self.check.subject is Subject.FIT:
+        if self.check.subject is Subject.FIT:
             self._misfits.row_ids = batch.column("_rowid")
             before_count = self._misfits.count
             self._recipe.make(batch)
@@ -80,16 +76,6 @@ class Question:
             else:
                 there, kept = values_of(before, batch).is_valid(), _values(self.slot, made).is_valid()
                 self._count += pc.sum(pc.and_not(there, kept)).as_py() or 0
-
-    def _ask_constraint(self, batch: pa.RecordBatch, before: Slot) -> None:
-        """Look for values that break a constraint, in the column that is there."""
-        assert self.check.constraint is not None
-        column = before.column
-        values = batch.column(str(column.segment))
-        for slot, found, rows in each_value(column, values, pa.array(range(len(values)), pa.int64())):
-            if slot is before:
-                mask = self.check.constraint.violations(found)
-                self._misfits.take(found.filter(mask), batch.column("_rowid").take(rows.filter(mask)))
 
     def _search(self, batch: pa.RecordBatch) -> None:
         """Note the rows of a batch that hold misfits inside lists and maps."""
@@ -132,8 +118,6 @@ class Question:
 
     def _answer(self) -> str:
         """Return what was found; empty where nothing stands in the way."""
-        if self._misfits.count and self.check.subject is Subject.CONSTRAINT:
-            return self._misfits.describe(" keep it")
         if self._misfits.count:
             casts = self._casts or [(self.pair.before[self.slot], self.slot)]
             before, after = next((c for c in casts if c[1].type == self._misfits.type), casts[-1])
@@ -229,12 +213,6 @@ class _Misfits:
         if len(self.rows) < _ROWS and is_in_structs(self.slot):
             places = np.flatnonzero(misfits)[: _ROWS - len(self.rows)]
             self.rows += self.row_ids.take(pa.array(places)).to_pylist()
-
-    def take(self, values: Any, row_ids: Any) -> None:
-        """Take note of values and of the rows that they stand in."""
-        self.count += len(values)
-        self.values += shown(values.slice(0, _SHOWN - len(self.values))) if len(self.values) < _SHOWN else []
-        self.rows += row_ids.slice(0, max(_ROWS - len(self.rows), 0)).to_pylist()
 
     def describe(self, fit: str) -> str:
         """How many, and the first of them; `fit` says what they do not where the question does not."""

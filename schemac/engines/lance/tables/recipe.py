@@ -5,7 +5,7 @@ Shape: schemas as trees, and which field of a new one is which of an old one, by
 changed more than once, one stage a change, so that the values are those of a table that was migrated step by step.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -23,7 +23,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import LogicalType, Schema
 from schemac.logical.origins import Origins
 from schemac.logical.path import FieldPath
-from schemac.logical.slots import Slot, columns, preorder
+from schemac.logical.slots import Slot, columns, is_in_structs, preorder
 from schemac.source.json_object import Json
 
 _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
@@ -107,34 +107,95 @@ class Recipe:
     @property
     def sources(self) -> list[str]:
         """The columns of the table that are read."""
-        return sorted(self._needed[0])
+        return self._way.sources
 
     def make(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return the values of all roots, each inside the structs and lists that it stands in."""
-        for step, slots in self._on_the_way:
-            made = {str(slot.segment): step.build(slot, batch) for slot in slots}
-            batch = pa.RecordBatch.from_arrays(list(made.values()), names=list(made))
-        arrays, fields = [], []
-        for number, (conversion, column) in enumerate(self._last):
-            values = conversion.build(column, batch)
-            arrays.append(values)
-            fields.append(pa.field(self.name(number), values.type, metadata=conversion.metadata_of(column)))
+        arrays = self._way.make(batch)
+        fields = [
+            pa.field(self.name(number), values.type, metadata=conversion.metadata_of(column))
+            for number, (values, (conversion, column)) in enumerate(zip(arrays, self._way.last, strict=True))
+        ]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
     @cached_property
-    def _last(self) -> list[tuple["_Pruned", Slot]]:
-        """For each root the conversion of the last stage that makes nothing else, and the column that it makes."""
+    def _way(self) -> "_Way":
         pair = self.stages[-1].pair
         slots = preorder(pair.new.dataset.columns)
-        pruned = [_pruned(pair, slots[root.place]) for root in self.roots]
-        rounded = self.stages[-1].rounded
-        return [(_Pruned(pair, rounded, self.told), pair.new.dataset.columns[0]) for pair in pruned]
+        pruned = [_pruned(pair, [slots[root.place]]) for root in self.roots]
+        return _Way.of(self.stages, pruned, self.told)
+
+
+class Preview:
+    """Makes some columns of the rows as they will be, out of batches of the old table."""
+
+    def __init__(self, recipe: Recipe, slots: Iterable[Slot]) -> None:
+        """Prepare the columns of some slots of the last new version, without what is beside them in structs.
+
+        Values that do not fit are null in them, after the recipe's listener was told.
+        """
+        pair = recipe.stages[-1].pair
+        path_texts = {slot.path: slot for slot in preorder(pair.new.dataset.columns)}
+        by_column: dict[Slot, list[Slot]] = {}
+        for slot in slots:
+            whole = path_texts[slot.path]
+            while not is_in_structs(whole) and whole.parent is not None:
+                whole = whole.parent
+            by_column.setdefault(whole.column, []).append(whole)
+        self._way = _Way.of(
+            recipe.stages, [_pruned(pair, several) for several in by_column.values()], recipe.told
+        )
+
+    @property
+    def columns(self) -> tuple[Slot, ...]:
+        """What it makes: columns of a version that has nothing else."""
+        return tuple([column for _, column in self._way.last])
+
+    @property
+    def sources(self) -> list[str]:
+        """The columns of the table that are read."""
+        return self._way.sources
+
+    def make(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return the columns, under their new names."""
+        return pa.RecordBatch.from_arrays(
+            self._way.make(batch), [str(column.segment) for column in self.columns]
+        )
+
+
+@dataclass(frozen=True)
+class _Way:
+    """From the columns of the old table to some of the new one, stage by stage."""
+
+    stages: Sequence[Stage]
+    last: Sequence[tuple["_Pruned", Slot]]
+    """Each column with the conversion of the last stage that makes nothing else."""
+    told: Told | None
+
+    @classmethod
+    def of(cls, stages: Sequence[Stage], pruned: Iterable[VersionPair], told: Told | None) -> "_Way":
+        rounded = stages[-1].rounded
+        return cls(
+            stages, [(_Pruned(pair, rounded, told), pair.new.dataset.columns[0]) for pair in pruned], told
+        )
+
+    @property
+    def sources(self) -> list[str]:
+        return sorted(self._needed[0])
+
+    def make(self, batch: pa.RecordBatch) -> list[pa.Array]:
+        for step, slots in self._on_the_way:
+            made = {str(slot.segment): step.build(slot, batch) for slot in slots}
+            if made:
+                # Without a column a batch would forget how many rows it has.
+                batch = pa.RecordBatch.from_arrays(list(made.values()), names=list(made))
+        return [conversion.build(column, batch) for conversion, column in self.last]
 
     @cached_property
     def _needed(self) -> list[set[str]]:
         """The old columns that each stage reads."""
         needed: set[str] = set()
-        for conversion, column in self._last:
+        for conversion, column in self.last:
             needed |= conversion.sources(column)
         found = [needed]
         for stage in reversed(self.stages[:-1]):
@@ -176,12 +237,14 @@ def _names_in(stage: LockedVersionPair, last: LockedVersionPair, names: Collecti
     return {slot.path_text for slot, id in stage.new.ids.items() if id in wanted}
 
 
-def _pruned(pair: VersionPair, root: Slot) -> VersionPair:
-    """Return the same pair, with one field of the new version and what is around it."""
-    path = root.path
-    field = next(f for f in pair.new.dataset.schema.fields if f.name == path[0])
-    extra = {key: value for key, value in field.extra.items() if len(path) == 1 or key not in _KEYS}
-    field = field.model_copy(update={"type": _only(field.type, path[1:]), "extra": extra})
+def _pruned(pair: VersionPair, roots: Sequence[Slot]) -> VersionPair:
+    """Return the same pair, with some fields of one column of the new version, and what is around them."""
+    paths = [root.path for root in roots]
+    field = next(f for f in pair.new.dataset.schema.fields if f.name == paths[0][0])
+    is_whole = any(len(path) == 1 for path in paths)
+    extra = {key: value for key, value in field.extra.items() if is_whole or key not in _KEYS}
+    type_ = _only(field.type, [path[1:] for path in paths])
+    field = field.model_copy(update={"type": type_, "extra": extra})
     alone = Schema(fields=(field,), extra=pair.new.dataset.schema.extra)
     schema = Schema.model_validate(_without_keys(alone.model_dump(mode="json", by_alias=True)))
     new = SchemaVersion(LogicalDataset("", schema, columns(schema), Origins("")), "")
@@ -190,20 +253,30 @@ def _pruned(pair: VersionPair, root: Slot) -> VersionPair:
     return VersionPair(pair.old, new, before)
 
 
-def _only(type_: LogicalType, path: FieldPath) -> LogicalType:
-    """Return a type with no more members than lead along a path."""
-    if not path:
+def _only(type_: LogicalType, paths: Sequence[FieldPath]) -> LogicalType:
+    """Return a type with no more members than lead along some paths."""
+    if () in paths:
         return type_
     inner = type_.inner_type()
     if inner is not None:
-        return type_.model_copy(update={"inner": _only(inner, path)})
+        return type_.model_copy(update={"inner": _only(inner, paths)})
     fields: Any = getattr(type_, "fields", None)
+    below = [path[1:] for path in paths]
     if fields is None:
         item: Any = getattr(type_, "item_type", None)
-        return type_.model_copy(update={"item_type": _only(item, path[1:])})
-    (field,) = [field for field in fields if field.name == path[0]]
+        return type_.model_copy(update={"item_type": _only(item, below)})
     return type_.model_copy(
-        update={"fields": (field.model_copy(update={"type": _only(field.type, path[1:])}),)}
+        update={
+            "fields": tuple(
+                [
+                    one.model_copy(
+                        update={"type": _only(one.type, [path[1:] for path in paths if path[0] == one.name])}
+                    )
+                    for one in fields
+                    if any(path[0] == one.name for path in paths)
+                ]
+            )
+        }
     )
 
 
@@ -214,7 +287,7 @@ def _without_keys(tree: Any) -> Any:
 
 
 def _root(pair: VersionPair, root: Slot, place: int, numbers: Mapping[Slot, Numbers]) -> Root:
-    pruned = _pruned(pair, root)
+    pruned = _pruned(pair, [root])
     lowered = pruned.new.lowered
     nodes = nodes_of(lowered, is_tolerant=True)
     slots = {slot.path: slot for slot in preorder(pair.new.dataset.columns)}

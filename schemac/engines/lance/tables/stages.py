@@ -26,10 +26,13 @@ def pair_by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> LockedVer
     return LockedVersionPair(old, new, {slot: by_id[id] for slot, id in new.ids.items() if id in by_id})
 
 
-def stages(pair: LockedVersionPair) -> tuple[LockedVersionPair, ...]:
-    """Return the pairs that lead from the old version to the new one; the last one ends at the new version itself."""
+def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVersionPair, ...]:
+    """Return the pairs that lead from the old version to the new one; the last one ends at the new version itself.
+
+    `start` is the locked version that the old one is; None where it is none, and each field is as some version had it.
+    """
     locked = pair.new.locked
-    ways = _ways(pair, locked)
+    ways = _ways(pair, locked, start)
     stops = sorted({stop for way in ways.values() for stop in _stops(way)} | set(_made(pair)))
     locked = _settled(locked, ways) if stops else locked
     found, old = [], pair.old
@@ -53,16 +56,29 @@ def casts_of(slot: Slot, ways: Sequence[LockedVersionPair]) -> list[tuple[Slot, 
     return found
 
 
+def is_cast(slot: Slot, ways: Sequence[LockedVersionPair]) -> bool:
+    """Whether a field of the last new version changes its own type on the way; its members may be others without that."""
+    casts = casts_of(slot, ways)
+    own = [tuple(_type(shape_of(one, None, None).type) for one in cast) for cast in casts]
+    return any(before != after for before, after in own)
+
+
 def _made(pair: LockedVersionPair) -> Iterator[int]:
-    """Yield the versions in which fields stood that the table does not have, before new structs were made of them."""
+    """Yield the versions in which fields stood that the table does not have, before new structs were made of them.
+
+    Where these have left the struct since, also the version in which it was made.
+    """
     for slot in preorder(pair.new.dataset.columns):
         if slot not in pair.before:
             stop = version_before(slot, pair.new)
             if stop is not None and not any(inner in pair.before for inner in preorder([slot])):
                 yield stop
+                there = {state.id for state in pair.new.locked.states_of(stop)}
+                if there.isdisjoint(pair.new.ids[child] for child in slot.children):
+                    yield stop + 1
 
 
-def _ways(pair: LockedVersionPair, locked: LockedDataset) -> Mapping[int, list[State]]:
+def _ways(pair: LockedVersionPair, locked: LockedDataset, start: int | None) -> Mapping[int, list[State]]:
     """Return the states that the values of each field go through by its id, from that of the table on."""
     newest = locked.versions[-1].number
     states: dict[int, list[State]] = {}
@@ -73,9 +89,9 @@ def _ways(pair: LockedVersionPair, locked: LockedDataset) -> Mapping[int, list[S
     for slot, before in pair.before.items():
         id = pair.new.ids[slot]
         own = states.get(id, [])
-        start = _state_of_table(pair, before, own)
-        if start is not None:
-            found[id] = clocks.settled(before, own[own.index(start) :])
+        begun = _state_of_table(pair, before, own, start)
+        if begun is not None:
+            found[id] = clocks.settled(before, own[own.index(begun) :])
     return found
 
 
@@ -97,13 +113,16 @@ def _settled(locked: LockedDataset, ways: Mapping[int, list[State]]) -> LockedDa
     return replace(locked, states=tuple(settled.get((s.id, s.first), s) for s in locked.states))
 
 
-def _state_of_table(pair: LockedVersionPair, before: Slot, states: list[State]) -> State | None:
-    """Which state of a field the table has: by its numbers, else the last one of this type; of several, one of its clock."""
+def _state_of_table(
+    pair: LockedVersionPair, before: Slot, states: list[State], start: int | None
+) -> State | None:
+    """Which state of a field the table has: that of its version, else the one of its numbers, else the last one of this type; of several, one of its clock."""
     numbers = lance_ids(pair.old.numbers[before])
     shape = shape_of(before, None, None)
     alike = [state for state in states if _type(state.shape.type) == _type(shape.type)]
+    then = [state for state in alike if start is not None and state.is_in(start)]
     numbered = [state for state in alike if numbers and lance_ids(state.numbers) == numbers]
-    found = numbered or alike
+    found = then or numbered or alike
     clock = clock_in(shape)
     found = [state for state in found if clock_in(state.shape) == clock] or found
     return found[-1] if found else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
-from schemac.constraints.constraint import Constraint
+from schemac.evolution.row_rules import Rule
 from schemac.evolution.verdict import Outcome
 from schemac.logical.slots import Slot
 from schemac.source.json_object import Json
@@ -66,8 +66,8 @@ class Subject(Enum):
     """Each one has to fit the new type."""
     NULLS = auto()
     """None may be null."""
-    CONSTRAINT = auto()
-    """Each one has to keep a constraint."""
+    RULE = auto()
+    """They have to keep a constraint."""
     PLACE = auto()
     """Where one is, the structs that the field moves into may not be null."""
 
@@ -82,12 +82,25 @@ class Check(Step):
     """A filter of Lance that finds the rows in question; empty where it has no words for them."""
     slot: Slot | None = field(default=None, repr=False, compare=False)
     subject: Subject = Subject.FIT
-    constraint: Constraint | None = field(default=None, repr=False, compare=False)
-    """The one that is meant, if it is about one."""
+    rule: Rule | None = field(default=None, repr=False, compare=False)
+    """The constraint, if it is about one."""
 
     def describe(self) -> str:
         """Return the question, and the query that answers it, where Lance has one."""
         return f"{self.question}: rows where {self.query}" if self.query else self.question
+
+
+@dataclass(frozen=True, slots=True)
+class Unlooked(Step):
+    """A constraint that nobody can look at, for want of another table."""
+
+    cost: Outcome = Outcome.DATA
+    dataset: str = ""
+    question: str = ""
+
+    def describe(self) -> str:
+        """Return what is not looked at, and how it can be."""
+        return f"{self.question}, and nobody looks whether it is; name that table with `--reference {self.dataset}=PATH`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +190,7 @@ class BuildIndex(Step):
 
 _VERBS = {
     "Check": "check",
+    "Unlooked": "not checked",
     "DropIndex": "drop index",
     "Add": "add",
     "Rewrite": "rewrite",

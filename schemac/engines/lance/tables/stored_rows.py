@@ -1,38 +1,91 @@
-"""The rows of a table beside the constraints of its schema.
+"""The rows of a table beside the constraints of a schema: as they are, or as a plan will make them.
 
 Layer: engines.
-Errors: SC425 broken-constraint, SC426 unusable-reference; note SC427 unchecked-reference.
+Errors: SC422 failed-check, SC425 broken-constraint, SC426 unusable-reference; note SC427 unchecked-reference.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from schemac.constraints.rows import row_constraints
-from schemac.constraints.survey import survey
+from schemac.constraints.survey import Scan, survey
 from schemac.engines.lance.tables.filters import row_filter
 from schemac.engines.lance.tables.live_table import LanceTable
+from schemac.engines.lance.tables.plan import Plan, plan
+from schemac.engines.lance.tables.recipe import Preview, Recipe
+from schemac.engines.lance.tables.steps import Check
+from schemac.evolution.constraints import every_rule
+from schemac.evolution.row_rules import constraints_of
 from schemac.evolution.version_pair import LockedSchemaVersion
+from schemac.logical.slots import Slot
 from schemac.source.report import Report
 from schemac.validation.stored import reference_targets, report_offence
+from schemac.validation.stored import report_failed as refuse
 
 
 def report_broken(
     table: LanceTable, wanted: LockedSchemaVersion, references: Mapping[str, str], report: Report
 ) -> None:
-    """Say which constraints of a schema the rows of a table break; the table has that schema."""
-    dataset, schema = wanted.dataset, table.dataset
-
-    def scan(names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
-        for batch in schema.scanner(columns=list(names), with_row_id=True).to_batches():
-            yield batch, batch.column("_rowid")
-
-    def shown(rows: Sequence[int]) -> str:
-        return f"lance.dataset({json.dumps(table.name)}).to_table(filter={json.dumps(row_filter(rows))})"
-
-    rows = row_constraints(dataset.schema.extra, dataset.columns)
-    targets = reference_targets(rows, references, table.name, wanted, report)
-    if report.has_errors:
+    """Say which constraints of a schema the rows of a table break; of one that has another schema, which the report says, as they will be."""
+    dataset = wanted.dataset
+    made = plan(table, wanted, Report()) if report.has_errors else None
+    if made is None and report.has_errors:
+        # It has another schema, and why there is no way to this one, `plan` says.
         return
-    for offence in survey(dataset.columns, rows, scan, targets):
-        report_offence(offence, table.name, shown, report)
+    rows = row_constraints(dataset.schema.extra, dataset.columns)
+    found = Report()
+    targets = reference_targets(rows, references, table.name, wanted, found)
+    report.extend(found.diagnostics)
+    if found.has_errors:
+        return
+    if made is not None and made.changes:
+        preview = _preview(made, [slot for rule in every_rule(wanted) for slot in rule.slots])
+        columns, scan = preview.columns, _scan_of(preview, table.dataset, None)
+    else:
+        columns, scan = dataset.columns, _scan_of(None, table.dataset, None)
+    for offence in survey(columns, rows, scan, targets):
+        report_offence(offence, table.name, lambda ids: _shown(table, ids), report)
+
+
+def report_failed(
+    made: Plan, checks: Sequence[Check], fragments: Sequence[Any], state: str, report: Report
+) -> None:
+    """Say which checks of constraints the rows of some fragments do not pass, as they will be; `state` is what became of the table."""
+    table, new = made.table, made.pair.new
+    rules = [check.rule for check in checks if check.rule is not None]
+    rows = constraints_of(rules)
+    named = {one.dataset: made.references[one.dataset] for one in rows.references}
+    targets = reference_targets(rows, named, table.name, new, report)
+    preview = _preview(made, [slot for rule in rules for slot in rule.slots])
+    scan = _scan_of(preview, table.dataset, fragments)
+    offences = survey(preview.columns, rows, scan, targets)
+    for check in checks:
+        for offence in offences:
+            rule = check.rule
+            if rule is not None and (offence.path, offence.subject) == (rule.path, rule.subject):
+                shown = _shown(table, offence.rows, check.query)
+                refuse(check.title, check.question, offence, table.name, shown, state, report)
+
+
+def _preview(made: Plan, slots: Sequence[Slot]) -> Preview:
+    recipe = Recipe.of(made.stages, [], made.layout.numbers, made.rounded)
+    # What does not fit has a check of its own.
+    return Preview(replace(recipe, told=lambda *_: None), slots)
+
+
+def _scan_of(preview: Preview | None, dataset: Any, fragments: Sequence[Any] | None) -> Scan:
+    def scan(names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+        columns = list(names) if preview is None else preview.sources
+        if fragments is not None and not fragments:
+            return
+        scanner = dataset.scanner(columns=columns, fragments=fragments, scan_in_order=True, with_row_id=True)
+        for batch in scanner.to_batches():
+            yield batch if preview is None else preview.make(batch), batch.column("_rowid")
+
+    return scan
+
+
+def _shown(table: LanceTable, ids: Sequence[int], query: str = "") -> str:
+    return f"lance.dataset({json.dumps(table.name)}).to_table(filter={json.dumps(query or row_filter(ids))})"

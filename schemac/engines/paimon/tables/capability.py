@@ -36,15 +36,17 @@ class PaimonTables(Tables):
         """Tell whether a path is the folder of a Paimon table."""
         return is_table(Path(path))
 
-    def open(self, path: str, locked: LockedDataset, report: Report) -> LockedSchemaVersion | None:
+    def open(
+        self, path: str, locked: LockedDataset, report: Report, stated: int | None = None
+    ) -> LockedSchemaVersion | None:
         """Return the locked version that a table is at."""
-        table = open_paimon_table(path, locked, report)
+        table = open_paimon_table(path, locked, report, stated)
         return table.schema_version if table is not None else None
 
     def plan(self, change: TableChange, report: Report) -> PlannedChange | None:
         """Plan the schema files from a table, or from a version that a table is imagined to be at."""
         if change.path:
-            table = open_paimon_table(change.path, change.locked, report)
+            table = open_paimon_table(change.path, change.locked, report, change.stated)
         else:
             assert change.old is not None
             if errors := errors_of(change.old):
@@ -58,7 +60,7 @@ class PaimonTables(Tables):
         self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report
     ) -> TableState | None:
         """Report how a table differs from a schema."""
-        is_compared = report_paimon_drift(path, wanted, report)
+        is_compared = report_paimon_drift(path, wanted, report, locked)
         return TableState(f"matches {wanted.label}", {}) if is_compared else None
 
 
@@ -71,6 +73,8 @@ class _PlannedPaimon(PlannedChange):
         self.lines = tuple(_lines(made))
         self.document = {"paimon": {"steps": [step.to_json() for step in made.steps]}}
         self.is_done = not made.steps
+        if change.is_unchecked:
+            self.unlooked = tuple(f"{note.field}: {note.judgement.reason}" for note in made.unlooked)
 
     def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
         """Write the schema files."""

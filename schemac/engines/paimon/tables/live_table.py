@@ -1,26 +1,38 @@
 """A Paimon table as it is: the newest file in its `schema` folder.
 
 Layer: engines.
-Shape: the table is that version of the lock whose schema the file holds, ids and all; who wrote the file does not matter.
+Shape: the table is that version of the lock whose schema the file holds; its ids are those of the lock, or Paimon's own where the
+       table was made from names.
 Errors: SC421 unusable-table, SC424 table-drift, SC551.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from schemac.attributes.own import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
+from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.options import is_true
-from schemac.engines.paimon.read import parts
+from schemac.engines.paimon.read import member_ids, parts
 from schemac.engines.paimon.reader import read_schema_file
 from schemac.engines.paimon.sources import schema_files
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import DataField, PaimonType, Row
 from schemac.engines.paimon.view import errors_of, table_schema
+from schemac.evolution.table_version import (
+    Candidate,
+    TableRecord,
+    choose_version,
+    digest_of_ids,
+    lock_ids,
+    state_version,
+)
 from schemac.evolution.tables import report_unrepresentable
-from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
+from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version, narrowed
 from schemac.identity.lock import LockedDataset
 from schemac.logical.path import FieldPath, dotted
+from schemac.logical.slots import preorder
 from schemac.source.catalogue import TABLE_DRIFT, UNUSABLE_TABLE
 from schemac.source.report import Report
 
@@ -36,16 +48,28 @@ class PaimonTable:
     schema: TableSchema
     schema_version: LockedSchemaVersion
     """The locked version that it is."""
+    ids: Mapping[int, int]
+    """The table's id of each column and member by the lock's."""
+    is_stated: bool = False
+    """Whether the user has said which version it is."""
+    is_part: bool = False
+    """Whether it has only some fields of that version."""
 
     @classmethod
     def imagined(cls, schema_version: LockedSchemaVersion) -> "PaimonTable":
         """Return a table of a locked version that has rows, for a plan without a table."""
-        return cls(schema_version.label, None, table_schema(schema_version), schema_version)
+        schema = table_schema(schema_version)
+        return cls(schema_version.label, None, schema, schema_version, _ids_between(schema, schema))
 
     @property
     def version(self) -> int:
         """The number of the locked version that it is."""
         return self.schema_version.number
+
+    @property
+    def has_ids_of_lock(self) -> bool:
+        """Whether its fields have the ids that the lock gives them."""
+        return all(own == locked for locked, own in self.ids.items())
 
     @property
     def is_empty(self) -> bool:
@@ -67,36 +91,36 @@ def newest_schema(path: str, report: Report) -> tuple[Path, TableSchema] | None:
     return files[-1].parent, replace(schema, schema_id=number)
 
 
-def open_paimon_table(path: str, locked: LockedDataset, report: Report) -> PaimonTable | None:
-    """Return the table as one of the locked versions; None after saying why it is none."""
+def open_paimon_table(
+    path: str, locked: LockedDataset, report: Report, stated: int | None = None
+) -> PaimonTable | None:
+    """Return the table as one of the locked versions; None after saying why it is none.
+
+    `stated` is the locked version that it has, or that its fields are of, as the user says.
+    """
     found = newest_schema(path, report)
     if found is None:
         return None
     folder, schema = found
-    versions = [locked_schema_version(locked, version.number) for version in reversed(locked.versions)]
-    likely = [
-        schema_version
-        for schema_version in versions
-        if not errors_of(schema_version) and not any(_differences(table_schema(schema_version), schema))
-    ]
-    if not likely:
-        nearest = versions[0]
-        lines = [] if errors_of(nearest) else list(differences(table_schema(nearest), schema))
-        report.add(
-            UNUSABLE_TABLE,
-            f"{path} matches no locked version of {locked.name}"
-            + (f"; compared with {nearest.label}: {'; '.join(lines[:3])}" if lines else ""),
-            file=path,
-            help="start from the table as it is now: schemac import " + path,
-        )
+    candidates = candidates_of(schema, locked)
+    if stated is not None and not any(c.version.number == stated for c in candidates):
+        version = locked_schema_version(locked, stated)
+        part = _part_of(version, schema)
+        if part is None:
+            _report_stranger(path, f"is not at {version.label}", version, schema, locked, report)
+            return None
+        ids = _ids_between(table_schema(part), schema)
+        return PaimonTable(path, folder, schema, part, ids, is_stated=True, is_part=True)
+    if not candidates:
+        nearest = locked_schema_version(locked, locked.versions[-1].number)
+        doubt = f"matches no locked version of {locked.name}"
+        _report_stranger(path, doubt, nearest, schema, locked, report)
         return None
-
-    def fits(schema_version: SchemaVersion) -> tuple[bool, bool]:
-        is_exact = table_schema(schema_version).highest_field_id == schema.highest_field_id
-        return (is_exact, table_schema(schema_version).schema_id == schema.schema_id)
-
-    schema_version = max(likely, key=fits)
-    if table_schema(schema_version).highest_field_id < schema.highest_field_id:
+    chosen = _chosen(path, schema, candidates, report, stated)
+    if chosen is None:
+        return None
+    wanted = table_schema(chosen.version)
+    if chosen.has_ids and wanted.highest_field_id < schema.highest_field_id:
         report.add(
             UNUSABLE_TABLE,
             f"{path} has used ids up to {schema.highest_field_id}, but the lock of {locked.name} gives some"
@@ -105,7 +129,103 @@ def open_paimon_table(path: str, locked: LockedDataset, report: Report) -> Paimo
             help="start from the table as it is now: schemac import " + path,
         )
         return None
-    return PaimonTable(path, folder, schema, schema_version)
+    ids = _ids_between(wanted, schema)
+    return PaimonTable(path, folder, schema, chosen.version, ids, is_stated=stated is not None)
+
+
+def candidates_of(schema: TableSchema, locked: LockedDataset) -> list[Candidate]:
+    """Return the versions that have exactly the fields, keys and options of a table, the newest first."""
+    found = []
+    here = _by_place(schema)
+    for number in [version.number for version in reversed(locked.versions)]:
+        version = locked_schema_version(locked, number)
+        wanted = table_schema(version)
+        if not errors_of(version) and not any(_differences(_by_place(wanted), here)):
+            has_ids = member_ids(wanted.fields) == member_ids(schema.fields)
+            found.append(Candidate(version, has_ids, lock_ids(version)))
+    return found
+
+
+def _chosen(
+    path: str, schema: TableSchema, candidates: Sequence[Candidate], report: Report, stated: int | None = None
+) -> Candidate | None:
+    """Return the candidate that a table is at; of several in which its fields are the same, the one that has its highest id and its number."""
+    columns = candidates[0].version.dataset.columns
+    fresh = number_fields(columns)[0]
+    own = [id for _, id in member_ids(schema.fields)]
+    is_fresh = own == [fresh[slot] for slot in preorder(columns) if slot in fresh]
+    recorded, digest = (schema.options.get(key) for key in (TABLE_VERSION, TABLE_IDS))
+    record = TableRecord(path, recorded, tuple(own), is_fresh, digest, stated)
+    chosen = choose_version(record, candidates, report)
+    if chosen is None or chosen.version.number == stated or str(chosen.version.number) == recorded:
+        return chosen
+
+    def fits(candidate: Candidate) -> tuple[bool, bool]:
+        wanted = table_schema(candidate.version)
+        is_exact = wanted.highest_field_id == schema.highest_field_id
+        return (is_exact, wanted.schema_id == schema.schema_id)
+
+    return max([c for c in candidates if c.identity == chosen.identity], key=fits)
+
+
+def _by_place(schema: TableSchema) -> TableSchema:
+    """Return a schema with its fields counted, whatever their ids are."""
+    return schema.renumbered({id: place for place, (_, id) in enumerate(member_ids(schema.fields))})
+
+
+def _ids_between(wanted: TableSchema, found: TableSchema) -> dict[int, int]:
+    """Return the table's ids by those of the lock; both schemas have to have the same fields."""
+    pairs = zip(member_ids(wanted.fields), member_ids(found.fields), strict=True)
+    return {ours: theirs for (_, ours), (_, theirs) in pairs}
+
+
+def _part_of(version: LockedSchemaVersion, schema: TableSchema) -> LockedSchemaVersion | None:
+    """Return a version with the fields of a table alone; None where it does not have one of them as it is in the table."""
+    if errors_of(version):
+        return None
+    paths = [path for path, _ in member_ids(schema.fields)]
+    there = {path for path, _ in member_ids(table_schema(version).fields)}
+    if not there.issuperset(paths):
+        return None
+    found = narrowed(version, paths)
+    is_same = not errors_of(found) and not any(
+        _differences(_by_place(table_schema(found)), _by_place(schema))
+    )
+    return found if is_same else None
+
+
+def _report_stranger(
+    path: str,
+    doubt: str,
+    nearest: LockedSchemaVersion,
+    schema: TableSchema,
+    locked: LockedDataset,
+    report: Report,
+) -> None:
+    versions = [locked_schema_version(locked, version.number) for version in reversed(locked.versions)]
+    whole = next((version for version in versions if _part_of(version, schema) is not None), None)
+    help = f"start from the table as it is now: schemac import {path}"
+    if whole is not None:
+        help = f"if all of its fields are those of {whole.label}, say it: {state_version(path, whole)}"
+    lines = [] if errors_of(nearest) else list(differences(table_schema(nearest), schema))
+    report.add(
+        UNUSABLE_TABLE,
+        f"{path} {doubt}" + (f"; compared with {nearest.label}: {'; '.join(lines[:3])}" if lines else ""),
+        file=path,
+        help=help,
+    )
+
+
+def schema_in_table(wanted: TableSchema, ids: Mapping[int, int], highest: int) -> TableSchema:
+    """Return a schema under the ids that a table has for its fields; new ones get the next ids, in the order of those of the lock."""
+    found = dict(ids)
+    for _, id in sorted(member_ids(wanted.fields), key=lambda member: member[1]):
+        if id not in found:
+            highest += 1
+            found[id] = highest
+    own = wanted.renumbered(found)
+    options = {**own.options, TABLE_IDS: digest_of_ids(id for _, id in member_ids(own.fields))}
+    return replace(own, highest_field_id=highest, options=options)
 
 
 def is_same(wanted: TableSchema, found: TableSchema) -> bool:
@@ -113,15 +233,32 @@ def is_same(wanted: TableSchema, found: TableSchema) -> bool:
     return not any(differences(wanted, found))
 
 
-def report_paimon_drift(path: str, wanted: LockedSchemaVersion, report: Report) -> bool:
-    """Report how a table differs from a locked schema; false where the two could not be compared."""
+def report_paimon_drift(
+    path: str, wanted: LockedSchemaVersion, report: Report, locked: LockedDataset | None = None
+) -> bool:
+    """Report how a table differs from a locked schema; false where the two could not be compared.
+
+    `locked` has all the versions that the table may have; without it, those up to the one that is compared.
+    """
     if errors := errors_of(wanted):
         report_unrepresentable("Paimon", wanted, errors, TABLE_DRIFT, path, report)
         return False
     found = newest_schema(path, report)
     if found is None:
         return False
-    for line in differences(table_schema(wanted), found[1]):
+    schema, expected = found[1], table_schema(wanted)
+    candidates = candidates_of(schema, locked or wanted.locked)
+    chosen = _chosen(path, schema, candidates, report) if candidates else None
+    if candidates and chosen is None:
+        return False
+    if chosen is not None and not chosen.has_ids:
+        ids = _ids_between(table_schema(chosen.version), schema)
+        expected = schema_in_table(expected, ids, schema.highest_field_id)
+    if chosen is not None and lock_ids(chosen.version) == lock_ids(wanted):
+        # A table that was made at this version never had the fields that were dropped before.
+        highest = min(expected.highest_field_id, schema.highest_field_id)
+        expected = replace(expected, highest_field_id=highest)
+    for line in differences(expected, schema):
         report.add(
             TABLE_DRIFT,
             f"{path}: {line}",
@@ -152,7 +289,7 @@ def _differences(wanted: TableSchema, found: TableSchema) -> Iterator[str]:
         yield f"fields are in another order: {', '.join(dotted(path) for path, _ in theirs.values())}"
     yield from _told("the primary key", found.primary_keys, wanted.primary_keys)
     yield from _told("the partition keys", found.partition_keys, wanted.partition_keys)
-    for key in sorted({*wanted.options, *found.options}):
+    for key in sorted({*wanted.options, *found.options} - TABLE_RECORD):
         yield from _told(f"the option `{key}`", found.options.get(key), wanted.options.get(key))
     yield from _told("the comment", found.comment, wanted.comment)
 

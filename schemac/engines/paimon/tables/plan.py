@@ -7,18 +7,21 @@ without it.
 Errors: SC411 refused-change.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from schemac.attributes.own import TABLE_VERSION
 from schemac.engines.paimon import judge as engine
 from schemac.engines.paimon.facts import PaimonFact
+from schemac.engines.paimon.read import member_ids
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.tables.changes import changes_between
-from schemac.engines.paimon.tables.live_table import PaimonTable
+from schemac.engines.paimon.tables.live_table import PaimonTable, schema_in_table
 from schemac.engines.paimon.tables.schema_change import SchemaChange
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
-from schemac.evolution.tables import Note, report_unrepresentable
+from schemac.evolution.tables import Note, has_replaced_fields, report_unrepresentable
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import (
     LockedSchemaVersion,
@@ -91,9 +94,12 @@ def plan_paimon(
             help=f"lock the schema of {new.label} again as the newest version",
         )
         return None
+    if not table.is_empty and has_replaced_fields(table.name, table.schema_version, new, report):
+        return None
     steps: list[PaimonStep] = []
+    ids = dict(table.ids)
     version, schema = table.schema_version, table.schema
-    for number in range(table.version + 1, target + 1):
+    for number in _numbers(table, target):
         after = locked_schema_version(locked, number)
         pair = pair_versions(version, after)
         judged = _judged(table, pair)
@@ -102,15 +108,27 @@ def plan_paimon(
                 _report(table, pair, judged, report)
                 return None
             continue
+        wanted = table_schema(after)
+        if not table.has_ids_of_lock or table.is_part:
+            wanted = schema_in_table(wanted, ids, schema.highest_field_id)
+            pairs = zip(member_ids(table_schema(after).fields), member_ids(wanted.fields), strict=True)
+            ids |= {ours: theirs for (_, ours), (_, theirs) in pairs}
         step = PaimonStep(
             after,
-            changes_between(schema, table_schema(after)),
+            changes_between(schema, wanted),
             tuple(Note(change.path or change.key, said) for change, said in judged if said.outcome in _TOLD),
-            replace(table_schema(after), schema_id=schema.schema_id + 1),
+            replace(wanted, schema_id=schema.schema_id + 1),
         )
         steps.append(step)
         version, schema = after, step.schema
     return PaimonPlan(table, tuple(steps))
+
+
+def _numbers(table: PaimonTable, target: int) -> Sequence[int]:
+    """Return the versions that the table goes through; the last one alone where it has only a part of a version, or where nothing else than its record changes."""
+    is_recorded = table.schema.options.get(TABLE_VERSION) == str(target)
+    is_at_once = table.is_part or (table.is_stated and table.version == target and not is_recorded)
+    return (target,) if is_at_once else range(table.version + 1, target + 1)
 
 
 def _judged(table: PaimonTable, pair: VersionPair) -> _Judged:

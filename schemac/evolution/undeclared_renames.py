@@ -1,0 +1,132 @@
+"""Fields that were removed beside new ones that may be the same fields under other names.
+
+Layer: evolution.
+Shape: a field may have become each new one whose type holds all its values: beside it under any name, elsewhere under its own.
+What is inside a pair of such fields is not told again. What a lock has decided is no question any more.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from schemac.evolution.castability import castability, is_lossless_by_calendar
+from schemac.evolution.changes import Place
+from schemac.evolution.diff import slot_type_text
+from schemac.evolution.version_pair import LockedSchemaVersion, LockedVersionPair, VersionPair
+from schemac.logical.castability import Castability
+from schemac.logical.slots import Slot, preorder
+from schemac.source.suggest import closest
+
+
+class Successor(NamedTuple):
+    """A new field that may be one that was removed."""
+
+    path: str
+    type: str
+    place: Place | None = None
+    slot: Slot | None = None
+    """None where only texts are kept."""
+
+
+class UndeclaredRename(NamedTuple):
+    """A field that was removed, and what it may have become."""
+
+    path: str
+    type: str
+    old_name: str
+    """What the `renamedFrom` of a successor has to say."""
+    successors: tuple[Successor, ...]
+    """At least one, that of the nearest name first."""
+    has_lock: bool
+    """Whether there is a lock that can say that they are two fields."""
+
+
+def undeclared_renames(pair: VersionPair) -> tuple[UndeclaredRename, ...]:
+    """Return the fields that may have been renamed without a declaration, in the order of the old schema."""
+    removed = [s for s in preorder(pair.old.dataset.columns) if s.is_member and s not in pair.after]
+    if not removed:
+        return ()
+    new = [slot for slot in preorder(pair.new.dataset.columns) if slot.is_member and slot not in pair.before]
+    found: dict[Slot, list[Slot]] = {}
+    for slot in removed:
+        fit = [
+            other
+            for other in new
+            if _may_be(pair, slot, other, found) and _fits(slot, other) and not _is_decided(pair, slot, other)
+        ]
+        if fit:
+            found[slot] = fit
+    return tuple([_described(pair, slot, fit) for slot, fit in found.items()])
+
+
+def _may_be(pair: VersionPair, old: Slot, new: Slot, found: dict[Slot, list[Slot]]) -> bool:
+    """Whether one place may have become the other; values do not move from one list into another."""
+    if _is_same(pair, old.parent, new.parent):
+        return True
+    return (
+        old.segment == new.segment
+        and _is_same(pair, _list_around(old), _list_around(new))
+        and not any(new_parent in found.get(old_parent, ()) for old_parent, new_parent in _around(old, new))
+    )
+
+
+def _is_same(pair: VersionPair, old: Slot | None, new: Slot | None) -> bool:
+    return old is None if new is None else old is not None and pair.before.get(new) is old
+
+
+def _list_around(slot: Slot) -> Slot | None:
+    """Return the item, key or value that a field lies in, the nearest one."""
+    above = slot.parent
+    while above is not None and above.is_member:
+        above = above.parent
+    return above
+
+
+def _around(old: Slot, new: Slot) -> Iterator[tuple[Slot, Slot]]:
+    """Yield the pairs of fields around two, from the inside out."""
+    above, other = old.parent, new.parent
+    while above is not None and other is not None:
+        yield above, other
+        above, other = above.parent, other.parent
+
+
+def _fits(old: Slot, new: Slot) -> bool:
+    """Whether one type holds all values of the other; of two structs, whether one member of the new one does."""
+    if slot_type_text(old) == slot_type_text(new):
+        return True
+    if castability(old.type, new.type) > Castability.LOSSLESS and not is_lossless_by_calendar(
+        old.type, new.type
+    ):
+        return False
+    if not old.children or not new.children:
+        return not old.children and not new.children
+    if old.children[0].is_member:
+        return any(_fits(one, other) for one in old.children for other in new.children)
+    return len(old.children) == len(new.children) and all(map(_fits, old.children, new.children))
+
+
+def _is_decided(pair: VersionPair, old: Slot, new: Slot) -> bool:
+    """Whether a lock has it that they are two fields."""
+    version = pair.new
+    if not isinstance(version, LockedSchemaVersion):
+        return False
+    if version.ids[new] <= version.locked.highest_id:
+        return True
+    return isinstance(pair, LockedVersionPair) and not any(
+        state.last is None and state.id == pair.old.ids[old] for state in version.locked.states
+    )
+
+
+def _described(pair: VersionPair, old: Slot, fit: Sequence[Slot]) -> UndeclaredRename:
+    near = closest(str(old.segment), [str(slot.segment) for slot in fit])
+    successors = [
+        Successor(slot.path_text, slot_type_text(slot), pair.new.place(slot, "name"), slot)
+        for slot in sorted(fit, key=lambda slot: str(slot.segment) != near)
+    ]
+    are_beside = all(_is_same(pair, old.parent, slot.parent) for slot in fit)
+    return UndeclaredRename(
+        old.path_text,
+        slot_type_text(old),
+        str(old.segment) if are_beside else old.path_text,
+        tuple(successors),
+        isinstance(pair.new, LockedSchemaVersion),
+    )
