@@ -5,7 +5,8 @@ Layer: evolution.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import getitem
 from typing import Any, TypeVar
 
 from schemac.arrow.lower import lower
@@ -101,6 +102,29 @@ class LockedSchemaVersion(SchemaVersion):
         return Compilation(self.dataset, self.lowered, self.numbers)
 
 
+@dataclass(frozen=True)
+class InferredSchemaVersion(SchemaVersion):
+    """A schema that was inferred as Arrow's: which of its fields are optional, nobody declared."""
+
+    def with_optionality_of(self, new: SchemaVersion) -> SchemaVersion:
+        """Return the same schema with each slot as optional as the new one has it."""
+        tree: Any = self.dataset.schema.model_dump(by_alias=True)
+        pairs = sorted(pair_versions(self._as_declared(), new).before.items(), key=lambda p: -len(p[1].path))
+        for after, before in pairs:
+            steps = (*before.declared_at, "type") if before.is_member else before.declared_at
+            *above, last = steps
+            holder: Any = reduce(getitem, above, tree)
+            if after.is_nullable and not before.is_nullable:
+                holder[last] = {"kind": "Option", "inner": holder[last]}
+            elif before.is_nullable and not after.is_nullable:
+                holder[last] = holder[last]["inner"]
+        schema = Schema.model_validate(tree)
+        return SchemaVersion(replace(self.dataset, schema=schema, columns=columns(schema)), self.label)
+
+    def _as_declared(self) -> SchemaVersion:
+        return SchemaVersion(self.dataset, self.label)
+
+
 def locked_schema_version(locked: LockedDataset, number: int) -> LockedSchemaVersion:
     """One version of a locked dataset; there has to be one of this number."""
     version = locked.version(number)
@@ -171,7 +195,12 @@ class LockedVersionPair(VersionPair):
 
 
 def pair_versions(old: SchemaVersion, new: SchemaVersion) -> VersionPair:
-    """Match two versions: by the ids of one lock where both have them, else by names and what is declared."""
+    """Match two versions: by the ids of one lock where both have them, else by names and what is declared.
+
+    Of a schema that was inferred, the standard ignores which fields were optional.
+    """
+    if isinstance(old, InferredSchemaVersion):
+        old = old.with_optionality_of(new)
     if (
         isinstance(old, LockedSchemaVersion)
         and isinstance(new, LockedSchemaVersion)

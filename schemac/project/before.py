@@ -18,6 +18,7 @@ from schemac.manifest.library import Library, Reuse, imports_of
 from schemac.project.configuration import Project
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
+from schemac.project.inferred import with_inferred
 from schemac.project.stages import check_source
 from schemac.source.diagnostic import Severity
 from schemac.source.files import Files
@@ -101,18 +102,22 @@ def versions_before(before: Before, path: Path, project: Project, report: Report
     name = before.names[path]
     found = Report()
     source = decode_text(content, name, found)
+    if source is None:
+        report.extend(found.diagnostics)
+        return {}
     # The text is called after its commit too, which is no part of the name of a dataset.
     reuse = Reuse(before.files(path), before.library)
-    datasets = (
-        checked_datasets(source, project, found, reuse, is_named=False, stem=path.stem)
-        if source is not None
-        else []
+    split = with_inferred(source, path.stem, project, found, reuse)
+    declared, inferred = split or (
+        checked_datasets(source, project, found, reuse, is_named=False, stem=path.stem),
+        [],
     )
     if found.has_errors:
         report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
         return {}
     lock = lock_before(before, path, report)
-    return {dataset.name: schema_version_of(dataset, name, lock) for dataset in datasets}
+    versions = {dataset.name: schema_version_of(dataset, name, lock) for dataset in declared}
+    return {**versions, **{version.dataset.name: version for version in inferred}}
 
 
 def lock_before(before: Before, path: Path, report: Report) -> Lock | None:

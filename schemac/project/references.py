@@ -20,10 +20,11 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.slots import columns
-from schemac.project.before import Before, SchemaVersions, schema_version_of
+from schemac.project.before import Before, SchemaVersions, schema_version_of, versions_before
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, lock_path
 from schemac.project.imported import FolderFiles
+from schemac.project.inferred import RAW_ARROW_SCHEMA
 from schemac.project.locking import open_lock
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.source.catalogue import UNKNOWN_REFERENCE
@@ -180,6 +181,11 @@ def is_output(path: Path) -> bool:
 
 
 def _manifest_versions(file: ManifestFile, project: Project, report: Report) -> SchemaVersions:
+    contents: dict[Path, bytes] = {}
+    names: dict[Path, str] = {}
+    _take(file, file.path, contents, names)
+    if RAW_ARROW_SCHEMA.encode() in contents.get(file.path, b""):
+        return versions_before(Before(contents, names), file.path, project, report)
     compiled = read_manifests([file], project, report)
     return {} if report.has_errors or not compiled else versions_in_file(compiled[0], report)
 

@@ -64,6 +64,7 @@ NAMING: Listed = {
         "identity/shapes.py": "Option Struct",
     },
     "the friendly and the strict forms of types, as manifests write them": {
+        "evolution/version_pair.py": "Option",
         "importers/sources.py": "Timestamp",
         "manifest/bind.py": "List",
         "manifest/mend.py": "String",

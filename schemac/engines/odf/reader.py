@@ -7,15 +7,13 @@ Errors: SC552 unreadable-source; of documents, SC1xx and SC2xx.
 Source: RFC-016; RFC-018 for resources.
 """
 
-import base64
-import binascii
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from schemac.arrow.raw_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
 from schemac.engines.odf.ddl_lines import lifted
 from schemac.engines.odf.malformed import MalformedError
-from schemac.engines.odf.raw_arrow import read_raw_arrow
 from schemac.importers.importer import Imported, Importer, refuse
 from schemac.manifest.bind import bind
 from schemac.source.json_object import Json
@@ -50,9 +48,9 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
     if raw is not None:
         name, encoded = raw
         try:
-            content = base64.b64decode("".join(encoded.split()), validate=True)
-        except (binascii.Error, ValueError):
-            refuse(path, "its `rawArrowSchema` is not base64", report)
+            content = decode_raw_arrow(encoded)
+        except MalformedArrowError as error:
+            refuse(path, str(error), report)
             return None
         imported = _upgraded(content, path, report)
         return imported and Imported(imported.schema, imported.comments, name)
@@ -87,7 +85,7 @@ def _from_binary(content: bytes, path: Path, report: Report) -> Imported | None:
 def _upgraded(content: bytes, path: Path, report: Report) -> Imported | None:
     try:
         return Imported(read_raw_arrow(content, str(path), report), _UPGRADED)
-    except MalformedError as error:
+    except MalformedArrowError as error:
         refuse(path, str(error), report)
         return None
 

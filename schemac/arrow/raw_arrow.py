@@ -1,12 +1,14 @@
 """`rawArrowSchema`, the form in which events held their schema before RFC-016.
 
-Layer: engines.
+Layer: arrow.
 Shape: the bytes are Arrow's table Schema as a FlatBuffer of its own. pyarrow reads it inside a message only, so a message
 is put around it; what it then finds wrong with the bytes it says itself.
 The encodings of the Arrow schema are left out: the standard's own upgrade of such an event keeps logical types alone.
 Source: RFC-016, "Compatibility" and "Logical Types vs. Encoding"; Arrow's Message.fbs.
 """
 
+import base64
+import binascii
 import struct
 from typing import Any
 
@@ -17,7 +19,6 @@ from schemac.attributes.arrow import (
     DECIMAL_ENCODING,
     DICTIONARY_ENCODING,
 )
-from schemac.engines.odf.malformed import MalformedError
 from schemac.physical.arrow import ArrowSchema, pa
 from schemac.source.json_object import Json
 from schemac.source.report import Report
@@ -27,14 +28,26 @@ _V5, _SCHEMA = 4, 1
 """Arrow's metadata version, and the number of Schema among the headers of a message."""
 
 
+class MalformedArrowError(ValueError):
+    """The bytes are no Arrow schema; the message says why."""
+
+
+def decode_raw_arrow(text: Any) -> bytes:
+    """Return the bytes of a `rawArrowSchema` in a document. Raises MalformedArrowError."""
+    try:
+        return base64.b64decode("".join(text.split()), validate=True)
+    except (binascii.Error, ValueError, AttributeError) as error:
+        raise MalformedArrowError("its `rawArrowSchema` is not base64") from error
+
+
 def read_raw_arrow(content: bytes, file: str, report: Report) -> Json:
-    """Return the logical schema of an Arrow schema in a FlatBuffer. Raises MalformedError."""
+    """Return the logical schema of an Arrow schema in a FlatBuffer. Raises MalformedArrowError."""
     schema = _arrow_schema(content)
     try:
         tree: Json = _without_encodings(lift(schema, file, report))
     except UnicodeDecodeError as error:
         # pyarrow decodes names when they are asked for.
-        raise MalformedError("its Arrow schema is malformed: a text in it is not UTF-8") from error
+        raise MalformedArrowError("its Arrow schema is malformed: a text in it is not UTF-8") from error
     return tree
 
 
@@ -46,7 +59,7 @@ def _arrow_schema(content: bytes) -> ArrowSchema:
         return ipc.read_schema(pa.py_buffer(_message(content)))
     except (pa.ArrowException, OSError) as error:
         reason = (str(error).splitlines() or ["it cannot be read"])[0].lower()
-        raise MalformedError(f"its Arrow schema is malformed: {reason}") from error
+        raise MalformedArrowError(f"its Arrow schema is malformed: {reason}") from error
 
 
 def _message(content: bytes) -> bytes:
@@ -55,10 +68,10 @@ def _message(content: bytes) -> bytes:
     from flatbuffers import Builder, encode, packer
 
     if len(content) < 8:
-        raise MalformedError("its Arrow schema is malformed: it is too short")
+        raise MalformedArrowError("its Arrow schema is malformed: it is too short")
     root = encode.Get(packer.uoffset, content, 0)
     if root >= len(content):
-        raise MalformedError("its Arrow schema is malformed: its root lies outside")
+        raise MalformedArrowError("its Arrow schema is malformed: its root lies outside")
     builder = Builder()
     # Filled up, so that what was aligned inside of these bytes stays so.
     vector = builder.CreateByteVector(content + bytes(-len(content) % 8))
