@@ -25,7 +25,9 @@ SCHEMA = pa.schema(
         pa.field("local", pa.timestamp("us")),
         pa.field("tags", pa.list_(pa.field("element", pa.string(), nullable=False))),
         pa.field("counts", pa.map_(pa.string(), pa.int32())),
-        pa.field("place", pa.struct([pa.field("lat", pa.float64(), nullable=False), pa.field("x", pa.bool_())])),
+        pa.field(
+            "place", pa.struct([pa.field("lat", pa.float64(), nullable=False), pa.field("x", pa.bool_())])
+        ),
     ]
 )
 """Every type that delta-rs writes, required and not."""

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from schemac.attributes.attribute import KEY_PATTERN
 from schemac.attributes.constraints import ENUM
@@ -309,34 +308,19 @@ class _Reader:
                 self._notes.add(path, f"not kept: {_shown(key, other)}")
 
     def _target(self, reference: str) -> Any:
-        target: Any = self._document
-        if "/" not in reference and len(reference) > 1:
-            # A name that a schema gives itself.
-            return self._anchored(unquote(reference[1:]), reference)
-        for step in reference.lstrip("#").strip("/").split("/") if len(reference) > 1 else ():
-            key = unquote(step).replace("~1", "/").replace("~0", "~")
-            if isinstance(target, list) and key.isdecimal() and int(key) < len(target):
-                target = target[int(key)]
-            elif isinstance(target, dict) and key in target:
-                target = target[key]
-            else:
-                raise _UnreadableError(f"{reference} is not there")
-        return target
+        """Return the schema that a reference within the document leads to; a draft that is not declared is tried out."""
+        # Imported here for start-up time.
+        from referencing import Registry
+        from referencing.exceptions import Unresolvable
+        from referencing.jsonschema import DRAFT4, DRAFT7, DRAFT202012
 
-    def _anchored(self, name: str, reference: str) -> Any:
-        """Return the schema with an anchor, also as the drafts before 2019-09 wrote it."""
-        stack: list[Any] = [self._document]
-        while stack:
-            found = stack.pop()
-            if isinstance(found, dict):
-                if name in (found.get("$anchor"), found.get("$dynamicAnchor")) or f"#{name}" in (
-                    found.get("$id"),
-                    found.get("id"),
-                ):
-                    return found
-                stack += reversed(found.values())
-            elif isinstance(found, list):
-                stack += reversed(found)
+        for draft in (DRAFT202012, DRAFT7, DRAFT4):
+            try:
+                registry = Registry().with_resource("", draft.create_resource(self._document))
+                return registry.resolver().lookup(reference).contents
+            # What stands where a schema should be is taken for one.
+            except (Unresolvable, AttributeError, TypeError, ValueError, RecursionError):
+                continue
         raise _UnreadableError(f"{reference} is not there")
 
 
