@@ -30,10 +30,10 @@ class LockedVersion:
 def open_version(dataset: LockedDataset, version: Version) -> LockedVersion:
     """Rebuild a version."""
     opened = _as_locked(dataset, version)
-    for engine in numberings():
-        made = (
-            None if version.is_numbered_by(engine) else dataset.view(_replayed).get((engine, version.number))
-        )
+    for engine, numbering in numberings().items():
+        if version.is_numbered_by(engine):
+            continue
+        made = dataset.view(_Replay).numbered(engine, numbering, version.number)
         if made is not None:
             opened = _with_engine(opened, engine, made)
     return opened
@@ -88,20 +88,49 @@ def _with_engine(opened: LockedVersion, engine: str, made: _Numbered) -> LockedV
     return LockedVersion(version, opened.logical, states)
 
 
-def _replayed(dataset: LockedDataset) -> dict[tuple[str, int], _Numbered]:
-    """Return what installed engines make of the versions that they did not number, by engine and number of the version."""
-    found: dict[tuple[str, int], _Numbered] = {}
-    for engine, numbering in numberings().items():
-        before: LockedVersion | None = None
-        for version in dataset.versions:
-            opened = _as_locked(dataset, version)
-            has_none = before is None or before.version.highest.get(engine) is None
-            if not version.is_numbered_by(engine) and not (numbering.is_kept_only and has_none):
-                made = _number(engine, numbering, opened, before)
-                found[engine, version.number] = made
-                opened = _with_engine(opened, engine, made)
-            before = opened
-    return found
+class _Replay:
+    """What installed engines make of the versions of a dataset that they did not number.
+
+    It starts at the last version that is numbered, and ends at the one that is asked for; no version is rebuilt twice.
+    """
+
+    def __init__(self, dataset: LockedDataset) -> None:
+        self._dataset = dataset
+        self._places = {version.number: place for place, version in enumerate(dataset.versions)}
+        self._opened: dict[int, LockedVersion] = {}
+        self._numbered: dict[tuple[str, int], _Numbered] = {}
+
+    def numbered(self, engine: str, numbering: Numbering, number: int) -> _Numbered | None:
+        """Return what an engine makes of the version of this number; None where it numbers nothing there."""
+        place = self._places.get(number)
+        if place is None:
+            return None
+        for each in range(self._first(engine, place, is_kept_only=numbering.is_kept_only), place + 1):
+            before = self._as_numbered(engine, each - 1) if each else None
+            self._numbered[engine, each] = _number(engine, numbering, self._as_locked(each), before)
+        return self._numbered.get((engine, place))
+
+    def _first(self, engine: str, place: int, *, is_kept_only: bool) -> int:
+        """Return the place of the first version to number so that the one at `place` can be; one behind it for none."""
+        versions, first = self._dataset.versions, place + 1
+        while first and not versions[first - 1].is_numbered_by(engine):
+            if (engine, first - 1) in self._numbered:
+                return first
+            first -= 1
+        while (
+            is_kept_only and first <= place and (not first or versions[first - 1].highest.get(engine) is None)
+        ):
+            first += 1
+        return first
+
+    def _as_numbered(self, engine: str, place: int) -> LockedVersion:
+        opened, made = self._as_locked(place), self._numbered.get((engine, place))
+        return opened if made is None else _with_engine(opened, engine, made)
+
+    def _as_locked(self, place: int) -> LockedVersion:
+        if place not in self._opened:
+            self._opened[place] = _as_locked(self._dataset, self._dataset.versions[place])
+        return self._opened[place]
 
 
 def _number(

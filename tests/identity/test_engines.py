@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from schemac.identity import numbering
+from schemac.identity import numbering, opening
 from schemac.identity.freeze import freeze, identify
-from schemac.identity.lock import Lock, LockedDataset, paths_of
+from schemac.identity.lock import Lock, LockedDataset, Version, paths_of
 from schemac.identity.lockfile import read_lock, write_lock
 from schemac.identity.merge import merge
 from schemac.identity.numbering import Former, Numbered, Numbering
@@ -201,6 +201,39 @@ def test_number_the_versions_that_were_locked_before_an_engine_came(install: Swi
     assert [version.digest for version in after.versions[:2]] == [v.digest for v in lock.versions]
     assert plain.split("\n")[4:6] == write_lock(Lock((after,))).split("\n")[4:6]
     assert [numbers(after, number) for number in (1, 2)] == [numbers(always, number) for number in (1, 2)]
+
+
+def test_rebuild_only_the_versions_that_are_needed(install: Switch, monkeypatch: pytest.MonkeyPatch) -> None:
+    rebuilt: list[int] = []
+    rebuild = opening._as_locked
+
+    def counted(lock: LockedDataset, version: Version) -> opening.LockedVersion:
+        rebuilt.append(version.number)
+        return rebuild(lock, version)
+
+    monkeypatch.setattr(opening, "_as_locked", counted)
+    install(False)
+    lock = grown(FIRST, WITHOUT_A, FIRST)
+    install(True)
+    lock = grown(*[WITHOUT_A, FIRST] * 5, lock=lock)
+    # An engine that numbers only what it has numbers of, as that of protobuf, needs no history.
+    rebuilt.clear()
+    assert not locked(FIRST, reread(lock))[1].is_changed
+    assert rebuilt == [13]
+    # An engine that came late needs the versions before it, each once, and they are not rebuilt for the next question.
+    rebuilt.clear()
+    late = reread(lock)
+    assert numbers(late, 3)
+    assert sorted(rebuilt) == [1, 2, 3, 3]
+    assert numbers(late, 2)
+    assert sorted(rebuilt) == [1, 2, 2, 3, 3]
+    # One that was away for a while needs only what came since.
+    install(False)
+    lock = grown(WITHOUT_A, lock=lock)
+    install(True)
+    rebuilt.clear()
+    assert not locked(WITHOUT_A, reread(lock))[1].is_changed
+    assert sorted(rebuilt) == [13, 14, 14]
 
 
 def test_restore_with_numbers_that_are_not_in_the_lock(install: Switch) -> None:
