@@ -121,7 +121,9 @@ def reason_of(error: OSError | UnicodeDecodeError) -> str:
     """Why the system refused, or what is no text, as the end of a sentence."""
     if isinstance(error, UnicodeDecodeError):
         return f"byte 0x{error.object[error.start]:02x} at {error.start} is not UTF-8"
-    return (error.strerror or str(error)).lower()
+    # What the system says starts with a capital; what a library says has its own names.
+    reason = error.strerror
+    return reason[:1].lower() + reason[1:] if reason else str(error)
 
 
 def read_text(path: Path, name: str, report: Report) -> SourceText | None:

@@ -128,6 +128,21 @@ def test_say_what_a_form_has_no_place_for(project: Path, capsys: pytest.CaptureF
         assert sorted(path.name for path in project.iterdir() if path.name.startswith("t.")) == ["t.yaml"]
 
 
+def test_say_what_lance_says(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With its capitals, and without where in its own code."""
+    type_ = "{kind: Option, inner: {kind: Struct, fields: [{name: x, type: Int8}]}}"
+    fields = f"fields:\n  - {{name: S, type: {type_}}}\n"
+    Path("t.yaml").write_text(f'name: t\nextra: {{lance.org/storageVersion: "2.0"}}\n{fields}')
+    assert main(["sample", "t", "--rows", "50", "--output", "t.lance"]) == 1
+    (said, _) = capsys.readouterr().out.split("\n --> ")
+    assert re.fullmatch(
+        r"error\[SC542\]: cannot write t.lance: Invalid user input: The struct field `S` contains \d null value\(s\), but Lance"
+        r" file version 2.0 does not encode struct validity; use file version 2.1 or later",
+        said,
+    )
+    assert not Path("t.lance").exists()
+
+
 REFUSED = {
     "sample ride": (2, "did you mean rides?"),
     "sample rides --format parque": (1, "did you mean `--format parquet`?"),

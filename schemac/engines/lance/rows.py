@@ -35,7 +35,10 @@ class LanceRows(RowWriter):
             )
         except BaseException as error:
             shutil.rmtree(path, ignore_errors=True)
-            if isinstance(error, ValueError | RuntimeError | pa.ArrowException):
+            is_of_system = isinstance(error, OSError) and error.errno is not None
+            if not is_of_system and isinstance(
+                error, OSError | ValueError | RuntimeError | pa.ArrowException
+            ):
                 raise OSError(reason_of(error)) from error
             raise
 
