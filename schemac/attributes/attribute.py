@@ -137,6 +137,8 @@ class Attribute(Generic[T]):
     """Whether it says how values are stored, not what they are; so are options and storage versions by their roles."""
     inheritance: Inheritance | None = None
     """How the fields of a group or a schema have it; None where it counts at its own place alone."""
+    is_geometry: Callable[[T], bool] | None = None
+    """Of a field of bytes: whether a value says that they are geometries in well-known binary."""
     renamed: Callable[[T, str, str], Iterable[Renaming]] | None = None
     """Where a value names a column, by the old and the new name of the column, if it is no list of columns."""
 

@@ -12,15 +12,23 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.attributes.family import Family
+from schemac.constraints.registry import constraints_at
 from schemac.judging.loose import loose_array, loose_type
 from schemac.logical.slots import Slot
 from schemac.samples.draws import Draws, indices
+from schemac.samples.geometries import drawn_native
 from schemac.samples.values import NULLS, Values, leaves_of, optional, values_of
 
 FIRST_CANDIDATES, CANDIDATES = 256, 8192
 """Rows that are made at a time, at first and later."""
 _POOL, _LEAST_POOL, _MOST_LEAVES = 1024, 16, 8192
 """Values that are drawn for each of them; rows draw among these."""
+
+_STEPS = 1000
+"""Steps from 0 to 1 of a vector's components, which so have three digits."""
+_COMPONENTS = 2**20
+"""Components that are drawn at a time."""
 
 Path = tuple[str, ...]
 
@@ -49,6 +57,41 @@ class Pool(Column):
         count = max(_LEAST_POOL, min(size, _POOL, _MOST_LEAVES // leaves_of(self.slot)))
         pool = loose_array([draw(draws) for _ in range(count)], self.member)
         return pool.take(indices(draws, size, count))
+
+
+@dataclass(frozen=True)
+class Vectors(Column):
+    """Vectors of floats from -1 to 1 that differ from row to row, as an index over them needs."""
+
+    slot: Slot
+    member: pa.Field
+    seed: tuple[object, ...]
+
+    def array(self, start: int, size: int) -> pa.Array:
+        """Draw each component by itself."""
+        draws = Draws(*self.seed, self.slot.path_text, start)
+        (item,), length = self.slot.children, self.slot.type.fixed_length  # type: ignore[attr-defined]  # of the family
+        type_ = loose_type(self.member)
+        at_once = max(_COMPONENTS // length, 1) * length
+        counts = [min(at_once, size * length - done) for done in range(0, size * length, at_once)]
+        components = pa.concat_arrays(
+            [
+                pa.array([], type_.value_type),
+                *(_components(draws, count, type_.value_type) for count in counts),
+            ]
+        )
+        if item.is_nullable:
+            components = _without(components, _chances(draws, size * length))
+        mask = _chances(draws, size) if self.slot.is_nullable else None
+        offsets = pa.array([number * length for number in range(size + 1)], pa.int32())
+        return pa.ListArray.from_arrays(offsets, components, type=type_, mask=mask)
+
+
+def _components(draws: Draws, count: int, type_: pa.DataType) -> pa.Array:
+    import pyarrow.compute as pc  # for start-up time, as below
+
+    steps = pc.subtract(indices(draws, count, 2 * _STEPS + 1), _STEPS).cast(pa.float64())
+    return pc.divide(steps, float(_STEPS)).cast(type_, safe=False)
 
 
 @dataclass(frozen=True)
@@ -130,14 +173,18 @@ class Targets:
             places = indices(draws, size, self.count)
         if not self.may_be_null:
             return places
-        is_null = pa.array([draws.chance(NULLS) for _ in range(size)])
-        return _without(places, is_null)
+        return _without(places, _chances(draws, size))
 
 
-def _without(places: pa.Array, is_null: pa.Array) -> pa.Array:
+def _without(values: pa.Array, is_null: pa.Array) -> pa.Array:
     import pyarrow.compute as pc  # for start-up time: Arrow's functions are loaded when there are values
 
-    return pc.if_else(is_null, pa.scalar(None, pa.int64()), places)
+    return pc.if_else(is_null, pa.scalar(None, values.type), values)
+
+
+def _chances(draws: Draws, size: int) -> pa.Array:
+    """Return which of some values are null."""
+    return pa.array([draws.chance(NULLS) for _ in range(size)], pa.bool_())
 
 
 @dataclass(frozen=True)
@@ -178,7 +225,7 @@ class Struct(Column):
         mask = None
         if self.slot.is_nullable:
             draws = Draws(*self.seed, self.slot.path_text, "null", start)
-            mask = pa.array([draws.chance(NULLS) for _ in range(size)])
+            mask = _chances(draws, size)
         return pa.StructArray.from_arrays(children, fields=list(loose_type(self.member)), mask=mask)
 
 
@@ -194,7 +241,10 @@ def column_of(
     if path in special:
         return special[path]
     below = [other for other in (*special, *wanted) if other[: len(path)] == path and other != path]
-    if not below or not pa.types.is_struct(member.type):
+    if is_vector(slot, member) and path not in wanted:
+        return Vectors(slot, member, seed)
+    is_split = below or any(map(_has_vector, *_parts(slot, member)))
+    if not is_split or not pa.types.is_struct(member.type):
         return Pool(slot, member, values_of(slot, member, wanted.get(path, ())), seed)
     parts = tuple(
         [
@@ -203,3 +253,23 @@ def column_of(
         ]
     )
     return Struct(slot, member, parts, seed)
+
+
+def is_vector(slot: Slot, member: pa.Field) -> bool:
+    """Tell whether a field is a list of floats of a fixed length, of which each list may have any."""
+    if getattr(slot.type, "fixed_length", None) is None or slot.type.family is not Family.LIST:
+        return False
+    (item,) = slot.children
+    is_free = not constraints_at(slot) and not constraints_at(item)
+    return is_free and pa.types.is_floating(member.type.value_type) and drawn_native(member) is None
+
+
+def _has_vector(slot: Slot, member: pa.Field) -> bool:
+    return is_vector(slot, member) or any(map(_has_vector, *_parts(slot, member)))
+
+
+def _parts(slot: Slot, member: pa.Field) -> tuple[tuple[Slot, ...], list[pa.Field]]:
+    """Return the members of a struct with their Arrow fields; none for any other type."""
+    return (
+        (slot.children, list(member.type)) if pa.types.is_struct(member.type) and slot.children else ((), [])
+    )

@@ -24,6 +24,7 @@ from schemac.judging.scalars import scalar_of
 from schemac.judging.shapes import is_scalar, role_of, storage_type
 from schemac.judging.typed_values import range_of
 from schemac.logical.slots import Slot
+from schemac.samples import geometries
 from schemac.samples.draws import Draws
 from schemac.samples.numbers import Floats, grid_of, value_of
 from schemac.samples.patterns import Piece, piece_of
@@ -118,6 +119,8 @@ def _values_of(slot: Slot, member: pa.Field, constraints: tuple[Constraint, ...]
     enum = next((one for one in constraints if isinstance(one, Enum)), None)
     if enum is not None:
         return _enumerated(enum, member)
+    if not constraints and (native := geometries.drawn_native(member)) is not None:
+        return Values(native)
     match slot.type.family:
         case Family.LIST:
             return _lists(slot, member, constraints)
@@ -125,6 +128,10 @@ def _values_of(slot: Slot, member: pa.Field, constraints: tuple[Constraint, ...]
             return _maps(slot, member)
         case Family.STRUCT:
             return _structs(slot, member)
+        case Family.BYTES if not constraints and geometries.is_binary_geometry(slot, member):
+            return Values(geometries.drawn_binary, geometries.numbered_binary, geometries.NUMBERED)
+        case Family.TEXT if not constraints and geometries.is_text_geometry(slot, member):
+            return Values(geometries.drawn_text)
         case Family.TEXT:
             return _texts(slot, constraints)
         case Family.BYTES:

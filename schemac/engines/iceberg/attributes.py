@@ -50,6 +50,7 @@ TYPE = Attribute[str](
     Annotated[str, Bounds(pattern=_TYPE)],
     "Iceberg's type where it is richer: uuid, and in format 3 variant, geometry, geography",
     fits=frozenset({Family.TEXT, Family.BYTES, Family.STRUCT}),
+    is_geometry=lambda type_: type_.startswith("geo"),
 )
 INITIAL_DEFAULT = Attribute[Any](
     f"{DOMAIN}/initialDefault", Any, "value of the field in rows older than the field (format 3)"
