@@ -54,8 +54,11 @@ class ArrowForm:
         """Return kind and attributes of a type that `to_arrow` makes, and take what says so out of the metadata."""
         return None
 
-    def lift_metadata(self, rest: dict[str, str], kind: str) -> Tree:
-        """Take the entries that `metadata` makes out of a field's metadata, and return the attributes that they say."""
+    def lift_metadata(self, rest: dict[str, str], kind: str, note: Callable[[str], None]) -> Tree:
+        """Take the entries that `metadata` makes out of a field's metadata, and return the attributes that they say.
+
+        An entry that the checks of the engine would refuse is taken out too, and noted.
+        """
         return {}
 
 

@@ -49,7 +49,7 @@ def field_attributes(metadata: Mapping[str, str], kind: str, note: Note = lambda
     extra: Json = {}
     _take_extension(rest, extra)
     for form in forms().values():
-        extra.update(form.lift_metadata(rest, kind))
+        extra.update(form.lift_metadata(rest, kind, note))
     extra.update(_written_attributes(rest, kind, note))
     if rest:
         extra[arrow.METADATA.key] = rest

@@ -4,6 +4,7 @@ Layer: engines.
 Source: Lance's encoding specification and table format; its blob, JSON and brain float extension types.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from schemac.arrow.form import ArrowForm, Tree
 from schemac.arrow.lift_metadata import decoded
 from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME
-from schemac.attributes.attribute import Extra, Role
+from schemac.attributes.attribute import Attribute, Extra, Role
 from schemac.engines.lance.attributes import (
     BLOB,
     CLUSTERING_KEY,
@@ -44,8 +45,11 @@ _BLOB_MEMBERS: Mapping[str, Callable[[], ArrowType]] = {
     "position": lambda: pa.uint64(),
     "size": lambda: pa.uint64(),
 }
-_PREFIXES = {ENCODING.key: "lance-encoding:", BLOB.key: "lance-encoding:blob-"}
+ENCODING_PREFIX = "lance-encoding:"
+PREFIXES = {ENCODING.key: ENCODING_PREFIX, BLOB.key: f"{ENCODING_PREFIX}blob-"}
 """Of the keys that the properties of an attribute become."""
+_NUMBER = re.compile(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?")
+"""What Lance takes for a number; Python takes blanks and underscores in it as well."""
 _TRUE = ("true", "1", "yes", "y", "on")
 
 
@@ -63,7 +67,7 @@ class LanceForm(ArrowForm):
             return {PRIMARY_KEY_MARK: "true", **position}
         if key == CLUSTERING_KEY.key and (clustering := CLUSTERING_KEY.read(extra)) is not None:
             return {CLUSTERING_KEY_POSITION: str(clustering.position)}
-        prefix = _PREFIXES.get(key)
+        prefix = PREFIXES.get(key)
         if prefix is None:
             return {}
         value = ENCODING.read(extra) if key == ENCODING.key else BLOB.read(extra)
@@ -72,7 +76,7 @@ class LanceForm(ArrowForm):
 
     def property_of(self, key: str, entry: str) -> str:
         """`dictDivisor` for `lance-encoding:dict-divisor`."""
-        prefix = _PREFIXES.get(key)
+        prefix = PREFIXES.get(key)
         return "" if prefix is None else camel(entry.removeprefix(prefix).replace("-", "_"))
 
     def to_arrow(
@@ -111,8 +115,8 @@ class LanceForm(ArrowForm):
             return tree, {FLOAT_ENCODING.key: {"format": "bfloat16"}}
         return None
 
-    def lift_metadata(self, rest: dict[str, str], kind: str) -> Tree:
-        """Keys, and `lance-encoding:*` where an attribute lowers to exactly these entries."""
+    def lift_metadata(self, rest: dict[str, str], kind: str, note: Callable[[str], None]) -> Tree:
+        """Keys, and `lance-encoding:*` where an attribute lowers to exactly these entries; entries that Lance cannot read are noted."""
         extra: Tree = {}
         position = rest.get(PRIMARY_KEY_POSITION, "")
         if rest.get(PRIMARY_KEY_MARK, "").lower() in _TRUE or position.isdecimal():
@@ -124,45 +128,76 @@ class LanceForm(ArrowForm):
         if position.isdecimal() and int(position):
             del rest[CLUSTERING_KEY_POSITION]
             extra[CLUSTERING_KEY.key] = {"position": int(position)}
-        return extra | self._encodings(rest, kind)
+        return extra | self._encodings(rest, kind, note)
 
-    def _encodings(self, rest: dict[str, str], kind: str) -> Tree:
+    def _encodings(self, rest: dict[str, str], kind: str, note: Callable[[str], None]) -> Tree:
         extra: Tree = {}
+        for entry in sorted(unreadable_entries(rest)):
+            note(f"not kept: `{entry}: {rest.pop(entry)}` in the metadata, which Lance does not understand")
         for attribute in (ENCODING, BLOB):
-            prefix = _PREFIXES[attribute.key]
-            fields = {
-                f"{prefix}{name.replace('_', '-')}": f.alias or name
-                for name, f in attribute.value_type.model_fields.items()
-            }
-            entries = {key: rest[key] for key in fields if key in rest}
-            if not entries or (attribute.fits is not None and BY_NAME[kind].family not in attribute.fits):
+            if attribute.fits is not None and BY_NAME[kind].family not in attribute.fits:
                 continue
-            value = {fields[key]: _number_or_word(text) for key, text in entries.items()}
-            try:
-                attribute.typed(value)
-            except InvalidValueError:
-                continue
-            if self.metadata(attribute.key, {attribute.key: value}) == entries:
+            value = written_value(attribute, rest)
+            entries = {entry: rest[entry] for entry in properties_of(attribute) if entry in rest}
+            if entries and self.metadata(attribute.key, {attribute.key: value}) == entries:
                 extra[attribute.key] = value
-                for key in entries:
-                    del rest[key]
+                for entry in entries:
+                    del rest[entry]
         return extra
 
 
-def _word(value: Any) -> str:
-    """Lance reads booleans as `true`, numbers in decimal form."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def properties_of(attribute: Attribute[Any]) -> dict[str, str]:
+    """Return the properties of an attribute's value, as they are written, by the entries of metadata that they become."""
+    prefix = PREFIXES[attribute.key]
+    fields = attribute.value_type.model_fields.items()
+    return {f"{prefix}{name.replace('_', '-')}": field.alias or name for name, field in fields}
+
+
+def written_value(attribute: Attribute[Any], metadata: Mapping[str, str]) -> Tree:
+    """Return the value of an attribute that entries of metadata stand for, as an author would write it."""
+    properties = properties_of(attribute)
+    return {
+        properties[entry]: _number_or_word(text) for entry, text in metadata.items() if entry in properties
+    }
+
+
+def unreadable_entries(metadata: Mapping[str, str]) -> set[str]:
+    """Return the entries `lance-encoding:*` that Lance does not know, or whose values it does not understand."""
+    unknown = {
+        entry for entry in metadata if entry.startswith(ENCODING_PREFIX) and entry not in KNOWN_ENTRIES
+    }
+    return unknown.union(*[_invalid_entries(attribute, metadata) for attribute in (ENCODING, BLOB)])
+
+
+def _invalid_entries(attribute: Attribute[Any], metadata: Mapping[str, str]) -> set[str]:
+    """Return the entries that an attribute has no value for: by themselves, or else all that are wrong together."""
+    properties = {entry: name for entry, name in properties_of(attribute).items() if entry in metadata}
+    try:
+        attribute.typed(written_value(attribute, metadata))
+    except InvalidValueError as error:
+        wrong = {name for mistake in error.errors() for name in mistake["loc"][:1]}
+        invalid = {entry for entry, name in properties.items() if name in wrong} or {*properties}
+        rest = {entry: metadata[entry] for entry in properties if entry not in invalid}
+        return invalid | _invalid_entries(attribute, rest)
+    return set()
 
 
 def _number_or_word(text: str) -> Any:
     if text in ("true", "false"):
         return text == "true"
+    if not _NUMBER.fullmatch(text):
+        return text
     for number in (int, float):
         try:
             return number(text)
         except ValueError:
             continue
     return text
+
+
+def _word(value: Any) -> str:
+    """Lance reads booleans as `true`, numbers in decimal form."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _brain_floats(storage: Any) -> ArrowType:
@@ -180,4 +215,6 @@ def _is_brain_float(item: ArrowField) -> bool:
     return is_typed or decoded(item.metadata).get(EXTENSION_NAME) == BRAIN_FLOAT
 
 
+KNOWN_ENTRIES = (*properties_of(ENCODING), *properties_of(BLOB), BLOB_MARK)
+"""The entries `lance-encoding:*` of metadata that Lance knows."""
 FORM = LanceForm()

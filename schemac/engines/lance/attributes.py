@@ -59,6 +59,8 @@ class Encoding(AttributeValue):
     """A dictionary is tried from this many values for each distinct one on."""
     dict_size_ratio: PositiveRatio | None = None
     """The largest size of a dictionary, as a share of that of the values."""
+    dict_max_size: Bytes | None = None
+    """The largest size of a dictionary, in bytes."""
     dict_values_compression: Literal["none", "lz4", "zstd"] | None = None
     """How the values of dictionaries are compressed."""
     dict_values_compression_level: Level | None = None

@@ -1,14 +1,16 @@
 """Attributes of Lance that are sound one by one but not for the type of their field.
 
 Layer: engines.
-Errors: SC314 unsupported-hint, SC320 useless-hint.
+Errors: SC312 invalid-attribute, SC313 conflicting-hints, SC314 unsupported-hint, SC320 useless-hint.
 Source: Lance's encoding specification.
 """
 
-from schemac.attributes.arrow import EXTENSION_TYPE
+from collections.abc import Mapping
+
+from schemac.attributes.arrow import EXTENSION_TYPE, METADATA
 from schemac.attributes.family import NUMBERS, Family
 from schemac.checks.brought import Checks
-from schemac.engines.lance.attributes import ENCODING, FLOAT_ENCODING, PACKED
+from schemac.engines.lance.attributes import ENCODING, FLOAT_ENCODING, PACKED, Encoding
 from schemac.engines.lance.names import BLOB_EXTENSION, BRAIN_FLOAT
 from schemac.kinds.sequences import Binary, String
 from schemac.logical.findings import Findings
@@ -37,6 +39,12 @@ def check(slot: Slot, findings: Findings) -> None:
         _check_brain_floats(slot, findings)
     if ENCODING.key in slot.extra:
         _check_encoding(slot, findings)
+    if METADATA.key in slot.extra:
+        # For start-up time: few fields have metadata of Arrow.
+        from schemac.engines.lance.entry_checks import check_entries
+
+        encoding, words = check_entries(slot, findings)
+        _check_fit(slot, encoding, METADATA.key, words, findings)
 
 
 def _check_extension(slot: Slot, findings: Findings) -> None:
@@ -72,7 +80,6 @@ def _check_brain_floats(slot: Slot, findings: Findings) -> None:
 
 
 def _check_encoding(slot: Slot, findings: Findings) -> None:
-    key = ENCODING.key
     encoding = ENCODING.read(slot.extra)
     assert encoding is not None
     given = [name for name, value in encoding if value is not None]
@@ -80,15 +87,22 @@ def _check_encoding(slot: Slot, findings: Findings) -> None:
     if not given:
         findings.at_extra(
             slot,
-            key,
+            ENCODING.key,
             USELESS_HINT,
             "this encoding is empty and has no effect",
             on_key=True,
             help=Remove.it(help="remove it, or write `compression: zstd`", is_safe=False),
         )
+    _check_fit(slot, encoding, ENCODING.key, words, findings)
+
+
+def _check_fit(
+    slot: Slot, encoding: Encoding, key: str, words: Mapping[str, str], findings: Findings
+) -> None:
+    """Check an encoding against the type; `words` are its properties as they stand in the attribute `key`."""
     if slot.type.family in PACKED:
-        for name in given:
-            if name != "packed":
+        for name, value in encoding:
+            if name != "packed" and value is not None:
                 message = f"a Struct has no pages of its own for `{words[name]}`"
                 findings.at_extra(
                     slot,
@@ -105,20 +119,19 @@ def _check_encoding(slot: Slot, findings: Findings) -> None:
             key,
             UNSUPPORTED_HINT,
             f"only a Struct can be packed, not {with_article(slot.type.kind)}",
-            "packed",
+            words["packed"],
             on_key=True,
-            help=Detach.attribute("remove it", key, "packed"),
+            help=Detach.attribute("remove it", key, words["packed"]),
         )
     elif encoding.bss == "on" and not _can_be_split(slot):
         message = (
             f"byte stream split works on numbers of 32 and 64 bits, not on {with_article(slot.type.kind)}"
         )
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "bss", on_key=True, help=Remove.it())
+        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, words["bss"], on_key=True, help=Remove.it())
     elif encoding.compression == "fsst" and slot.type.family not in (Family.TEXT, Family.BYTES):
         message = f"fsst compresses only texts and bytes, not {with_article(slot.type.kind)}"
-        findings.at_extra(
-            slot, key, UNSUPPORTED_HINT, message, "compression", help=Write.value("zstd", key="compression")
-        )
+        word = words["compression"]
+        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, word, help=Write.value("zstd", key=word))
 
 
 def _can_be_split(slot: Slot) -> bool:

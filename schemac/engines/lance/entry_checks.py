@@ -1,0 +1,66 @@
+"""Entries `lance-encoding:*` of Arrow metadata, which Lance's writer reads as it reads what `lance.org/encoding` becomes.
+
+Layer: engines.
+Errors: SC312 invalid-attribute, SC313 conflicting-hints.
+Source: Lance's encoding specification.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from schemac.attributes.arrow import METADATA
+from schemac.attributes.attribute import Attribute
+from schemac.engines.lance.arrow_form import (
+    ENCODING_PREFIX,
+    KNOWN_ENTRIES,
+    properties_of,
+    unreadable_entries,
+    written_value,
+)
+from schemac.engines.lance.attributes import BLOB, ENCODING, Encoding
+from schemac.logical.findings import Findings
+from schemac.logical.slots import Slot
+from schemac.source.catalogue import CONFLICTING_HINTS, INVALID_ATTRIBUTE
+from schemac.source.suggest import closest
+from schemac.syntax.complaints import complaints
+from schemac.syntax.reading import InvalidValueError
+from schemac.syntax.remedies import Meant, Remove
+
+
+def check_entries(slot: Slot, findings: Findings) -> tuple[Encoding, Mapping[str, str]]:
+    """Check the entries of one slot; return the encoding that the sound ones mean, and the entry of each property."""
+    metadata = METADATA.read(slot.extra) or {}
+    unreadable = unreadable_entries(metadata)
+    names = [entry.removeprefix(ENCODING_PREFIX) for entry in KNOWN_ENTRIES]
+    for entry in sorted(unreadable.difference(KNOWN_ENTRIES)):
+        near = closest(entry.removeprefix(ENCODING_PREFIX), names)
+        known = f"Lance knows {', '.join(names)} behind `{ENCODING_PREFIX}`"
+        help = Meant.word(f"{ENCODING_PREFIX}{near}", entry) if near else known
+        message = f"Lance has no encoding `{entry}`"
+        findings.at_extra(slot, METADATA.key, INVALID_ATTRIBUTE, message, entry, on_key=True, help=help)
+    for attribute in (ENCODING, BLOB):
+        _check_values(attribute, metadata, slot, findings)
+    sound = {entry: text for entry, text in metadata.items() if entry not in unreadable}
+    words = {entry.removeprefix(ENCODING_PREFIX).replace("-", "_"): entry for entry in sound}
+    return ENCODING.typed(written_value(ENCODING, sound)), words
+
+
+def _check_values(
+    attribute: Attribute[Any], metadata: Mapping[str, str], slot: Slot, findings: Findings
+) -> None:
+    """Check the entries that properties of an attribute become."""
+    entries = {name: entry for entry, name in properties_of(attribute).items() if entry in metadata}
+    value = written_value(attribute, metadata)
+    try:
+        attribute.typed(value)
+    except InvalidValueError as error:
+        for found in complaints(error, attribute.value_type, value):
+            steps = [entries[str(name)] for name in found.path]
+            message = found.message.replace(f"`{found.path[0]}`", f"`{steps[0]}`") if steps else found.message
+            help = found.help or f"its entries are those of `{attribute.key}`: {attribute.summary}"
+            findings.at_extra(slot, METADATA.key, INVALID_ATTRIBUTE, message, *steps, help=help)
+    for name in sorted(entries.keys() & slot.extra.get(attribute.key, {}).keys()):
+        message = f"`{entries[name]}` and `{name}` of `{attribute.key}` say the same"
+        findings.at_extra(
+            slot, METADATA.key, CONFLICTING_HINTS, message, entries[name], on_key=True, help=Remove.it()
+        )
