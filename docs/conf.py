@@ -13,10 +13,14 @@ from schemac.version import __version__
 project = "schemac"
 version = release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
+myst_heading_anchors = 3  # links lead to headings, as they do on a code host
 html_theme = "furo"
 html_title = f"schemac {__version__}"
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
+html_static_path = ["theme"]
+html_css_files = ["print.css"]
 default_role = "literal"  # docstrings put code in single backticks, as Markdown does
 # Of the pipeline, whose docstrings need none of them. `DataFrame | None` is evaluated where a function is made.
 autodoc_mock_imports = ["lance", "py4j", "pyspark"]

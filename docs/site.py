@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from docs import commands, diagnostics, editors, engines, guide, language, lint, pictures, python_api
+from docs import commands, diagnostics, engines, guide, language, lint, pictures, python_api
 from docs.markdown import heading, section, table, toctree
 from schemac.cli.json_schemas import SCHEMAS
 
@@ -15,7 +15,7 @@ _GENERATED = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 """Where a page of the guide has the keys of a file, by the name of its JSON Schema."""
 _REFERENCE = (
     *("kinds/index", "attributes/index", "engines/index", "commands/index", "diagnostics/index", "lint"),
-    *("rules/index", "losses/index", "python", "pipeline", "editors", "changelog"),
+    *("rules/index", "losses/index", "python", "pipeline", "changelog"),
 )
 
 
@@ -29,7 +29,6 @@ def pages() -> dict[str, str]:
         **language.pages(),
         **engines.pages(),
         **commands.pages(),
-        **editors.pages(),
         **diagnostics.pages(),
         **lint.pages(),
         **python_api.pages(),

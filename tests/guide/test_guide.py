@@ -1,6 +1,7 @@
 """The guide is true: every example on its pages does what the page says."""
 
 import json
+import re
 import shlex
 import tomllib
 from pathlib import Path
@@ -19,7 +20,7 @@ PAGES = [
     *(file for part in PARTS for file in sorted((FOLDER / part).glob("*.md"))),
     FOLDER.parent / "README.md",
 ]
-UNCHECKED = ("text", "diff", "make", "ninja", "kotlin", "")
+UNCHECKED = ("text", "diff", "make", "ninja", "kotlin", "lua", "elisp", "")
 """Languages whose blocks without a name are neither run nor read."""
 
 
@@ -34,6 +35,20 @@ def test_run_the_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pyt
     names: dict[str, Any] = {}
     for example in examples(page):
         carry_out(example, shell, names)
+
+
+def test_links_lead_to_pages_and_headings(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        name, _, heading = target.partition("#")
+        file = page.parent / name if name else page
+        assert file.exists(), target
+        assert not heading or heading in _heading_ids(file), target
+
+
+def _heading_ids(page: Path) -> list[str]:
+    """The ids that Sphinx and code hosts give to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
 
 
 def carry_out(example: Example, shell: Shell, names: dict[str, Any]) -> None:
