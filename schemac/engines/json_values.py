@@ -6,6 +6,7 @@ Source: the values that a pipeline takes (`schemac/judging`); `tests/engines/jso
 """
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from schemac.attributes.arrow import EXTENSION_TYPE
@@ -29,8 +30,8 @@ NOT_FINITE = "NaN|[+-]?Infinity|[+-]?inf"
 BOOLEAN = "[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]"
 UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
-FLOAT_LIMITS = {16: 65520, 32: 2**128 - 2**103}
-"""By bits, the first number that rounds to infinity; that of 64 bits is none itself."""
+FLOAT_LIMITS = {16: Decimal("65519.998046875"), 32: Decimal(2**128 - 2**103)}
+"""By bits, the first number that rounds to infinity, for 16 bits by way of a single; that of 64 bits is none itself."""
 LARGEST_DOUBLE = 1.7976931348623157e308
 LARGEST_BRAIN_FLOAT = 3.3895313892515355e38
 

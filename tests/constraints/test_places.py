@@ -27,7 +27,8 @@ from schemac.registry.installed import engines
 from schemac.samples.written import json_lines
 from schemac.samples.wrong import record_text
 from tests.constraints.cases import Case, arrow_of, cases, dataset_of, values_of
-from tests.engines.jsonschema.test_artifact import exact, validator
+from tests.engines.exact_json import exact
+from tests.engines.jsonschema.test_artifact import validator
 from tests.engines.pydantic.test_artifact import model
 
 Verdicts = list[bool | None]

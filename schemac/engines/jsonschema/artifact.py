@@ -54,7 +54,7 @@ _KEYS = {
     Family.INTEGER: json_values.NUMBER,
     Family.DECIMAL: json_values.NUMBER,
     Family.FLOAT: f"{json_values.NUMBER}|{json_values.NOT_FINITE}",
-    Family.DURATION: "[+-]?[0-9]+",
+    Family.DURATION: r"[+-]?[0-9]+(?:\.0*)?",
 }
 """Texts of the keys of maps, for values that are no texts elsewhere."""
 
@@ -157,6 +157,9 @@ class _Writer(TypeWriter[Json]):
         clock = own.CLOCK_ZONE.read(slot.extra) or ("UTC" if is_utc(zone) else None)
         if clock is not None and not is_utc(clock):
             self.lose(lowered, f"which times the clocks of {clock} skip or show twice", "all times")
+        if unit != "ns":
+            years = "the years 1 to 9999" if is_utc(zone) else "the years 1 to 9999 but for a day at each end"
+            self.lose(lowered, f"the range of instants in UTC, {years}", "the years 1 to 9999 at any offset")
         return words.timestamp(unit, takes_zone=True, needs_zone=clock is None)
 
     def dictionary(self, lowered: LoweredField, arrow_type: Any) -> Json:
@@ -167,6 +170,7 @@ class _Writer(TypeWriter[Json]):
         return words.time_of_day(arrow_type.unit)
 
     def duration(self, lowered: LoweredField, arrow_type: Any) -> Json:
+        self.lose(lowered, "counts without an exponent", "any whole number")
         return words.integer(64, is_signed=True)
 
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> Json:
@@ -202,7 +206,9 @@ class _Writer(TypeWriter[Json]):
         if slot.type.family in NESTED:
             self.refused(slot)
             return schema
-        self.emission.lose(slot, f"keys of {slot.type.type_text()}", "texts, which may be equal as keys")
+        self.emission.lose(
+            slot, f"keys of {slot.type.type_text()}", "texts, which may not fit, or be equal as keys"
+        )
         pattern = _KEYS.get(slot.type.family)
         names = words.text(pattern) if pattern else self.type(key, key.arrow.type)
         told = {"pattern": names["pattern"]} if "pattern" in names else {}

@@ -6,9 +6,9 @@ without a zone is a pattern. What no keyword says stays an annotation, and is a 
 Source: JSON Schema 2020-12, "Validation", section 6; a keyword says nothing of values of other types, such as null.
 """
 
-import struct
+import math
 from collections.abc import Callable
-from typing import Any
+from decimal import Decimal
 
 from schemac.attributes.family import NUMBERS, Family
 from schemac.constraints.bounds import Bound, MultipleOf
@@ -25,6 +25,8 @@ LOWER, UPPER = ("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")
 _NUMERIC = NUMBERS | {Family.DECIMAL, Family.DURATION}
 _SPELLED = frozenset({Family.BYTES, Family.TIME, Family.TIMESTAMP})
 """Families one value of which may be written in several ways."""
+_DIGITS = {16: (11, 2.0**-24), 32: (24, 2.0**-149)}
+"""By bits of a float, how many binary digits it keeps, and the least float above zero."""
 IGNORED = "a keyword that validators ignore"
 Lose = Callable[[str, str], None]
 """Enters a loss: what is lost, and what stands in its place."""
@@ -50,7 +52,7 @@ def joined(schema: Json, parts: list[Json]) -> Json:
     own = dict(schema)
     rest: list[Json] = []
     for part in parts:
-        if "multipleOf" in part or not own.keys() & part.keys():
+        if "anyOf" not in part and ("multipleOf" in part or not own.keys() & part.keys()):
             own |= part
         else:
             rest.append(part)
@@ -62,8 +64,7 @@ def _keywords(constraint: Constraint, lose: Lose) -> Json | None:
     family, name = constraint.type.family, constraint.attribute.name
     match constraint:
         case Bound() if family in _NUMERIC:
-            takes_less = constraint.is_lower != constraint.is_exclusive
-            return {name: _number(constraint.type, constraint.limit, is_greatest=not takes_less)}
+            return _edge_of(constraint) if is_narrow(constraint.type) else {name: constraint.limit}
         case Bound():
             return text_orders.bound(constraint)
         case MultipleOf():
@@ -81,31 +82,64 @@ def _keywords(constraint: Constraint, lose: Lose) -> Json | None:
     return None
 
 
-def _number(type_: LogicalType, value: Any, *, is_greatest: bool) -> Any:
-    """Return a limit; of a narrow float, the least or the greatest of its spellings, so that all are on one side."""
-    if type_.family is not Family.FLOAT:
-        return value
-    spellings = _spellings(type_, value)
-    return max(spellings) if is_greatest else min(spellings)
+def is_narrow(type_: LogicalType) -> bool:
+    """Whether values of a type are rounded to fewer digits than a validator reads."""
+    return type_.family is Family.FLOAT and _bits(type_) < 64
 
 
-def _spellings(type_: LogicalType, value: float) -> list[float]:
-    """Return a float as a wider one, and as the one with the fewest digits that its type takes for it."""
-    packing: str = getattr(type_, "packing")  # noqa: B009  of the family, not of a class
-    for digits in range(1, 18):
-        short = float(f"{value:.{digits}g}")
-        try:
-            if struct.pack(packing, short) == struct.pack(packing, value):
-                return [short, value] if short != value else [value]
-        except OverflowError:
-            continue
-    return [value]
+def _edge_of(bound: Bound) -> Json:
+    """Return the bound of the numbers that are rounded to values within a bound."""
+    limit, bits = float(bound.limit), _bits(bound.type)
+    if bound.is_lower:
+        return _lower_edge(limit + _step_below(-limit, bits) if bound.is_exclusive else limit, bits)
+    return _upper_edge(limit - _step_below(limit, bits) if bound.is_exclusive else limit, bits)
+
+
+def _lower_edge(value: float, bits: int) -> Json:
+    """Return from where on numbers are rounded to a value, or to a greater one."""
+    edge, takes_edge = _edge(value, bits)
+    return {"minimum" if takes_edge else "exclusiveMinimum": edge}
+
+
+def _upper_edge(value: float, bits: int) -> Json:
+    """Return up to where numbers are rounded to a value, or to a lesser one."""
+    edge, takes_edge = _edge(-value, bits)
+    return {"maximum" if takes_edge else "exclusiveMaximum": edge.copy_negate()}
+
+
+def _edge(value: float, bits: int) -> tuple[Decimal, bool]:
+    """Return the middle of a narrow float and the one below it, and whether it is rounded up."""
+    middle = value - _step_below(value, bits) / 2
+    is_even = value / _unit(value, bits) % 2 == 0
+    if bits == 32:
+        return Decimal(middle), is_even
+    # What becomes a half becomes a single before.
+    return _edge(middle if is_even else middle + _step_below(-middle, 32), 32)
+
+
+def _step_below(value: float, bits: int) -> float:
+    """Return how far the next lower float is: below a power of two, half as far as above it."""
+    unit, (_, least) = _unit(value, bits), _DIGITS[bits]
+    return max(unit / 2, least) if math.frexp(value)[0] == 0.5 else unit
+
+
+def _unit(value: float, bits: int) -> float:
+    """Return what the last digit of a float counts."""
+    digits, least = _DIGITS[bits]
+    return max(math.ldexp(1, math.frexp(value)[1] - digits), least) if value else least
+
+
+def _bits(type_: LogicalType) -> int:
+    return int(getattr(type_, "bits"))  # noqa: B009  of the family, not of a class
 
 
 def _enum(constraint: Enum) -> Json | None:
     type_, values = constraint.type, constraint.values
-    if type_.family is Family.FLOAT:
-        return {"enum": [one for value in values for one in _spellings(type_, float(value))]}
+    if is_narrow(type_):
+        bits = _bits(type_)
+        return {
+            "anyOf": [{**_lower_edge(float(one), bits), **_upper_edge(float(one), bits)} for one in values]
+        }
     if type_.family in _NUMERIC | {Family.TEXT, Family.BOOLEAN}:
         return {"enum": list(values)}
     return text_orders.among(constraint)
@@ -117,7 +151,7 @@ def _unique(constraint: UniqueItems, lose: Lose) -> Json:
     item = getattr(constraint.type, "item_type", None)
     while item is not None and item.inner_type() is not None:
         item = item.inner_type()
-    if item is not None and item.family in _SPELLED:
+    if item is not None and (item.family in _SPELLED or is_narrow(item)):
         lose(
             f"that equal items count as such however they are written ({constraint.attribute.key})",
             "equal texts",

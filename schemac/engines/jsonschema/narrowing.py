@@ -13,6 +13,7 @@ from schemac.attributes.constraints import OF_VALUES
 from schemac.attributes.family import Family
 from schemac.constraints.values import limits_of
 from schemac.engines.json_values import LARGEST_BRAIN_FLOAT
+from schemac.engines.jsonschema.constraints import LOWER, UPPER, is_narrow
 from schemac.engines.jsonschema.words import floating, nearest_float
 from schemac.importers.json_file import Beyond
 from schemac.logical.model import LogicalType
@@ -32,10 +33,13 @@ def attributes_told(schema: Mapping[str, Any], type_: LogicalType) -> Json:
     found: Json = {}
     family = type_.family
     schema = _current(schema)
+    # Beside annotations of ours, bounds of narrow floats are those of the numbers that are rounded to them.
+    rounded = {*LOWER, *UPPER} if is_narrow(type_) and is_own(schema) else set()
     for word, attribute in KEYWORDS.items():
         value = schema.get(word)
         if (
             value is None
+            or word in rounded
             or _is_beyond(value)
             or family not in (attribute.fits or ())
             or _is_of_type(word, value, type_)
@@ -57,7 +61,7 @@ def _is_beyond(value: Any) -> bool:
 
 def redundant(schema: Mapping[str, Any], type_: LogicalType) -> set[str]:
     """Return the keywords that say nothing beside the type, or beside annotations of ours."""
-    own = {*KEYWORDS, "allOf", "not"} if is_own(schema) else set()
+    own = {*KEYWORDS, "allOf", "anyOf", "not"} if is_own(schema) else set()
     of_type = {word for word in KEYWORDS if word in schema and _is_of_type(word, schema[word], type_)}
     for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         own |= {word, bound} if isinstance(schema.get(word), bool) else set()

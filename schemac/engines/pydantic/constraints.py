@@ -63,14 +63,13 @@ def validator(constraint: Constraint) -> str:
 
 def _argument(constraint: Constraint) -> str:
     type_ = constraint.type
-    packing = f', "{getattr(type_, "packing")}"' if _is_narrow(type_) else ""  # noqa: B009  of the family, not of a class
     match constraint:
         case Bound():
-            return f"{python_value(type_, constraint.limit)}{packing}"
+            return python_value(type_, constraint.limit)
         case MultipleOf():
             return python_value(type_, constraint.divisor)
         case Enum():
-            return f"{_tuple([python_value(type_, one) for one in constraint.values])}{packing}"
+            return _tuple([python_value(type_, one) for one in constraint.values])
         case Pattern():
             return literal(constraint.pattern.java)
         case MinLength() | MaxLength() | MinItems() | MaxItems():
@@ -82,10 +81,6 @@ def _argument(constraint: Constraint) -> str:
 
 def _tuple(values: list[str]) -> str:
     return f"({values[0]},)" if len(values) == 1 else f"({', '.join(values)})"
-
-
-def _is_narrow(type_: LogicalType) -> bool:
-    return type_.family is Family.FLOAT and getattr(type_, "bits", 64) < 64
 
 
 def python_value(type_: LogicalType, value: Value) -> str:
@@ -159,8 +154,6 @@ def _operand(operand: Operand, names: Names) -> str:
             return f'applied("{operand.operator}", {sides})'
         case FieldNode() if operand.type.family in _EXACT:
             return _at("exact_at", operand, names)
-        case FieldNode() if _is_narrow(operand.type):
-            return f'held({_at("value_at", operand, names)}, "{getattr(operand.type, "packing")}")'  # noqa: B009  likewise
         case FieldNode():
             return _at("value_at", operand, names)
     raise AssertionError(f"{type(operand).__name__} has no value in Python")

@@ -6,7 +6,6 @@ Errors: the type of an error is the rule of the pipeline's quarantine that is br
 """
 
 import operator
-import struct
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -14,11 +13,6 @@ from typing import Any
 from pydantic_core import SchemaValidator, core_schema
 
 from schemac.engines.pydantic.values import broken
-
-
-def held(value: Any, packing: str) -> Any:
-    """Return a number as a table holds it: a float of the width of its column, or as it is."""
-    return struct.unpack(packing, struct.pack(packing, value))[0] if packing and value is not None else value
 
 
 def keeps(rule: str, is_kept: Callable[[Any], bool], text: str) -> Callable[[Any], Any]:
@@ -32,24 +26,24 @@ def keeps(rule: str, is_kept: Callable[[Any], bool], text: str) -> Callable[[Any
     return validate
 
 
-def keeps_minimum(limit: Any, packing: str = "") -> Callable[[Any], Any]:
+def keeps_minimum(limit: Any) -> Callable[[Any], Any]:
     """Make a validator of values from a limit on."""
-    return keeps("minimum", lambda value: held(value, packing) >= limit, f"at least {limit}")
+    return keeps("minimum", lambda value: value >= limit, f"at least {limit}")
 
 
-def keeps_maximum(limit: Any, packing: str = "") -> Callable[[Any], Any]:
+def keeps_maximum(limit: Any) -> Callable[[Any], Any]:
     """Make a validator of values up to a limit."""
-    return keeps("maximum", lambda value: held(value, packing) <= limit, f"at most {limit}")
+    return keeps("maximum", lambda value: value <= limit, f"at most {limit}")
 
 
-def keeps_exclusive_minimum(limit: Any, packing: str = "") -> Callable[[Any], Any]:
+def keeps_exclusive_minimum(limit: Any) -> Callable[[Any], Any]:
     """Make a validator of values above a limit."""
-    return keeps("exclusiveMinimum", lambda value: held(value, packing) > limit, f"greater than {limit}")
+    return keeps("exclusiveMinimum", lambda value: value > limit, f"greater than {limit}")
 
 
-def keeps_exclusive_maximum(limit: Any, packing: str = "") -> Callable[[Any], Any]:
+def keeps_exclusive_maximum(limit: Any) -> Callable[[Any], Any]:
     """Make a validator of values below a limit."""
-    return keeps("exclusiveMaximum", lambda value: held(value, packing) < limit, f"less than {limit}")
+    return keeps("exclusiveMaximum", lambda value: value < limit, f"less than {limit}")
 
 
 def keeps_multiple_of(divisor: Any) -> Callable[[Any], Any]:
@@ -58,11 +52,9 @@ def keeps_multiple_of(divisor: Any) -> Callable[[Any], Any]:
     return keeps("multipleOf", lambda value: Fraction(value) % step == 0, f"a multiple of {divisor}")
 
 
-def keeps_enum(values: tuple[Any, ...], packing: str = "") -> Callable[[Any], Any]:
+def keeps_enum(values: tuple[Any, ...]) -> Callable[[Any], Any]:
     """Make a validator of the only values."""
-    return keeps(
-        "enum", lambda value: held(value, packing) in values, f"one of {', '.join(map(str, values))}"
-    )
+    return keeps("enum", lambda value: value in values, f"one of {', '.join(map(str, values))}")
 
 
 def keeps_pattern(pattern: str) -> Callable[[Any], Any]:

@@ -54,9 +54,9 @@ _TABLE: TypeTable[Leaf] = TypeTable(
         "BOOL": Leaf("bool", _STRICT),
         **{f"INT{bits}": _integer(bits, is_signed=True) for bits in (8, 16, 32, 64)},
         **{f"UINT{bits}": _integer(bits, is_signed=False) for bits in (8, 16, 32, 64)},
-        "HALF_FLOAT": _before("float", f"floating({json_values.FLOAT_LIMITS[16]})"),
-        "FLOAT": _before("float", f"floating({json_values.FLOAT_LIMITS[32]})"),
-        "DOUBLE": _before("float", "floating(None)"),
+        "HALF_FLOAT": _before("float", "floating(16)"),
+        "FLOAT": _before("float", "floating(32)"),
+        "DOUBLE": _before("float", "floating(64)"),
         **dict.fromkeys(("STRING", "LARGE_STRING", "STRING_VIEW"), _TEXT),
         **dict.fromkeys(("BINARY", "LARGE_BINARY", "BINARY_VIEW"), _binary()),
         **dict.fromkeys(("DATE32", "DATE64"), _before("date", "day")),
@@ -105,8 +105,7 @@ class Leaves(TypeWriter[Leaf]):
         """Return the annotation of the items of a vector of brain floats; None for any other list."""
         if not has_role(lowered.slot.extra, Role.BRAIN_FLOATS):
             return None
-        limit = int(json_values.LARGEST_BRAIN_FLOAT) + 1
-        return _before("float", f"floating({limit})")._replace(suffix="Brain")
+        return _before("float", "brain_float")._replace(suffix="Brain")
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Return the annotation of an Arrow type; blobs and extension types have others than their storage."""

@@ -9,9 +9,10 @@ import base64
 import json
 import math
 import re
+import struct
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, NoReturn, Self
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -21,6 +22,15 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 LONGEST_NUMBER = 400
 """Digits; no type reaches further, and longer integers take Python long to read."""
+LARGEST_BRAIN_FLOAT = 3.3895313892515355e38
+
+
+HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
+"""An escape that is half of a character, and no text alone."""
+
+
+class Exponential(Decimal):
+    """A number that JSON writes with an exponent."""
 
 
 class Record(BaseModel):
@@ -32,18 +42,30 @@ class Record(BaseModel):
     def model_validate_json(cls, json_data: str | bytes | bytearray, **options: Any) -> Self:
         """Return the record of a JSON text. Raises ValidationError."""
         try:
+            text = json_data if isinstance(json_data, str) else json_data.decode("utf-8-sig")
             value = json.loads(
-                json_data,
-                parse_float=Decimal,
-                parse_int=lambda digits: int(digits) if len(digits) < LONGEST_NUMBER else Decimal(digits),
+                text,
+                parse_float=_number_of_digits,
+                parse_int=_integer_of_digits,
                 parse_constant=_refuse_constant,
                 object_pairs_hook=_without_twins,
             )
+            if HALF_CHARACTER.search(text):
+                json.dumps(value, ensure_ascii=False, default=str).encode()
         except (ValueError, RecursionError) as error:
             reason = PydanticCustomError("malformed", "not one JSON object: {reason}", {"reason": str(error)})
             details = InitErrorDetails(type=reason, loc=(), input=json_data)
             raise ValidationError.from_exception_data(cls.__name__, [details]) from None
         return cls.model_validate(value, **options)
+
+
+def _number_of_digits(digits: str) -> Decimal:
+    return Exponential(digits) if "e" in digits.lower() else Decimal(digits)
+
+
+def _integer_of_digits(digits: str) -> int | Decimal:
+    # An integer of Python has no negative zero.
+    return Decimal(digits) if digits == "-0" or len(digits) >= LONGEST_NUMBER else int(digits)
 
 
 def _refuse_constant(constant: str) -> NoReturn:
@@ -99,43 +121,74 @@ def integer(lowest: int, highest: int) -> Callable[[Any], int]:
 
 def count(value: Any) -> int:
     """Return a count of 64 bits, which JSON writes without an exponent."""
-    if isinstance(value, Decimal) and int(value.as_tuple().exponent) >= 0:
+    if isinstance(value, Exponential):
         raise broken("cast", "not written as an integer")
     return integer(-(2**63), 2**63 - 1)(value)
 
 
-def floating(limit: int | None) -> Callable[[Any], float]:
-    """Make a validator of floats below a limit, which rounds to infinity."""
+def floating(bits: int) -> Callable[[Any], float]:
+    """Make a validator of floats of a width, which are rounded to it; what rounds to infinity is refused."""
 
     def validate(value: Any) -> float:
         number = number_of(value)
         if isinstance(number, float) and not math.isfinite(number):
             return number
         try:
-            found = float(number)
+            found = _rounded(number, bits)
         except OverflowError:
             found = math.inf
-        if math.isinf(found) or (limit is not None and abs(Decimal(number)) >= limit):
+        if math.isinf(found):
             raise broken("range", "too large")
         return found
 
     return validate
 
 
+def _rounded(number: float | Decimal, bits: int) -> float:
+    """Return the nearest float of a width; that of 16 bits is the nearest of the single. Raises OverflowError."""
+    double = float(number)
+    if bits == 64 or math.isinf(double):
+        return double
+    is_even = struct.pack("<d", double)[0] % 2 == 0
+    if is_even and not isinstance(number, float) and Decimal(double) != Decimal(number):
+        # It may be a middle of two singles, on either side of the number; the odd double beside it is none.
+        double = math.nextafter(double, math.inf if Decimal(number) > Decimal(double) else -math.inf)
+    single = _packed(double, "<f")
+    return single if bits == 32 else _packed(single, "<e")
+
+
+def _packed(number: float, form: str) -> float:
+    found: float = struct.unpack(form, struct.pack(form, number))[0]
+    return found
+
+
+def brain_float(value: Any) -> float:
+    """Return the nearest float of which 16 bits are kept, the upper half of a single."""
+    single = floating(32)(value)
+    if not math.isfinite(single):
+        return single
+    if abs(single) > LARGEST_BRAIN_FLOAT:
+        raise broken("range", "too large")
+    bits = int.from_bytes(struct.pack("<f", single), "little")
+    upper = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    found: float = struct.unpack("<f", upper.to_bytes(4, "little"))[0]
+    return found
+
+
 def decimal(precision: int, scale: int) -> Callable[[Any], Decimal]:
-    """Make a validator of decimals; zeros at the end of a fraction do not count."""
+    """Make a validator of decimals, which all have `scale` digits after the point; zeros at the end of a fraction do not count."""
 
     def validate(value: Any) -> Decimal:
         exact = exact_of(value)
         if not exact:
-            return exact
+            return Decimal((0, (0,), -scale))
         if exact.adjusted() >= precision - scale:
             raise broken("range", f"more than {precision - scale} digits before the point")
         _, digits, exponent = exact.as_tuple()
         zeros = len(digits) - len("".join(map(str, digits)).rstrip("0"))
         if int(exponent) + zeros < -scale:
             raise broken("precision", f"more than {scale} digits after the point")
-        return exact
+        return exact.quantize(Decimal((0, (1,), -scale)), context=Context(prec=precision))
 
     return validate
 
@@ -360,7 +413,7 @@ def time_text(value: Any) -> Any:
 
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-DIGITS = re.compile("[+-]?[0-9]+")
+WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 NOT_FINITE = re.compile("NaN|[+-]?(?:Infinity|inf)")
 
 
@@ -375,7 +428,7 @@ def number_key(value: Any) -> Any:
 
 def count_key(value: Any) -> Any:
     """Return the count that the key of an object says."""
-    return int(matched(DIGITS, value)[0]) if isinstance(value, str) else value
+    return int(matched(WHOLE, value)[1]) if isinstance(value, str) else value
 
 
 def boolean_key(value: Any) -> Any:
