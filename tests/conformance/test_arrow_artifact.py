@@ -105,6 +105,19 @@ def test_read_every_type_at_every_position(tmp_path: Path) -> None:
     assert same(built, dataset.to_arrow())
 
 
+@pytest.mark.parametrize("place", POSITIONS)
+def test_name_whatever_a_reader_does_not_return(place: str) -> None:
+    """Of every type that is no tensor: what `read_schema` returns is the schema itself, or a loss says where it differs."""
+    for name, type_ in TYPES.items():
+        try:
+            dataset = compiled(POSITIONS[place](type_))
+        except schemac.SchemaError:
+            continue
+        read = pa.ipc.read_schema(pa.BufferReader(dataset.artifacts("arrow")["arrow/schema.arrow"]))
+        if "tensor" not in name:
+            assert same(read, dataset.to_arrow()) == (not dataset.losses("arrow")), name
+
+
 def test_take_the_longest_binary_that_arrow_reads() -> None:
     longest = 2**28 - 1
     schema = compiled(member("a", of("Binary", fixedLength=longest))).to_arrow()
@@ -118,7 +131,8 @@ def test_take_the_longest_binary_that_arrow_reads() -> None:
 
 def test_write_the_names_of_map_parts() -> None:
     """They are in the file, although pyarrow's reader puts its own in their place."""
-    schema = compiled(member("m", TYPES["Map with other names"])).to_arrow()
+    dataset = compiled(member("m", TYPES["Map with other names"]))
+    schema = dataset.to_arrow()
     content = schema.serialize().to_pybytes()
     read = pa.ipc.read_schema(pa.BufferReader(content)).field("m").type
     assert (schema.field("m").type.key_field.name, schema.field("m").type.item_field.name) == (
@@ -128,6 +142,8 @@ def test_write_the_names_of_map_parts() -> None:
     assert (read.key_field.name, read.item_field.name) == ("key", "value")
     assert b"keys\0" in content
     assert b"values\0" in content
+    (loss,) = dataset.losses("arrow")
+    assert (loss.path, loss.lost, loss.becomes) == ("m", "the names keys and values", "key and value")
 
 
 def test_tell_schemas_apart_that_pyarrow_does_not() -> None:

@@ -18,8 +18,12 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the schema's IPC message."""
     schema = compilation.lowered.to_arrow()
     for field in compilation.lowered.preorder():
-        # Tensors make their own storage type, and its items may be null.
         type_: Any = field.arrow.type
+        if pa.types.is_map(type_) and (type_.key_field.name, type_.item_field.name) != ("key", "value"):
+            # The message has the names, but `pyarrow.ipc.read_schema` makes maps without them.
+            names = f"the names {type_.key_field.name} and {type_.item_field.name}"
+            emission.lose(field.slot, names, "key and value")
+        # Tensors make their own storage type, and its items may be null.
         if not isinstance(type_, pa.BaseExtensionType):
             continue
         if field.slot.extra and type_.extension_name == "arrow.fixed_shape_tensor":

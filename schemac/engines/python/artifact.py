@@ -44,8 +44,10 @@ def _made(engine: str, file: str, compilation: Compilation, emission: Emission) 
     if errors:
         emission.lose(None, file, f"nothing: {errors[0].message}")
         return None
+    entered = {(slot, loss.lost, loss.becomes) for loss, slot in emission.entries}
     for loss, slot in run.emission.entries:
-        if loss.artifact in ("", file):
+        # The two libraries may lose the same.
+        if loss.artifact in ("", file) and (slot, loss.lost, loss.becomes) not in entered:
             emission.lose(slot, loss.lost, loss.becomes)
     return artifacts[file]
 
