@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from schemac.artifacts.emission import ARTIFACTS
+from schemac.artifacts.emission import ARTIFACTS, load_target
 from schemac.artifacts.provenance import NAME as PROVENANCE
 from schemac.artifacts.store import Build, Store, Written
 from schemac.cli.denial import add_deny, denied_engines
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--losses",
         action="store_true",
-        help="show each loss at its field (losses.json always has them)",
+        help="show each kind of loss with its number and the first field (losses.json has each loss)",
     )
 
 
@@ -93,14 +93,39 @@ def _once(options: argparse.Namespace) -> Watched:
             _write_depfile(options, project, output, report)
     project.cache.save()
     diagnostics = report.diagnostics
-    show(diagnostics, options)
+    is_by_kind = options.losses and options.format == "text"
+    shown = by_kind(diagnostics, wanted.targets) if is_by_kind else diagnostics
+    show(shown, options)
     tell_files(output.files, project, options)
     if options.check:
         say(_check_summary(options, project, output, diagnostics), options)
     else:
-        found = count_summary(diagnostics)
+        found = count_summary(shown)
         say(_summary(options, project, output, written, found, report.has_errors), options)
     return Watched(exit_code(diagnostics, options), project, imported_files(output.files))
+
+
+def by_kind(diagnostics: Sequence[Diagnostic], targets: Sequence[str]) -> list[Diagnostic]:
+    """Return the findings with one in the place of all notes of the same loss, which counts them and shows the first."""
+    codes = {load_target(name).loss_code.id for name in targets}
+    same: dict[tuple[str, str], list[Diagnostic]] = {}
+    others = []
+    for one in diagnostics:
+        if one.code in codes and one.severity is Severity.NOTE:
+            same.setdefault((one.code, one.message.removeprefix(f"{one.path}: ")), []).append(one)
+        else:
+            others.append(one)
+    return [*others, *(_as_one(found, message) for (_, message), found in same.items())]
+
+
+def _as_one(losses: Sequence[Diagnostic], message: str) -> Diagnostic:
+    first, *rest = losses
+    if not rest:
+        return first
+    files = len({one.file for one in losses})
+    manifests = f" in {files} manifests" if files > 1 else ""
+    counted = f"{len(losses)} fields{manifests}, such as {first.path}" if first.path else f"{files} manifests"
+    return replace(first, message=f"{message} ({counted})", excerpt=first.excerpt, fix=first.fix)
 
 
 def _write_depfile(options: argparse.Namespace, project: Project, output: Output, report: Report) -> None:
