@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from schemac.pipeline.conformed import Conformed, ConformReport, Rules, conform
     from schemac.pipeline.declaration.job import Job
     from schemac.pipeline.errors import PipelineError
-    from schemac.pipeline.library import run, write
+    from schemac.pipeline.library import fill_columns, run, write
     from schemac.pipeline.reports.progress import State, Step
     from schemac.pipeline.reports.run_facts import ReasonCount
     from schemac.pipeline.reports.run_report import RunReport
@@ -58,6 +58,7 @@ __all__ = [
     "State",
     "Step",
     "conform",
+    "fill_columns",
     "register_formats",
     "run",
     "runs_of",
@@ -71,7 +72,7 @@ _HOMES = {
     "Replay": "reruns.replay",
     "RunReport": "reports.run_report",
     **dict.fromkeys(("State", "Step"), "reports.progress"),
-    **dict.fromkeys(("run", "write"), "library"),
+    **dict.fromkeys(("fill_columns", "run", "write"), "library"),
     "Job": "declaration.job",
     "register_formats": "writing.table_sink",
     "PipelineError": "errors",

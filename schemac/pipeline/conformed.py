@@ -193,6 +193,11 @@ def job_of_frame(table: str, rules: Mapping[str, Any], **settings: Any) -> Job:
     told.pop("json_column", None)
     value = {key: found for key, found in told.items() if found is not None or key == "fields"}
     value |= {"source": source, "target": {key: found for key, found in target.items() if found is not None}}
+    return checked_job(value)
+
+
+def checked_job(value: Mapping[str, Any]) -> Job:
+    """Return a job of values in the words of a pipeline file. Raises PipelineError for the first mistake."""
     try:
         return Job.model_validate(value)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""The pipeline as a library: `run` for the whole of it, `write` for a frame that some other program made.
+"""The pipeline as a library: `run` for the whole of it, `write` for a frame that some other program made, `fill_columns` for columns.
 
 Layer: pipeline.
 Shape: a pipeline file, a `Job`, or a DataFrame in; a `RunReport` out, as `schemac run` gives it.
@@ -6,7 +6,7 @@ Errors: SchemaError with all findings of a pipeline file and its manifest; Pipel
         which nothing is written.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Unpack
@@ -15,18 +15,22 @@ from pyspark.sql import DataFrame, SparkSession
 
 from schemac.api import compile_file
 from schemac.artifacts.dataset import CheckedDataset
-from schemac.pipeline.conformed import Conformed, Rules, job_of_frame, open_frame
+from schemac.pipeline.backfill.spool import Batches, spooled
+from schemac.pipeline.conformed import Conformed, Rules, checked_job, job_of_frame, open_frame
 from schemac.pipeline.conforming.load import LoadedJob, load_job, schema_engines
+from schemac.pipeline.conforming.projection import primary_key
 from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reports.progress import Progress
 from schemac.pipeline.reruns.replay import Replay
 from schemac.pipeline.runner import Opened, RunReport
-from schemac.pipeline.spark.columns import ERRORS
+from schemac.pipeline.spark.columns import ERRORS, ROW_ID
+from schemac.pipeline.spark.sqltext import name
 from schemac.pipeline.stream import run_or_stream as run_job
+from schemac.runs.identity import random_id
 from schemac.runs.request import RunRequest
 from schemac.runs.tables import SINK, TableForm
-from schemac.source.catalogue import PIPELINE_FILE, STREAMING_FRAME
+from schemac.source.catalogue import JOIN, PIPELINE_FILE, STREAMING_FRAME
 from schemac.source.diagnostic import SchemaError
 from schemac.source.report import Report
 
@@ -121,6 +125,70 @@ def write(
 
     request = RunRequest(run_id)
     return _run(job, dataset, request, spark=source.sparkSession, progress=progress, opened=opened)
+
+
+def fill_columns(
+    source: Batches,
+    dataset: CheckedDataset,
+    table: str | PathLike[str],
+    *,
+    on: str | Sequence[str] | None = None,
+    where: str | None = None,
+    storage: Mapping[str, Mapping[str, Any]] | None = None,
+    spark: SparkSession | None = None,
+    progress: Progress | None = None,
+) -> RunReport:
+    """Fill columns of a table, new ones or those it has, with values that some other program computed: one commit for all.
+
+    `source` is a reader of Arrow batches, or batches, or anything else that hands out an Arrow stream, such as a table of
+    pyarrow or polars. Its columns are those that are filled, and the key of the row in the table: `_rowid` as Lance gives it,
+    or the columns `on`; by default `_rowid` where the source has it, else the primary key of the dataset. Each value is
+    judged as in every run. Every row needs exactly one value, or every row that `where` chooses (Spark SQL); a null is one.
+    `storage` is that of a pipeline file.
+
+    The batches are kept in a temporary file meanwhile, which executors of Spark on other machines have to reach (`TMPDIR`).
+
+    Raises PipelineError for a key that the table does not have, that is there twice, or that has no value, and for values
+    that do not fit; nothing is written then.
+    """
+    with spooled(source) as spool:
+        keys = _keys(spool.names, dataset, on)
+        label = next(
+            label for label in ("batches", "batches_", "batches__") if label not in dataset.to_arrow().names
+        )
+        fields = {one: f"{label}.{name(one)}" for one in spool.names if one not in keys}
+        join = {
+            "path": str(spool.path),
+            "format": "parquet",
+            "on": {key: name(key) for key in keys},
+            "exact": True,
+        }
+        target = {"path": str(table), "mode": "backfill"}
+        value = {
+            "target": target,
+            "joins": {label: join},
+            "fields": fields,
+            "where": where,
+            "storage": storage or {},
+        }
+        return _run(checked_job(value), dataset, RunRequest(random_id()), spark=spark, progress=progress)
+
+
+def _keys(names: Sequence[str], dataset: CheckedDataset, on: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the columns that tell which row a value is for."""
+    keys = (on,) if isinstance(on, str) else tuple(on or ())
+    if not keys:
+        keys = (ROW_ID,) if ROW_ID in names else tuple(primary_key(dataset.to_arrow(metadata=True)))
+    if not keys:
+        message = f"the rows have no key: `{dataset.name}` has no primary key, and they have no `{ROW_ID}`"
+        raise PipelineError(
+            JOIN, message, 'name columns that both have: `on="id"`, or add the row ids of the table'
+        )
+    for key in keys:
+        if key not in names:
+            message = f"the rows have no column `{key}`, by which they would find their row in the table"
+            raise PipelineError(JOIN, message, did_you_mean(key, names))
+    return keys
 
 
 def _run(

@@ -257,12 +257,13 @@ class Source(ABC):
         storage_options: StorageOptions = NO_STORAGE,
         *,
         filter: str | None = None,
+        row_id: str | None = None,
         address: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one part with these columns of `schema`, or all.
 
-        `filter` is a condition in the engine's own language that the rows have to meet. `address` is the name of a last
-        column that is to have the addresses of the rows (int64).
+        `filter` is a condition in the engine's own language that the rows have to meet. `row_id` and `address` are the names of
+        last columns (int64) that are to have the ids of the rows, which stay, and their addresses.
         """
 
     @abstractmethod

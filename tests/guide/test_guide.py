@@ -26,7 +26,9 @@ UNCHECKED = ("text", "diff", "make", "ninja", "kotlin", "lua", "elisp", "")
 
 def needs_spark(page: Path) -> bool:
     text = page.read_text(encoding="utf-8")
-    return any(line.startswith("$ schemac run ") and "--dry-run" not in line for line in text.splitlines())
+    return "import fill_columns" in text or any(
+        line.startswith("$ schemac run ") and "--dry-run" not in line for line in text.splitlines()
+    )
 
 
 def test_run_the_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import DataType
 
-from schemac.pipeline.backfill.joins import Joined, opened_join
+from schemac.pipeline.backfill.joins import Joined, check_exact, opened_join
 from schemac.pipeline.conforming.gather import check_constants
 from schemac.pipeline.conforming.given import Scope, with_given
 from schemac.pipeline.conforming.projection import conform
@@ -25,7 +25,7 @@ from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.source import Records, records_of_frame
 from schemac.pipeline.reading.table_source import TableSource
-from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, SOURCE
+from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, ROW_ID, SOURCE
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.spark.sqltext import name
 from schemac.pipeline.values.inputs import parse_steps
@@ -83,6 +83,7 @@ class Frames:
     def of(self, version: int, parts: tuple[int, ...]) -> DataFrame:
         """Return the frame over these parts of a version."""
         check_constants(self.job, self.schema)
+        self._check_exact(version)
         rows = self._rows(version, parts, self._needed(version))
         if self.job.where is not None:
             rows = rows.where(functions.expr(self.job.where))
@@ -96,11 +97,29 @@ class Frames:
             found = found.repartition(count, functions.expr(PART_OF_ADDRESS)).sortWithinPartitions(ADDRESS)
         return found
 
+    def _check_exact(self, version: int) -> None:
+        """Refuse joins that have to fit the table exactly where a row or a record is left over."""
+        for label, joined in self.joins.items():
+            if self.job.joins[label].exact:
+                parts = self._parts(version)
+                keys = tuple(joined.keys)
+                columns = tuple(one for one in self._needed(version) if one not in self.new)
+                rows = self._rows(version, parts, columns)
+                chosen = rows if self.job.where is None else rows.where(functions.expr(self.job.where))
+                check_exact(joined, rows.select(*map(name, keys)), chosen.select(*map(name, keys)))
+
+    def _parts(self, version: int) -> tuple[int, ...]:
+        source = source_of(self.job.source.format)
+        assert source is not None
+        return tuple(source.parts(self.job.target.path, version, self.job.storage_options))
+
     def _rows(self, version: int, parts: tuple[int, ...], columns: tuple[str, ...] | None) -> DataFrame:
         """Read columns, or all, of parts; those that the table does not have yet are null."""
         register(self.spark, TableSource)
         target = self.job.target
+        row_ids = any(ROW_ID in join.on for join in self.job.joins.values())
         reader = self.spark.read.format(TableSource.name()).options(
+            row_ids=str(row_ids).lower(),
             engine=sink_engine(target.format).name,
             path=target.path,
             version=str(version),
@@ -121,7 +140,7 @@ class Frames:
     def _needed(self, version: int) -> tuple[str, ...]:
         """Name the columns of the table that something reads."""
         rows = self._rows(version, (), None)
-        columns = [one for one in rows.columns if one != ADDRESS]
+        columns = [one for one in rows.columns if one not in (ADDRESS, ROW_ID)]
         needed: set[str] = set()
         if self.job.where is not None:
             needed |= self._members_of_where(rows.drop(ADDRESS))

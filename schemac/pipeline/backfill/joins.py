@@ -75,6 +75,31 @@ def opened_join(spark: SparkSession, job: Job, label: str, types: dict[str, Data
     return Joined(label, frame.drop("__broken"), keys)
 
 
+def check_exact(joined: Joined, rows: DataFrame, chosen: DataFrame) -> None:
+    """Refuse records whose key no row of the table has, and rows that are to get values and have no record; `rows` are keys."""
+    place = ("joins", joined.label)
+    match = [rows[name(left)] == joined.frame[right] for left, right in joined.keys.items()]
+    records = joined.frame.join(rows, reduce(Column.__and__, match), "left_anti")
+    told = _keys_of(records, list(joined.keys.values()))
+    if told:
+        message = f"`{joined.label}` has records for rows that the table does not have: {told}"
+        help = "leave them out, or `exact` of the join: such records are then ignored"
+        raise PipelineError(JOIN, message, help, place=place)
+    match = [chosen[name(left)] == joined.frame[right] for left, right in joined.keys.items()]
+    told = _keys_of(chosen.join(joined.frame, reduce(Column.__and__, match), "left_anti"), list(joined.keys))
+    if told:
+        message = f"`{joined.label}` has no record for rows of the table: {told}"
+        help = "add them, leave these rows out with `where`, or leave `exact` out of the join: they then get null"
+        raise PipelineError(JOIN, message, help, place=place)
+
+
+def _keys_of(frame: DataFrame, keys: list[str]) -> str:
+    """Show a few keys of a frame; nothing for one without rows."""
+    rows = frame.select(*map(name, keys)).orderBy(*map(name, keys)).limit(SHOWN_KEYS + 1).collect()
+    shown = ", ".join(" and ".join(str(value) for value in row) for row in rows[:SHOWN_KEYS])
+    return f"{shown}, …" if len(rows) > SHOWN_KEYS else shown
+
+
 def _value_of(records: Records) -> str:
     """Write the source's columns as one value that is never null."""
     if records.columns is None:

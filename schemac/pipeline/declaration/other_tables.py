@@ -67,7 +67,11 @@ class Join(JobModel):
     on: Annotated[dict[str, str], BeforeValidator(_columns_by_name)] = Field(
         min_length=1,
         description="Columns that have to be equal: a list of names, or the column of the table and a Spark SQL expression"
-        " over the columns of the source, such as `{city_id: id}`.",
+        " over the columns of the source, such as `{city_id: id}`. The column `_rowid` has the table's own row ids.",
+    )
+    exact: bool = Field(
+        default=False,
+        description="Whether every row that gets values has to have a record, and every record a row.",
     )
 
 

@@ -23,7 +23,7 @@ from pyspark.sql.types import StructType
 
 from schemac.pipeline.declaration import job
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.pipeline.spark.columns import ADDRESS, SOURCE
+from schemac.pipeline.spark.columns import ADDRESS, ROW_ID, SOURCE
 from schemac.pipeline.spark.registration import register
 from schemac.registry.installed import engine as registered
 from schemac.runs.storage import NO_STORAGE, Storage
@@ -106,6 +106,7 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
         # Looked up here: executors on other machines do not have the variables.
         storage = Storage.from_json(told.get("storage", "{}")).resolved()
         has_addresses = told.get("addresses") == "true"
+        has_row_ids = told.get("row_ids") == "true"
         columns = dict.fromkeys(json.loads(told["columns"]), False) if "columns" in told else None
         parts = json.loads(told["parts"]) if "parts" in told else None
         return TableReader(
@@ -114,6 +115,7 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
             int(told["version"]),
             storage,
             columns,
+            has_row_ids=has_row_ids,
             has_addresses=has_addresses,
             parts=parts,
         )
@@ -174,6 +176,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         columns: Mapping[str, bool] | None = None,
         *,
         filter: str | None = None,
+        has_row_ids: bool = False,
         has_addresses: bool = False,
         parts: Sequence[int] | None = None,
     ) -> None:
@@ -183,6 +186,7 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         self.storage = storage
         self.columns = columns
         self.filter = filter
+        self.row_id = ROW_ID if has_row_ids else None
         self.address = ADDRESS if has_addresses else None
         self.parts = parts
 
@@ -193,8 +197,9 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         if self.columns is not None:
             held = [(columns.field(name), may_be_null) for name, may_be_null in self.columns.items()]
             columns = pa.schema([one.with_nullable(one.nullable or may_be_null) for one, may_be_null in held])
-        if self.address is not None:
-            columns = columns.append(pa.field(self.address, pa.int64()))
+        for last in (self.row_id, self.address):
+            if last is not None:
+                columns = columns.append(pa.field(last, pa.int64()))
         return columns if self.columns is not None else columns.append(pa.field(SOURCE, pa.string()))
 
     def partitions(self) -> list[InputPartition]:
@@ -210,10 +215,14 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         part = (self.path, self.version, partition.value)
         if self.columns is not None:
             columns, storage = tuple(self.columns), self.storage
-            for batch in engine.read(*part, columns, storage, filter=self.filter, address=self.address):
+            for batch in engine.read(
+                *part, columns, storage, filter=self.filter, row_id=self.row_id, address=self.address
+            ):
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
             return
-        for batch in engine.read(*part, storage_options=self.storage, address=self.address):
+        for batch in engine.read(
+            *part, storage_options=self.storage, row_id=self.row_id, address=self.address
+        ):
             source = pa.array([self.path] * batch.num_rows, pa.string())
             yield pa.RecordBatch.from_arrays([*batch.columns, source], schema=schema)
 

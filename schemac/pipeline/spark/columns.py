@@ -10,6 +10,8 @@ WARNINGS = "_warnings"
 """Reasons that do not keep a record out of the table."""
 ADDRESS = "_address"
 """Of the row of the quarantine that a record comes from."""
+ROW_ID = "_rowid"
+"""The id that a table gives to a row, as a key of joins."""
 ADDRESS_FIELD = pa.field(ADDRESS, pa.int64(), nullable=False)
 REASON = pa.struct([("path", pa.string()), ("rule", pa.string()), ("value", pa.string())])
 REASONS = pa.list_(pa.field("element", REASON))

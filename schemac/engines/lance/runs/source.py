@@ -63,6 +63,7 @@ class LanceSource(Source):
         storage_options: StorageOptions = NO_STORAGE,
         *,
         filter: str | None = None,
+        row_id: str | None = None,
         address: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Read the rows of one fragment; a filter is an SQL condition of Lance's scan."""
@@ -71,16 +72,18 @@ class LanceSource(Source):
         if columns is not None:
             schema = pa.schema([schema.field(name) for name in columns])
         names = schema.names
-        if not names and address is None:
+        last = [one for one in (row_id, address) if one is not None]
+        if not names and not last:
             names = table.schema.names[:1]  # rows that are only counted have a column too
         scanner = table.get_fragment(part).scanner(
             columns=names,
             filter=filter,
             batch_size=ROWS_PER_BATCH,
+            with_row_id=row_id is not None,
             with_row_address=address is not None,
         )
-        if address is not None:
-            schema = schema.append(pa.field(address, pa.int64()))
+        for one in last:
+            schema = schema.append(pa.field(one, pa.int64()))
         for batch in scanner.to_batches():
             arrays = [
                 _plain(column, field, path) for column, field in zip(batch.columns, schema, strict=False)
