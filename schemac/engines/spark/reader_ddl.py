@@ -6,8 +6,7 @@ lance-spark knows become metadata of their columns or the storage version, the p
 become attributes, all other properties `spark.apache.org/tableProperties`, or Paimon's options where the table is Paimon's.
 Errors: SC551 unsupported-arrow-type, SC552 unreadable-source at the very word.
 Source: SqlBaseParser.g4 of Spark 4 (`dataType`) and the table properties of lance-spark. As in Spark 4.3, columns of a
-primary key may not be null. sqlglot tells the words of the text apart; its own grammar has neither VOID nor STRUCT<>,
-and takes no type that it does not know.
+primary key may not be null.
 """
 
 import re

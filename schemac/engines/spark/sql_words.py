@@ -8,25 +8,16 @@ Source: the tokenizer of sqlglot for Spark, which knows its quotes, escapes and 
 
 import re
 
-from schemac.source.span import Span
-from schemac.syntax.words import MalformedError, Word
+from schemac.engines.sql_parsing import SqlParser
+from schemac.syntax.words import Word
 
 _PIECE = re.compile(r"\w+|\S")
 
 
 def split_words(text: str) -> list[Word]:
     """All words, without comments. Raises MalformedError."""
-    # Imported here because sqlglot is an extra that may not be there.
-    from sqlglot.dialects import Spark
-    from sqlglot.errors import SqlglotError
-
-    try:
-        tokens = Spark().tokenize(text)
-    except SqlglotError:
-        start = _unclosed(text)
-        raise MalformedError(f"{text[start]} is opened and never closed", Span(start, start + 1)) from None
     words: list[Word] = []
-    for token in tokens:
+    for token in SqlParser("spark").tokens(text):
         start, end = token.start, token.end + 1
         is_text = token.token_type.name in ("STRING", "RAW_STRING")
         if is_text or text[start] == "`":
@@ -38,14 +29,3 @@ def split_words(text: str) -> list[Word]:
             for m in _PIECE.finditer(text, start, end)
         ]
     return words
-
-
-def _unclosed(text: str) -> int:
-    """Where the quote begins that has no end."""
-    whole = re.compile(
-        r"--[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`|[^'\"`]", re.DOTALL
-    )
-    at = 0
-    while at < len(text) and (match := whole.match(text, at)):
-        at = match.end()
-    return min(at, len(text) - 1)
