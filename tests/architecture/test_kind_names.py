@@ -71,7 +71,7 @@ NAMING: Listed = {
         "manifest/standard.py": "Null Option Struct Timestamp",
         "syntax/type_text.py": "List",
     },
-    "annotations of Python": {"engines/lance/model_types.py": "List"},
+    "annotations of Python": {"engines/pydantic/lance_types.py": "List"},
     "a word of YAML": {"syntax/scalars.py": "Null"},
 }
 

@@ -37,10 +37,5 @@ ENGINE = Engine(
             (".lance", ".binpb", ".txtpb"),
             recognizes="schemac.engines.lance.sources:is_table",
         ),
-        Format(
-            "lancemodel",
-            "schemac.engines.lance.reader_model:IMPORTER",
-            recognizes="schemac.engines.lance.sources:is_module",
-        ),
     ),
 )

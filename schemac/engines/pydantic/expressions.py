@@ -36,7 +36,9 @@ def is_none(node: ast.expr) -> bool:
 
 
 def name_of(node: ast.expr) -> str:
-    """Return the last part of a name: `datetime` of `datetime.datetime`."""
+    """Return the last part of a name, also of what is called or subscripted: `Field` of `pydantic.Field(...)`."""
+    if isinstance(node, ast.Call):
+        return name_of(node.func)
     if isinstance(node, ast.Subscript):
         return name_of(node.value)
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -1,4 +1,4 @@
-"""Models of pydantic, and of LanceDB, as `schemac import` reads them: a file of Python, which is read as text and never run.
+"""Models of pydantic as `schemac import` reads them: a file of Python, which is read as text and never run.
 
 Layer: engines.
 Shape: a model that no other of the file is made of is a table. What has no kind of its own is any value of JSON, and the manifest says
@@ -24,6 +24,7 @@ from schemac.engines.pydantic.expressions import (
     name_of,
     settings_of,
 )
+from schemac.engines.pydantic.modules import Member, Module
 from schemac.engines.pydantic.vocabulary import (
     BASES,
     CONFIG_READ,
@@ -37,13 +38,11 @@ from schemac.engines.pydantic.vocabulary import (
     VALIDATORS,
 )
 from schemac.importers.constraining import enumerated, fitting
-from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
+from schemac.importers.importer import Imported, Importer, Notes, refuse
 from schemac.importers.type_texts import any_json
 from schemac.logical.path import FieldPath, Part
 from schemac.source.json_object import Json
 from schemac.source.report import Report
-from schemac.source.span import Span
-from schemac.source.text import decode_text
 
 _DEEPEST = 50
 _OF_PROGRAMS = (
@@ -57,19 +56,8 @@ class _UnreadableError(Exception):
 
 def read(path: Path, report: Report) -> Imported | None:
     """Read the models of a file."""
-    source = decode_text(path.read_bytes(), str(path), report)
-    if source is None:
-        return None
-    try:
-        module = ast.parse(source.content)
-    except SyntaxError as error:
-        lines = source.content.splitlines(keepends=True)
-        at = sum(map(len, lines[: (error.lineno or 1) - 1])) + max((error.offset or 1) - 1, 0)
-        reason = f"it is no Python: {error.msg}"
-        refuse(path, reason, report, source=source, span=Span(at, min(at + 1, len(source.content))))
-        return None
-    except (ValueError, RecursionError, MemoryError) as error:
-        refuse(path, f"it is no Python: {first_line(error)}", report, source=source)
+    module = Module.read(path, report)
+    if module is None:
         return None
     try:
         tables = _Reader(module).tables()
@@ -81,20 +69,9 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 class _Reader:
-    def __init__(self, module: ast.Module) -> None:
-        self._aliases: dict[str, ast.expr] = {}
-        self._classes: dict[str, ast.ClassDef] = {}
-        for statement in module.body:
-            if isinstance(statement, ast.ClassDef):
-                self._classes[statement.name] = statement
-            elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                self._aliases[statement.targets[0].id] = statement.value
-            elif (
-                isinstance(statement, ast.AnnAssign)
-                and isinstance(statement.target, ast.Name)
-                and statement.value
-            ):
-                self._aliases[statement.target.id] = statement.value
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._aliases, self._classes = module.values, module.classes
         self._notes = Notes()
         self._open: list[str] = []
         self._digits: Json | None = None
@@ -106,8 +83,8 @@ class _Reader:
         used = {
             node.id
             for name in models
-            for statement in self._fields(name)
-            for node in ast.walk(statement.annotation)
+            for member in self._fields(name)
+            for node in ast.walk(member.annotation)
             if isinstance(node, ast.Name)
         }
         used |= {base for name in models for base in self._bases(name)}
@@ -127,34 +104,14 @@ class _Reader:
         title = config.get("title")
         return Imported(schema, name=title if isinstance(title, str) else name, notes=self._notes)
 
-    def _is_model(self, name: str, depth: int = 0) -> bool:
-        bases = self._bases(name)
-        return depth < _DEEPEST and any(
-            base in BASES or (base in self._classes and self._is_model(base, depth + 1)) for base in bases
-        )
+    def _is_model(self, name: str) -> bool:
+        return self._module.descends(self._classes[name], BASES)
 
     def _bases(self, name: str) -> list[str]:
-        return [name_of(base) for base in self._classes[name].bases]
+        return self._module.bases(self._classes[name])
 
-    def _fields(self, name: str) -> list[ast.AnnAssign]:
-        """Return the fields of a model, those of its bases first."""
-        inherited = [
-            f
-            for base in self._bases(name)
-            if base in self._classes and base not in BASES
-            for f in self._fields(base)
-        ]
-        own = [
-            statement
-            for statement in self._classes[name].body
-            if isinstance(statement, ast.AnnAssign)
-            and isinstance(statement.target, ast.Name)
-            and not statement.target.id.startswith("_")
-            and "ClassVar" not in ast.dump(statement.annotation)
-            and statement.target.id != "model_config"
-        ]
-        found = {f.target.id: f for f in (*inherited, *own) if isinstance(f.target, ast.Name)}
-        return list(found.values())
+    def _fields(self, name: str) -> list[Member]:
+        return self._module.members(self._classes[name])
 
     def _config(self, name: str) -> Json:
         """Return the settings of a model: of its head, of `model_config`, and of the class `Config` that pydantic 1 has."""
@@ -185,10 +142,12 @@ class _Reader:
         return found
 
     def _members(self, name: str, holder: FieldPath) -> list[Json]:
-        self._note_rules(name, holder)
-        return [self._member(statement, holder) for statement in self._fields(name)]
+        for one in reversed(self._module.lineage(self._classes[name])):
+            if one.name == name or one.name not in BASES:
+                self._note_rules(one.name, holder)
+        return [self._member(member, holder) for member in self._fields(name)]
 
-    def _note_rules(self, name: str, holder: FieldPath, depth: int = 0) -> None:
+    def _note_rules(self, name: str, holder: FieldPath) -> None:
         """Note what settings and functions of a model say of its values."""
         for key, value in self._config(name).items():
             if key not in CONFIG_READ and (key, value) != ("extra", "ignore"):
@@ -206,18 +165,14 @@ class _Reader:
                     for field in fields or [None]:
                         path = (*holder, field) if isinstance(field, str) and field != "*" else holder
                         self._notes.add(path, f"not kept: the {word} {statement.name}")
-        for base in self._bases(name):
-            if base in self._classes and base not in BASES and depth < _DEEPEST:
-                self._note_rules(base, holder, depth + 1)
 
-    def _member(self, statement: ast.AnnAssign, holder: FieldPath) -> Json:
-        assert isinstance(statement.target, ast.Name)
-        settings = settings_of(statement.value)
+    def _member(self, member: Member, holder: FieldPath) -> Json:
+        settings = settings_of(member.value)
         alias = settings.get("alias")
-        path = (*holder, alias if isinstance(alias, str) else statement.target.id)
+        path = (*holder, alias if isinstance(alias, str) else member.name)
         more = settings.get("json_schema_extra")
         is_own = isinstance(more, dict) and any("/" in key for key in more)
-        tree = self._with_digits(statement.annotation, settings, path)
+        tree = self._with_digits(member.annotation, settings, path)
         tree = self._narrowed(tree, {} if is_own else settings, path)
         extra = tree.pop("extra", {})
         if (told := settings.get("deprecated")) is not None and told is not False:

@@ -7,6 +7,8 @@ Source: `lancedb.pydantic.pydantic_to_schema`; items of lists and vectors may be
 import ast
 from collections.abc import Callable, Mapping
 
+from schemac.engines.pydantic.expressions import choices_of, is_none, name_of
+from schemac.engines.pydantic.modules import Module
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 
 _PLAIN: Mapping[str, Callable[[], ArrowType]] = {
@@ -32,28 +34,11 @@ class UnknownTypeError(Exception):
     """An annotation that lancedb refuses, or whose type is known only when the program runs."""
 
 
-def last_name(node: ast.expr) -> str:
-    """Return the last name of what is called, subscripted or named: `Field` of `pydantic.Field(...)`; empty for none."""
-    if isinstance(node, ast.Call):
-        return last_name(node.func)
-    if isinstance(node, ast.Subscript):
-        return last_name(node.value)
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 class Types:
     """Resolves the annotations of one file."""
 
-    def __init__(
-        self,
-        classes: Mapping[str, ast.ClassDef],
-        constants: Mapping[str, int],
-        fields_of: Callable[[ast.ClassDef], list[ArrowField]],
-    ) -> None:
-        self._classes = classes
-        self._constants = constants
+    def __init__(self, module: Module, fields_of: Callable[[ast.ClassDef], list[ArrowField]]) -> None:
+        self._module = module
         self._fields_of = fields_of
         self._depth = 0
 
@@ -63,7 +48,7 @@ class Types:
         bare = _without_none(annotation)
         if bare is not None:
             return self._type(bare, zone), True
-        is_vector = isinstance(annotation, ast.Call) and last_name(annotation) in _VECTORS
+        is_vector = isinstance(annotation, ast.Call) and name_of(annotation) in _VECTORS
         return self._type(annotation, zone), is_vector and self._is_nullable_vector(annotation)
 
     def _is_nullable_vector(self, call: ast.expr) -> bool:
@@ -82,7 +67,7 @@ class Types:
             self._depth -= 1
 
     def _resolved(self, annotation: ast.expr, zone: str | None) -> ArrowType:
-        name = last_name(annotation)
+        name = name_of(annotation)
         if isinstance(annotation, ast.Call) and name in _VECTORS:
             return self._vector(annotation, name)
         if isinstance(annotation, ast.Subscript) and name in _LISTS:
@@ -90,8 +75,8 @@ class Types:
             item = parts.elts[0] if isinstance(parts, ast.Tuple) and parts.elts else parts
             return pa.list_(self._type(_without_none(_evaluated(item)) or item, zone))
         if isinstance(annotation, ast.Name | ast.Attribute):
-            if name in self._classes:
-                return self._of_class(self._classes[name])
+            if name in self._module.classes:
+                return self._of_class(self._module.classes[name])
             if name == "datetime":
                 return pa.timestamp("us", zone)
             if name in _PLAIN:
@@ -109,19 +94,18 @@ class Types:
             )
         value = pa.float32()
         if written is not None:
-            if last_name(written) not in _VALUES:
+            if name_of(written) not in _VALUES:
                 raise UnknownTypeError(ast.unparse(call))
-            value = getattr(pa, last_name(written))()
+            value = getattr(pa, name_of(written))()
         vector = pa.list_(value, length)
         return pa.list_(vector) if name == "MultiVector" else vector
 
     def _number(self, node: ast.expr | None) -> int | None:
-        if isinstance(node, ast.Constant) and type(node.value) is int:
-            return node.value
-        return self._constants.get(node.id) if isinstance(node, ast.Name) else None
+        found = self._module.values.get(node.id) if isinstance(node, ast.Name) else node
+        return found.value if isinstance(found, ast.Constant) and type(found.value) is int else None
 
     def _of_class(self, node: ast.ClassDef) -> ArrowType:
-        bases = {last_name(base) for base in node.bases}
+        bases = set(self._module.bases(node))
         if bases & _ENUMS:
             return _enumeration(node, bases)
         return pa.struct(self._fields_of(node))
@@ -131,7 +115,7 @@ def _enumeration(node: ast.ClassDef, bases: set[str]) -> ArrowType:
     """Return the type of an enumeration's values, as lancedb has it: a dictionary for texts."""
     values = [statement.value for statement in node.body if isinstance(statement, ast.Assign)]
     sorts = {type(value.value) if isinstance(value, ast.Constant) else None for value in values}
-    if values and None in sorts and all(isinstance(v, ast.Call) and last_name(v) == "auto" for v in values):
+    if values and None in sorts and all(isinstance(v, ast.Call) and name_of(v) == "auto" for v in values):
         sorts = {str} if "StrEnum" in bases else {int}
     if None in sorts:
         raise UnknownTypeError(f"the values of {node.name}, which are known only when the program runs")
@@ -150,7 +134,7 @@ def _evaluated(annotation: ast.expr) -> ast.expr:
             return _evaluated(ast.parse(annotation.value, mode="eval").body)
         except (SyntaxError, ValueError, RecursionError) as error:
             raise UnknownTypeError(repr(annotation.value)) from error
-    if isinstance(annotation, ast.Subscript) and last_name(annotation) == "Annotated":
+    if isinstance(annotation, ast.Subscript) and name_of(annotation) == "Annotated":
         parts = annotation.slice
         return _evaluated(parts.elts[0] if isinstance(parts, ast.Tuple) and parts.elts else parts)
     return annotation
@@ -158,15 +142,6 @@ def _evaluated(annotation: ast.expr) -> ast.expr:
 
 def _without_none(annotation: ast.expr) -> ast.expr | None:
     """Return what an annotation is if it is not None; None where it cannot be None, or may be several things."""
-    options: list[ast.expr] = []
-    if isinstance(annotation, ast.Subscript) and last_name(annotation) == "Optional":
-        return annotation.slice
-    if isinstance(annotation, ast.Subscript) and last_name(annotation) == "Union":
-        options = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else []
-    while isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
-        options = [annotation.right, *options]
-        annotation = annotation.left
-        if not isinstance(annotation, ast.BinOp):
-            options = [annotation, *options]
-    bare = [option for option in options if not (isinstance(option, ast.Constant) and option.value is None)]
-    return bare[0] if len(bare) == 1 and len(options) > 1 else None
+    choices = choices_of(annotation) or []
+    bare = [choice for choice in choices if not is_none(choice)]
+    return bare[0] if len(bare) == 1 and len(choices) > 1 else None
