@@ -2,6 +2,7 @@
 
 Layer: engines.
 Shape: raises UnreadableError with the place inside the document.
+Why by hand: as in `types`; pyiceberg's errors are about the document as a whole.
 Source: the Iceberg table specification, "Appendix C: JSON serialization"; Java and pyiceberg differ in the order of keys
 and in the blanks of `decimal(9, 2)`.
 """

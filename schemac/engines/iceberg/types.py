@@ -3,6 +3,8 @@
 Layer: engines.
 Shape: a tree; every field, element, key and value has an id. `to_json` gives keys in the order in which Iceberg's Java
 writes them.
+Why by hand: pyiceberg 0.12 knows no `variant`, and no `geometry` or `geography` with a reference system, which format 3 has; and an
+artifact of Iceberg belongs to the base install. Where a catalog is open, its schemas are pyiceberg's.
 Source: the Iceberg table specification, "Schemas and Data Types" and "Appendix C: JSON serialization".
 """
 
