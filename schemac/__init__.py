@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from schemac.attributes.arrow import ArrowDefaults as ArrowDefaults
     from schemac.engines.api import *  # noqa: F403 — whatever the engines offer
     from schemac.evolution.changes import Change as Change
+    from schemac.rows.validation.result import UnfitRowsError as UnfitRowsError
+    from schemac.rows.validation.result import Validation as Validation
     from schemac.source.diagnostic import Diagnostic as Diagnostic
     from schemac.source.diagnostic import SchemaError as SchemaError
     from schemac.source.diagnostic import Severity as Severity
-    from schemac.validation.result import UnfitRowsError as UnfitRowsError
-    from schemac.validation.result import Validation as Validation
 else:
     _HOMES = {
         **dict.fromkeys(("build_text", "check_text", "compile_file", "compile_text", "diff"), "schemac.api"),
@@ -40,7 +40,7 @@ else:
         "ArrowDefaults": "schemac.attributes.arrow",
         "Change": "schemac.evolution.changes",
         "Loss": "schemac.artifacts.emission",
-        **dict.fromkeys(("UnfitRowsError", "Validation"), "schemac.validation.result"),
+        **dict.fromkeys(("UnfitRowsError", "Validation"), "schemac.rows.validation.result"),
     }
     # Type checkers take a list for all there is, and could not follow this one.
     __all__ = sorted([*_HOMES, "__version__"])  # noqa: PLE0605 — the names of the engines stand with them

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from schemac.pipeline.reports.progress import State
     from schemac.pipeline.reruns.replay import Replay
     from schemac.pipeline.runner import RunReport
-    from schemac.runs.request import RunRequest
+    from schemac.rows.runs.request import RunRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -141,7 +141,7 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
         from schemac.pipeline.conforming.check import checked_job
         from schemac.pipeline.conforming.load import load_job
         from schemac.pipeline.errors import PipelineError
-        from schemac.runs.request import RunRequest
+        from schemac.rows.runs.request import RunRequest
     except ModuleNotFoundError as error:
         say_missing(error, report)
         return

@@ -11,11 +11,11 @@ from schemac.cli.layout import table, wrapped
 from schemac.cli.output import add_output_arguments, exit_code, show, show_document
 from schemac.cli.pipelines import say_missing
 from schemac.cli.terminal import put, put_rendered
-from schemac.runs.errors import PipelineError
-from schemac.runs.history import CommittedRun
-from schemac.runs.storage import NO_STORAGE, storage_in_use
-from schemac.runs.table_runs import table_runs
-from schemac.runs.tables import Sink, sink_names, sink_of
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.history import CommittedRun
+from schemac.rows.runs.storage import NO_STORAGE, storage_in_use
+from schemac.rows.runs.table_runs import table_runs
+from schemac.rows.runs.tables import Sink, sink_names, sink_of
 from schemac.source.catalogue import INPUT_NOT_FOUND
 from schemac.source.report import Report
 

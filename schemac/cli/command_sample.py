@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     # For start-up time: `--help` needs no Arrow.
     from schemac.artifacts.dataset import CheckedDataset
-    from schemac.samples.files import SampleFormat
-    from schemac.samples.sampler import Datasets
-    from schemac.samples.wrong import WrongRow
+    from schemac.rows.samples.files import SampleFormat
+    from schemac.rows.samples.sampler import Datasets
+    from schemac.rows.samples.wrong import WrongRow
 
 _MOST_SEEDS = 2**63
 _MOST_PATHS = 8
@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _format(options: argparse.Namespace, report: Report) -> "SampleFormat | None":
     """Return the form of the output; None after saying why it cannot be written."""
-    from schemac.samples.files import NDJSON, format_of, sample_formats  # for start-up time, as above
+    from schemac.rows.samples.files import NDJSON, format_of, sample_formats  # for start-up time, as above
     from schemac.source.suggest import closest
 
     known = {one.name: one for one in sample_formats()}
@@ -166,8 +166,8 @@ def _found(options: argparse.Namespace, report: Report) -> "tuple[CheckedDataset
 def _write(
     options: argparse.Namespace, form: "SampleFormat", dataset: "CheckedDataset", others: "Datasets"
 ) -> None:
-    from schemac.samples.files import TextFormat  # for start-up time, as above
-    from schemac.samples.sampler import Sampler
+    from schemac.rows.samples.files import TextFormat  # for start-up time, as above
+    from schemac.rows.samples.sampler import Sampler
 
     sampler = Sampler(dataset, options.rows, options.seed, others)
     if options.output is None:
@@ -186,8 +186,8 @@ def _write_wrong(
     others: "Datasets",
     report: Report,
 ) -> None:
-    from schemac.samples.files import NDJSON, new_file  # for start-up time, as above
-    from schemac.samples.wrong import wrong_rows
+    from schemac.rows.samples.files import NDJSON, new_file  # for start-up time, as above
+    from schemac.rows.samples.wrong import wrong_rows
 
     found = wrong_rows(dataset, options.seed, others)
     held = form.wrong(dataset, found)

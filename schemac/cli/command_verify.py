@@ -82,14 +82,14 @@ def _verify_table(
 
 
 def _is_of_files(path: str) -> bool:
-    from schemac.validation.stored import reader_of  # for start-up time: `--help` needs no Arrow
+    from schemac.rows.validation.stored import reader_of  # for start-up time: `--help` needs no Arrow
 
     return reader_of(path) is not None
 
 
 def _verify_files(options: argparse.Namespace, version: LockedSchemaVersion, report: Report) -> str:
     """Compare files that are no table: their columns by name, and their rows."""
-    from schemac.validation.stored import Comparison, open_rows  # for start-up time, as above
+    from schemac.rows.validation.stored import Comparison, open_rows  # for start-up time, as above
 
     rows = open_rows(options.table, report)
     if rows is not None:

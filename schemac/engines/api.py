@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from schemac.engines.lance._generated.lance.file_pb2 import Schema as LanceSchema
     from schemac.importers.importer import Imported
-    from schemac.validation.result import Validation
+    from schemac.rows.validation.result import Validation
 
 __all__ = [
     "Dataset",
@@ -96,8 +96,8 @@ class Dataset(CheckedDataset):
         Raises SchemaError if the table cannot be judged at all, such as one without a column of the schema.
         """
         # Imported here for start-up time: rows are for those who have some.
-        from schemac.judging.settings import Unexpected
-        from schemac.validation.validating import Rules, validated
+        from schemac.rows.judging.settings import Unexpected
+        from schemac.rows.validation.validating import Rules, validated
 
         return validated(self, table, Rules(references or {}, keys, Unexpected(unexpected), timezone))
 
@@ -112,7 +112,7 @@ class Dataset(CheckedDataset):
         """
         if n < 1:
             raise ValueError(f"n is {n}; ask for at least one row")
-        from schemac.samples.sampler import sampled  # for start-up time, as above
+        from schemac.rows.samples.sampler import sampled  # for start-up time, as above
 
         return sampled(self, n, seed, references or {})
 

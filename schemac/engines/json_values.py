@@ -2,7 +2,7 @@
 
 Layer: engines, below their folders. For engines whose artifacts describe records of JSON.
 Shape: the expressions have no anchors, and only what ECMA-262, Python, Java and RE2 have in common: no lookaround, no `\\d`.
-Source: the values that a pipeline takes (`schemac/judging`); `tests/engines/json_records.py` has its verdicts.
+Source: the values that a pipeline takes (`schemac/rows/judging`); `tests/engines/json_records.py` has its verdicts.
 """
 
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Rooms: `library`, `stream` and `runner` put them together; CONTRIBUTING has a table of them in the order of their imports.
-Shape: the way of a record to the table. What fits, and why the rest does not, `schemac.judging` alone says; Spark carries batches to it.
+Shape: the way of a record to the table. What fits, and why the rest does not, `schemac.rows.judging` alone says; Spark carries batches to it.
 
       a piece of a file (`pieces`, `cutting`),      a row of a frame, of Lance, of any Spark format; what Spark
       where nothing but its text is needed          computes beside a record: expressions, cells of CSV, folders

@@ -6,7 +6,7 @@ Shape: `PipelineError` is the one exception class, as Python programs import it;
 
 from collections.abc import Iterable
 
-from schemac.runs.errors import PipelineError
+from schemac.rows.runs.errors import PipelineError
 from schemac.source.suggest import closest
 
 __all__ = ["PipelineError", "did_you_mean"]

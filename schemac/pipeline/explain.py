@@ -16,11 +16,6 @@ from pyspark.sql import SparkSession
 
 from schemac.arrow.constrained import Constrained, constraints_of
 from schemac.constraints.constraint import Constraint
-from schemac.judging.description import NUMBERS, TEXTS, Outcome, outcomes, tokens_of, told
-from schemac.judging.parts import Context, cell_reader, json_reader
-from schemac.judging.scalars import clock_of
-from schemac.judging.shapes import is_scalar, storage_type
-from schemac.judging.tokens import parse
 from schemac.pipeline.batch_reading.record_task import FieldInput
 from schemac.pipeline.conforming.given import with_given
 from schemac.pipeline.conforming.projection import Validation
@@ -33,6 +28,11 @@ from schemac.pipeline.spark.registration import active
 from schemac.pipeline.spark.value_columns import spark_type
 from schemac.pipeline.values import inputs
 from schemac.pipeline.values.clocks import with_zones, zone_of
+from schemac.rows.judging.description import NUMBERS, TEXTS, Outcome, outcomes, tokens_of, told
+from schemac.rows.judging.parts import Context, cell_reader, json_reader
+from schemac.rows.judging.scalars import clock_of
+from schemac.rows.judging.shapes import is_scalar, storage_type
+from schemac.rows.judging.tokens import parse
 from schemac.source.catalogue import BACKFILL_SETTING, UNKNOWN_FIELD
 from schemac.source.pages import rule_pages
 

@@ -25,12 +25,12 @@ from schemac.pipeline.writing.file_systems import local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recovered
 from schemac.pipeline.writing.sink_report import SinkReport
 from schemac.pipeline.writing.written_report import report_of
-from schemac.runs.identity import RunIdentity
-from schemac.runs.locations import is_local, local_path
-from schemac.runs.request import RunRequest
-from schemac.runs.staging import kept_alive
-from schemac.runs.storage import storage_in_use
-from schemac.runs.tables import TableForm, sink_of
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.locations import is_local, local_path
+from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.staging import kept_alive
+from schemac.rows.runs.storage import storage_in_use
+from schemac.rows.runs.tables import TableForm, sink_of
 
 
 def run_into_format(

@@ -27,9 +27,9 @@ from schemac.pipeline.runner import Opened, RunReport
 from schemac.pipeline.spark.columns import ERRORS, ROW_ID
 from schemac.pipeline.spark.sqltext import name
 from schemac.pipeline.stream import run_or_stream as run_job
-from schemac.runs.identity import random_id
-from schemac.runs.request import RunRequest
-from schemac.runs.tables import SINK, TableForm
+from schemac.rows.runs.identity import random_id
+from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.tables import SINK, TableForm
 from schemac.source.catalogue import JOIN, PIPELINE_FILE, STREAMING_FRAME
 from schemac.source.diagnostic import SchemaError
 from schemac.source.report import Report

@@ -31,11 +31,11 @@ from schemac.pipeline.writing.engine_write import write_to_engine
 from schemac.pipeline.writing.sink_report import SinkReport
 from schemac.pipeline.writing.table_sink import register_engine
 from schemac.pipeline.writing.written_report import report_of
-from schemac.runs.identity import RunIdentity, random_id
-from schemac.runs.locations import is_local, local_path
-from schemac.runs.request import RunRequest
-from schemac.runs.staging import kept_alive
-from schemac.runs.tables import Sink, TableForm, sink_engine, sink_of
+from schemac.rows.runs.identity import RunIdentity, random_id
+from schemac.rows.runs.locations import is_local, local_path
+from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.staging import kept_alive
+from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
 
 __all__ = ["Opened", "RunReport", "run", "untold"]
 

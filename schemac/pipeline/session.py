@@ -32,10 +32,10 @@ from schemac.pipeline.spark.registration import active
 from schemac.pipeline.spark.spark_home import with_links_as_home
 from schemac.pipeline.writing.table_sink import register_engine
 from schemac.pipeline.writing.workspace import folder_of_process
-from schemac.runs.errors import PipelineError
-from schemac.runs.identity import RunIdentity
-from schemac.runs.storage import storage_in_use
-from schemac.runs.tables import sink_names
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.storage import storage_in_use
+from schemac.rows.runs.tables import sink_names
 
 LOCAL, CONNECT = "local[*]", "sc://"
 STATIC_SETTINGS = {

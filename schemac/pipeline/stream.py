@@ -37,10 +37,10 @@ from schemac.pipeline.reruns.replay import Replay, check_replay
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
 from schemac.pipeline.spark.failures import NOTHING, sparks_errors_told
-from schemac.runs.identity import RunIdentity, random_id
-from schemac.runs.request import RunRequest
-from schemac.runs.storage import storage_in_use
-from schemac.runs.tables import TableForm, source_names
+from schemac.rows.runs.identity import RunIdentity, random_id
+from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.storage import storage_in_use
+from schemac.rows.runs.tables import TableForm, source_names
 from schemac.source.catalogue import UNREADABLE_INPUT
 
 FILE_SCHEMA = "path string, modificationTime timestamp, length bigint, content binary"

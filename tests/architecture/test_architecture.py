@@ -142,13 +142,13 @@ def test_import_in_no_circle() -> None:
 
 DICTIONARIES = {
     "source/json_object.py": "Json, an object of a document",
-    "judging/judge.py": "values by the names of fields",
-    "judging/parts.py": "the same, of structs",
-    "judging/tokens.py": "objects of a record, by the keys of its source",
+    "rows/judging/judge.py": "values by the names of fields",
+    "rows/judging/parts.py": "the same, of structs",
+    "rows/judging/tokens.py": "objects of a record, by the keys of its source",
     "logical/model.py": "ExtraAttributes, whose keys are the author's",
     "engines/api.py": "documents that Python programs are given or give",
     "engines/lance/tables/steps.py": "IndexParameters, keyword arguments of Lance",
-    "validation/judged.py": "values by the names of fields",
+    "rows/validation/judged.py": "values by the names of fields",
     "syntax/reading.py": "what an author wrote, before it is known to be anything",
     "syntax/record.py": "the same, and values of records by the names of their properties",
     "manifest/pydantic_models.py": "arguments of pydantic's `create_model`",

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from schemac.cli.main import main
-from schemac.runs.file_records import LEDGER, FileRecord
-from schemac.runs.history import ROWS
-from schemac.runs.identity import RunIdentity
+from schemac.rows.runs.file_records import LEDGER, FileRecord
+from schemac.rows.runs.history import ROWS
+from schemac.rows.runs.identity import RunIdentity
 
 SOURCES: dict[str, list[tuple[str, list[str]]]] = {
     "none": [],

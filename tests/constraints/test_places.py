@@ -22,10 +22,10 @@ from schemac.attributes.family import Family
 from schemac.checks.constraints import _forbids
 from schemac.constraints.rows import RowConstraints
 from schemac.constraints.survey import survey
-from schemac.judging.tokens import parse
 from schemac.registry.installed import engines
-from schemac.samples.written import json_lines
-from schemac.samples.wrong import record_text
+from schemac.rows.judging.tokens import parse
+from schemac.rows.samples.written import json_lines
+from schemac.rows.samples.wrong import record_text
 from tests.constraints.cases import Case, arrow_of, cases, dataset_of, values_of
 from tests.engines.exact_json import exact
 from tests.engines.jsonschema.test_artifact import validator

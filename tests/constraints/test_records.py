@@ -24,10 +24,10 @@ from schemac.cli.main import main
 from schemac.constraints.registry import CONSTRAINTS
 from schemac.constraints.values import shown
 from schemac.engines.jsonschema.words import dump
-from schemac.judging.arrays import plain_array, plain_type
-from schemac.judging.judge import Judge
 from schemac.kinds.units import PER_SECOND
 from schemac.logical.model import LogicalType
+from schemac.rows.judging.arrays import plain_array, plain_type
+from schemac.rows.judging.judge import Judge
 from tests.constraints.cases import (
     COMPARED,
     CONDITIONS,

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 import schemac
-from schemac.judging.arrays import plain_type
+from schemac.rows.judging.arrays import plain_type
 from tests.engines.exact_json import exact, takes, validator_of
 from tests.engines.pydantic.test_artifact import model, rule_of
 from tests.judging import value_corpus as corpus

@@ -12,8 +12,8 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 import schemac
-from schemac.judging.judge import Judge
-from schemac.judging.settings import Coerce, Settings, Unexpected
+from schemac.rows.judging.judge import Judge
+from schemac.rows.judging.settings import Coerce, Settings, Unexpected
 
 FIELDS = pa.schema([
     pa.field("int", pa.int64()), pa.field("text", pa.string()), pa.field("bytes", pa.binary()), pa.field("json", pa.json_()), pa.field("float", pa.float64()),

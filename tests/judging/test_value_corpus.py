@@ -8,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.judging.clocks import with_zones
-from schemac.judging.settings import Settings
-from schemac.judging.typed_values import UnreadableTypeError
-from schemac.validation.judged import JudgedBatch, TypedColumn
-from schemac.validation.sources import Batches
+from schemac.rows.judging.clocks import with_zones
+from schemac.rows.judging.settings import Settings
+from schemac.rows.judging.typed_values import UnreadableTypeError
+from schemac.rows.validation.judged import JudgedBatch, TypedColumn
+from schemac.rows.validation.sources import Batches
 from tests.engines.json_records import COLUMNS
 from tests.judging import value_corpus as corpus
 

@@ -14,11 +14,11 @@ from typing import Any
 import pyarrow as pa
 
 import schemac
-from schemac.judging.arrays import plain_array
-from schemac.judging.exact_types import to_field
-from schemac.judging.judge import Judge
-from schemac.judging.settings import Coerce, Origin, Settings
-from schemac.validation.result import Validation
+from schemac.rows.judging.arrays import plain_array
+from schemac.rows.judging.exact_types import to_field
+from schemac.rows.judging.judge import Judge
+from schemac.rows.judging.settings import Coerce, Origin, Settings
+from schemac.rows.validation.result import Validation
 from tests.engines.json_records import COLUMNS
 
 FOLDER = Path(__file__).parent / "corpus"

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import schemac
-from schemac.judging.judge import Judge
+from schemac.rows.judging.judge import Judge
 from tests.conformance.boundaries import DAY, EPOCH, PER_SECOND, YEARS, Bounded, all_types
 from tests.conformance.manifest_types import member
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from schemac.judging.judge import Judge
-from schemac.judging.scalars import scalar_of
-from schemac.judging.tokens import Number
+from schemac.rows.judging.judge import Judge
+from schemac.rows.judging.scalars import scalar_of
+from schemac.rows.judging.tokens import Number
 
 TYPES = (pa.float16(), pa.float32(), pa.float64())
 

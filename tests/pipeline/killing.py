@@ -28,12 +28,12 @@ from schemac.pipeline.reruns.repeats import settle
 from schemac.pipeline.spark.columns import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
-from schemac.runs.errors import PipelineError
-from schemac.runs.identity import RunIdentity
-from schemac.runs.locations import is_local
-from schemac.runs.processes import this_process
-from schemac.runs.storage import NO_STORAGE
-from schemac.runs.tables import sink_of, source_of
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.locations import is_local
+from schemac.rows.runs.processes import this_process
+from schemac.rows.runs.storage import NO_STORAGE
+from schemac.rows.runs.tables import sink_of, source_of
 
 SCHEMA = pa.schema([pa.field("id", pa.int64(), False), pa.field("s", pa.string())])
 STEPS: tuple[tuple[Any, str], ...] = (

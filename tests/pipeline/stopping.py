@@ -19,8 +19,8 @@ from schemac.pipeline.reports.progress import Notes
 from schemac.pipeline.writing.file_runs import FileRuns
 from schemac.pipeline.writing.file_systems import LocalFiles
 from schemac.registry.installed import engines
-from schemac.runs.columns import COLUMN_SINK, ColumnSink
-from schemac.runs.tables import SINK, Sink
+from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink
+from schemac.rows.runs.tables import SINK, Sink
 
 FOLDER = "STOPPING_FOLDER"
 """Also tells the processes of such a program from all others."""

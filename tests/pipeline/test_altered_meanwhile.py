@@ -11,11 +11,11 @@ import pytest
 
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written
-from schemac.runs.errors import PipelineError
-from schemac.runs.identity import RunIdentity
-from schemac.runs.processes import this_process
-from schemac.runs.storage import NO_STORAGE
-from schemac.runs.tables import sink_of
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.processes import this_process
+from schemac.rows.runs.storage import NO_STORAGE
+from schemac.rows.runs.tables import sink_of
 from schemac.source.catalogue import CONCURRENT_RUN, SCHEMA_MISMATCH
 from tests.pipeline.killing import SCHEMA, batch
 

@@ -21,8 +21,8 @@ from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.reruns.replay import Replay
 from schemac.pipeline.runner import RunReport
 from schemac.pipeline.stream import run_or_stream
-from schemac.runs import staging
-from schemac.runs.request import RunRequest
+from schemac.rows.runs import staging
+from schemac.rows.runs.request import RunRequest
 from schemac.source.catalogue import (
     BACKFILL_SETTING,
     CONFLICTING_ORIGIN,

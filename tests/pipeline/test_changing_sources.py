@@ -18,9 +18,9 @@ from schemac.pipeline.runner import run
 from schemac.pipeline.writing import engine_write
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
-from schemac.runs.errors import PipelineError
-from schemac.runs.identity import RunIdentity
-from schemac.runs.processes import this_process
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.processes import this_process
 from schemac.source.catalogue import CHANGED_INPUT
 from tests.pipeline.killing import SCHEMA, batch
 

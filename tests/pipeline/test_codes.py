@@ -112,7 +112,7 @@ def test_give_a_page_to_each_rule() -> None:
         if place == "" and not outcome.startswith(("=", "[", ".", ";"))
     }
     assert found <= set(RULES)
-    for path in [p for room in ("pipeline", "judging") for p in (ROOT / "schemac" / room).rglob("*.py")]:
+    for path in [p for room in ("pipeline", "rows/judging") for p in (ROOT / "schemac" / room).rglob("*.py")]:
         text = path.read_text(encoding="utf-8")
         found |= set(RULES) & set(re.findall(r"\"([a-z][a-z-]+)\"", text))
         found |= set(re.findall(r"""^[A-Z_]+ = "(zone[a-z-]*): """, text, re.MULTILINE))

@@ -31,10 +31,10 @@ from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.stream import run_or_stream
 from schemac.pipeline.writing.batches import to_schema
-from schemac.runs.identity import RunIdentity
-from schemac.runs.request import RunRequest
-from schemac.runs.storage import NO_STORAGE
-from schemac.runs.tables import TableForm, sink_of
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.storage import NO_STORAGE
+from schemac.rows.runs.tables import TableForm, sink_of
 from schemac.source.catalogue import (
     CONNECTOR,
     TABLE_EXISTS,
@@ -306,9 +306,9 @@ def test_a_connector_names_the_format() -> None:
 KILLED = """
 import os, signal, sys
 import lance, pyarrow as pa
-from schemac.runs.identity import RunIdentity
-from schemac.runs.storage import NO_STORAGE
-from schemac.runs.tables import TableForm, sink_of
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.storage import NO_STORAGE
+from schemac.rows.runs.tables import TableForm, sink_of
 
 path, mode = sys.argv[1:]
 sink, schema = sink_of("lance"), pa.schema([("id", pa.int64())])

@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from schemac.cli.main import main
 from schemac.pipeline.reruns.history import runs_of
-from schemac.runs.tables import Sink
+from schemac.rows.runs.tables import Sink
 from tests.java import JAVA_OF_SHORT_RUNS
 from tests.pipeline import stopping
 from tests.pipeline.cluster import Cluster, cluster

@@ -20,13 +20,13 @@ from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
 from schemac.pipeline.writing import file_runs
 from schemac.pipeline.writing.file_runs import ROWS, FileRuns, Staged
 from schemac.pipeline.writing.file_systems import LocalFiles
-from schemac.runs import staging
-from schemac.runs.history import ROWS as ROWS_WRITTEN
-from schemac.runs.identity import RunIdentity
-from schemac.runs.locations import seen_from
-from schemac.runs.processes import this_process
-from schemac.runs.storage import NO_STORAGE
-from schemac.runs.tables import TableForm, sink_of
+from schemac.rows.runs import staging
+from schemac.rows.runs.history import ROWS as ROWS_WRITTEN
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.locations import seen_from
+from schemac.rows.runs.processes import this_process
+from schemac.rows.runs.storage import NO_STORAGE
+from schemac.rows.runs.tables import TableForm, sink_of
 from schemac.source.catalogue import CONCURRENT_RUN, UNREADABLE_TABLE
 
 MODES = ("create", "append", "overwrite")

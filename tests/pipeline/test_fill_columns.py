@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 import schemac
 from schemac.pipeline import Job, PipelineError, RunReport, fill_columns, run
-from schemac.runs import staging
+from schemac.rows.runs import staging
 from schemac.source.catalogue import JOIN, SOURCE_TYPE_MISMATCH, UNFIT_VALUES, UNKNOWN_FIELD
 from schemac.source.diagnostic import Code
 

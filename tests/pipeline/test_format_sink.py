@@ -17,7 +17,7 @@ from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.writing.file_runs import STAGING, FileRuns
 from schemac.pipeline.writing.file_systems import LocalFiles
-from schemac.runs.request import RunRequest
+from schemac.rows.runs.request import RunRequest
 from schemac.source.catalogue import (
     CONCURRENT_RUN,
     EMPTIED_TABLE,
@@ -239,13 +239,13 @@ def test_what_a_killed_run_left_is_taken_back(
                 options={"maxRecordsPerFile": 1},
             )
     assert left(tmp_path), "what it left lies there until the next run"
-    monkeypatch.setattr("schemac.runs.staging.COMMITTED_WITHIN_SECONDS", 1.0)
+    monkeypatch.setattr("schemac.rows.runs.staging.COMMITTED_WITHIN_SECONDS", 1.0)
     if moment != "committed":
         with pytest.raises(PipelineError) as caught:
             go(spark, tmp_path, records, "parquet", request=RunRequest("b"), mode=mode)
         assert caught.value.code is CONCURRENT_RUN, "its process is alive: it is this one"
     monkeypatch.setattr("schemac.pipeline.writing.file_runs.is_gone", lambda process: True)
-    monkeypatch.setattr("schemac.runs.staging.is_gone", lambda process: True)
+    monkeypatch.setattr("schemac.rows.runs.staging.is_gone", lambda process: True)
     told = go(spark, tmp_path, records, "parquet", request=RunRequest("b"), mode=mode)
     assert told.is_repeat is (moment == "committed")
     kept = (1, 1) if mode == "append" else (0, 1) if mode == "overwrite" else (0, 0)

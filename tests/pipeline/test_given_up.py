@@ -21,9 +21,9 @@ from schemac.pipeline.spark.failures import told
 from schemac.pipeline.writing import engine_write
 from schemac.pipeline.writing.format_sink import FormatTarget
 from schemac.pipeline.writing.table_sink import TableWriter
-from schemac.runs import staging
-from schemac.runs.storage import NO_STORAGE
-from schemac.runs.tables import Place, Sink, sink_of
+from schemac.rows.runs import staging
+from schemac.rows.runs.storage import NO_STORAGE
+from schemac.rows.runs.tables import Place, Sink, sink_of
 from tests.pipeline.killing import batch
 from tests.pipeline.test_altered_meanwhile import begun, write
 

@@ -21,8 +21,8 @@ from schemac.pipeline.reruns.incremental import (
     properties,
     state_of,
 )
-from schemac.runs.history import CommittedRun
-from schemac.runs.identity import RunIdentity
+from schemac.rows.runs.history import CommittedRun
+from schemac.rows.runs.identity import RunIdentity
 from schemac.source.catalogue import CHANGED_FILE, LOST_HISTORY
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

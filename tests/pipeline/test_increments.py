@@ -23,7 +23,7 @@ from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.reruns.incremental import FILES, STATE, State, state_of
 from schemac.pipeline.runner import RunReport, run
 from schemac.pipeline.stream import run_or_stream, run_stream, summary
-from schemac.runs.request import RunRequest
+from schemac.rows.runs.request import RunRequest
 from schemac.source.catalogue import CHANGED_FILE, CHANGED_INPUT, LOST_HISTORY
 from tests.pipeline.conftest import rows_of
 

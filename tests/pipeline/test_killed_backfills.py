@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.library import run
 from schemac.pipeline.reruns.history import runs_of
-from schemac.runs import staging
+from schemac.rows.runs import staging
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 

@@ -24,10 +24,10 @@ from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.writing import workspace
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
-from schemac.runs import staging
-from schemac.runs.identity import RunIdentity
-from schemac.runs.processes import this_process
-from schemac.runs.storage import NO_STORAGE
+from schemac.rows.runs import staging
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.processes import this_process
+from schemac.rows.runs.storage import NO_STORAGE
 from schemac.source.catalogue import ABANDONED_RUN
 from tests.pipeline.killing import SCHEMA, batch, write
 

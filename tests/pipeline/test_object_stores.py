@@ -18,12 +18,12 @@ from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter, Written
 from schemac.registry.installed import engine
-from schemac.runs.columns import ADDRESSES, COLUMN_SINK
-from schemac.runs.errors import PipelineError
-from schemac.runs.identity import RunIdentity
-from schemac.runs.processes import this_process
-from schemac.runs.storage import Storage
-from schemac.runs.tables import TableForm, sink_of
+from schemac.rows.runs.columns import ADDRESSES, COLUMN_SINK
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.processes import this_process
+from schemac.rows.runs.storage import Storage
+from schemac.rows.runs.tables import TableForm, sink_of
 from schemac.source.catalogue import CONCURRENT_RUN, UNREADABLE_TABLE
 from tests.pipeline.killing import SCHEMA, batch
 from tests.pipeline.s3_store import HAS_STORE, KEY, REASON, SECRET, Door, Store, door, store

@@ -17,8 +17,8 @@ from ruamel.yaml import YAML
 
 from schemac.engines.lance.storage import options_for
 from schemac.pipeline.spark.java import java_home
-from schemac.runs.file_records import records_in
-from schemac.runs.storage import Storage
+from schemac.rows.runs.file_records import records_in
+from schemac.rows.runs.storage import Storage
 from tests.pipeline.s3_store import HAS_STORE, KEY, REASON, SECRET, Store, door, store
 
 JARS = Path(os.environ.get("SCHEMAC_HADOOP_JARS") or Path(__file__).parents[2] / ".venv-where" / "jars")

@@ -17,7 +17,7 @@ from schemac.pipeline.reading.csv_grammar import Dialect
 from schemac.pipeline.reading.csv_records import read_csv
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.runner import RunReport, run
-from schemac.runs.request import RunRequest
+from schemac.rows.runs.request import RunRequest
 from tests.pipeline.conftest import rows_of
 from tests.pipeline.odd_records import csv_records, json_record, odd_csv_files, odd_json_lines
 

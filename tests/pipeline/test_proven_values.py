@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from schemac.judging.arrays import plain_array, plain_type
-from schemac.judging.exact_types import to_field
-from schemac.judging.judge import Judge
 from schemac.pipeline.batch_reading.sieve import sieve_of
 from schemac.pipeline.reading.source import Records
+from schemac.rows.judging.arrays import plain_array, plain_type
+from schemac.rows.judging.exact_types import to_field
+from schemac.rows.judging.judge import Judge
 from tests.pipeline.sieved import job_of
 from tests.pipeline.test_batch_records import SCHEMA, lines_of, shown
 

@@ -11,7 +11,7 @@ from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.spark.columns import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
-from schemac.runs.storage import NO_STORAGE
+from schemac.rows.runs.storage import NO_STORAGE
 from tests.pipeline.killing import SCHEMA, replay
 from tests.pipeline.test_killed_runs import Killer, files_of, killer, named
 

@@ -28,7 +28,7 @@ from schemac.pipeline.reports.progress import Step
 from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.reruns.history import CommittedRun
 from schemac.pipeline.runner import RunReport
-from schemac.runs.identity import RunIdentity
+from schemac.rows.runs.identity import RunIdentity
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 from schemac.source.diagnostic import Diagnostic
 

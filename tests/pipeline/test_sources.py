@@ -16,7 +16,7 @@ from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.declaration.source_options import FORMS, option_mistakes
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.runner import RunReport, run
-from schemac.runs.request import RunRequest
+from schemac.rows.runs.request import RunRequest
 from schemac.source.catalogue import EMPTIED_TABLE, SOURCE_TYPE_MISMATCH
 from tests.pipeline.conftest import rows_of
 

@@ -40,10 +40,10 @@ def loaded_by(module: str) -> set[str]:
 @pytest.mark.parametrize(
     ("module", "unwanted"),
     [
-        ("schemac.pipeline.reading.cutting", ("pydantic", "ruamel", "schemac.judging")),
+        ("schemac.pipeline.reading.cutting", ("pydantic", "ruamel", "schemac.rows.judging")),
         (
             "schemac.pipeline.writing.table_sink",
-            ("ruamel", "schemac.pipeline.conforming", "schemac.judging.judge"),
+            ("ruamel", "schemac.pipeline.conforming", "schemac.rows.judging.judge"),
         ),
     ],
 )

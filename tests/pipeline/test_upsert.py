@@ -16,8 +16,8 @@ from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.spark.columns import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
-from schemac.runs.errors import PipelineError
-from schemac.runs.merges import Merge
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.merges import Merge
 from schemac.source.catalogue import CONCURRENT_RUN, KEY_EXISTS
 
 SCHEMA = pa.schema(

@@ -28,7 +28,7 @@ from schemac.pipeline.runner import run
 from schemac.pipeline.spark.failures import not_started, told
 from schemac.pipeline.spark.masters import check_master
 from schemac.pipeline.writing.table_sink import _counted
-from schemac.runs import staging
+from schemac.rows.runs import staging
 from schemac.source.catalogue import SOURCE_TYPE_MISMATCH, UNREADABLE_INPUT
 from schemac.source.diagnostic import Code
 

@@ -11,10 +11,10 @@ import pytest
 from schemac.cli.main import main
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reruns.repeats import Identified, identify
-from schemac.runs.errors import PipelineError
-from schemac.runs.processes import this_process
-from schemac.runs.request import RunRequest
-from schemac.runs.tables import TableForm, sink_of
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.processes import this_process
+from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.tables import TableForm, sink_of
 from schemac.source.catalogue import INVALID_RUN
 from tests.pipeline.killing import SCHEMA, attempt
 

@@ -16,15 +16,15 @@ import schemac
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.attributes.family import Family
 from schemac.constraints.registry import CONSTRAINTS
-from schemac.judging.exact_types import to_batches
-from schemac.judging.judge import Judge
-from schemac.judging.layouts import laid_out
-from schemac.judging.typed_texts import raw_values
-from schemac.samples.patterns import piece_of
-from schemac.samples.sampler import Sampler
-from schemac.samples.written import csv_lines, json_lines
-from schemac.samples.wrong import WrongRows, rule_of, wrong_rows
-from schemac.samples.wrong_forms import in_cells, in_columns
+from schemac.rows.judging.exact_types import to_batches
+from schemac.rows.judging.judge import Judge
+from schemac.rows.judging.layouts import laid_out
+from schemac.rows.judging.typed_texts import raw_values
+from schemac.rows.samples.patterns import piece_of
+from schemac.rows.samples.sampler import Sampler
+from schemac.rows.samples.written import csv_lines, json_lines
+from schemac.rows.samples.wrong import WrongRows, rule_of, wrong_rows
+from schemac.rows.samples.wrong_forms import in_cells, in_columns
 from tests.conformance.manifest_types import POSITIONS
 from tests.constraints.cases import PATTERNS, cases, dataset_of
 from tests.engines import crossing

@@ -92,10 +92,10 @@ def run_lance(path: str, dataset: schemac.Dataset, rows: list[Tree]) -> None:
     from datetime import UTC, datetime
 
     from schemac.engines.lance.runs.sink import SINK
-    from schemac.runs.identity import RunIdentity
-    from schemac.runs.modes import Mode
-    from schemac.runs.processes import this_process
-    from schemac.runs.storage import NO_STORAGE
+    from schemac.rows.runs.identity import RunIdentity
+    from schemac.rows.runs.modes import Mode
+    from schemac.rows.runs.processes import this_process
+    from schemac.rows.runs.storage import NO_STORAGE
 
     found = dataset._compilation
     form = SINK.form(found.lowered, found.numbers, dataset.schema.extra)

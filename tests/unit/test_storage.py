@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from schemac.engines.lance.storage import options_for
 from schemac.pipeline.declaration.job import Job
-from schemac.runs.errors import PipelineError
-from schemac.runs.storage import Storage, hadoop_address, is_secret, table_address
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.storage import Storage, hadoop_address, is_secret, table_address
 from schemac.source.catalogue import STORAGE_SETTING
 
 SECRET = "wJalrXUt-nobody-may-print"

@@ -5,7 +5,7 @@ import pytest
 
 import schemac
 from schemac.engines.jsonschema.words import dump
-from schemac.judging.shapes import opened
+from schemac.rows.judging.shapes import opened
 from tests.conformance.arrow_values import table as table_of
 from tests.conformance.manifest_types import POSITIONS
 from tests.engines import crossing

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.storage import options_for
-from schemac.runs.errors import PipelineError
-from schemac.runs.locations import is_local, local_path
-from schemac.runs.storage import Storage
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.locations import is_local, local_path
+from schemac.rows.runs.storage import Storage
 from schemac.source.catalogue import UNREADABLE_TABLE
 
 

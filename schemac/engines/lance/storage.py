@@ -4,7 +4,7 @@ Layer: engines.
 Source: the options of the crate object_store, which Lance passes on.
 """
 
-from schemac.runs.storage import NO_STORAGE, Storage
+from schemac.rows.runs.storage import NO_STORAGE, Storage
 
 NAMES = {
     "endpoint": "aws_endpoint",

@@ -30,8 +30,8 @@ from schemac.pipeline.spark.registration import register
 from schemac.pipeline.spark.sqltext import name
 from schemac.pipeline.values.inputs import parse_steps
 from schemac.pipeline.values.python_functions import Computed, PythonFunction, type_of
-from schemac.runs.plain_types import plain_field
-from schemac.runs.tables import sink_engine, source_of
+from schemac.rows.runs.plain_types import plain_field
+from schemac.rows.runs.tables import sink_engine, source_of
 from schemac.source.catalogue import PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN
 
 FIRST_ROWS = 64

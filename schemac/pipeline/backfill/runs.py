@@ -35,13 +35,13 @@ from schemac.pipeline.runner import untold
 from schemac.pipeline.session import on_spark
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.writing.workspace import temporary_folder
-from schemac.runs.columns import COLUMN_SINK, ColumnSink, Filling, Look
-from schemac.runs.history import COLUMNS, QUARANTINED, ROWS
-from schemac.runs.identity import RunIdentity, random_id
-from schemac.runs.locations import is_local, local_path
-from schemac.runs.request import RunRequest
-from schemac.runs.staging import kept_alive
-from schemac.runs.tables import Sink, TableForm, sink_of
+from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, Filling, Look
+from schemac.rows.runs.history import COLUMNS, QUARANTINED, ROWS
+from schemac.rows.runs.identity import RunIdentity, random_id
+from schemac.rows.runs.locations import is_local, local_path
+from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.staging import kept_alive
+from schemac.rows.runs.tables import Sink, TableForm, sink_of
 from schemac.source.catalogue import (
     BACKFILL_SETTING,
     CHANGED_INPUT,

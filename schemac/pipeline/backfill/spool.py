@@ -16,12 +16,12 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemac.judging.exact_types import to_field
-from schemac.judging.layouts import laid_out
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.columns import ROW_ID
 from schemac.pipeline.writing.workspace import temporary_folder
-from schemac.runs.plain_types import nullable_type, plain_field
+from schemac.rows.judging.exact_types import to_field
+from schemac.rows.judging.layouts import laid_out
+from schemac.rows.runs.plain_types import nullable_type, plain_field
 from schemac.source.catalogue import DUPLICATE_COLUMN, SOURCE_TYPE_MISMATCH
 
 

@@ -22,7 +22,7 @@ from schemac.pipeline.spark.columns import ADDRESS, ERRORS, RAW
 from schemac.pipeline.writing.batches import to_schema
 from schemac.pipeline.writing.quarantine_buffer import counted
 from schemac.registry.installed import engine
-from schemac.runs.columns import COLUMN_SINK, ColumnSink, Filling
+from schemac.rows.runs.columns import COLUMN_SINK, ColumnSink, Filling
 
 IN_PART = 32
 """Bits of an address that count the rows of a part; those above them are its number."""

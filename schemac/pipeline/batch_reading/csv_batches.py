@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pv
 
-from schemac.judging.scalars import Token
 from schemac.pipeline.batch_reading.parts import Leaf, required
 from schemac.pipeline.batch_reading.placing import Piece, in_portions, placed
+from schemac.rows.judging.scalars import Token
 
 NO_TEXT = r"\x00-\x1f"
 """Characters that no cell has which is read here, such as line breaks."""

@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 
 from schemac.attributes.attribute import Role
 from schemac.attributes.zones import is_utc
-from schemac.judging.clocks import zone_of
-from schemac.judging.forms import FLOAT16_OVERFLOW, FLOAT32_LARGEST, LARGEST_BFLOAT16
-from schemac.judging.scalars import Token
-from schemac.judging.shapes import extension_name, role_of, storage_type
 from schemac.kinds.units import FRACTION_DIGITS
+from schemac.rows.judging.clocks import zone_of
+from schemac.rows.judging.forms import FLOAT16_OVERFLOW, FLOAT32_LARGEST, LARGEST_BFLOAT16
+from schemac.rows.judging.scalars import Token
+from schemac.rows.judging.shapes import extension_name, role_of, storage_type
 
 INTEGER = "-?(?:0|[1-9][0-9]{0,17})"
 NUMBER = r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?"

@@ -11,9 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.judging.scalars import Token
 from schemac.pipeline.batch_reading.forms import NUMBER, Form
 from schemac.pipeline.batch_reading.parts import Items, Leaf, Members, Part
+from schemac.rows.judging.scalars import Token
 
 MOST_LEARNED_KEYS, MOST_LEARNED_LEVELS = 200, 16
 """A record with more is read one by one."""

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from schemac.judging.scalars import Token
 from schemac.pipeline.batch_reading.forms import Form, either
+from schemac.rows.judging.scalars import Token
 
 BLANK = " *"
 HEX = "[0-9a-fA-F]"

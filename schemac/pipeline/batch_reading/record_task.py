@@ -16,22 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.arrow.constrained import SchemaConstraints, constraints_of
-from schemac.judging.arrays import plain_type
-from schemac.judging.clocks import zone_of
-from schemac.judging.exact_types import to_field
-from schemac.judging.forms import LONGEST_VALUE
-from schemac.judging.judge import Judge, value_at
-from schemac.judging.layouts import laid_out
-from schemac.judging.loose import loose_array, loose_type
-from schemac.judging.parts import Context, Reader, Reason, Run, absent_reader, json_reader
-from schemac.judging.proofs import proof_of
-from schemac.judging.record_paths import Step
-from schemac.judging.scalars import clock_of
-from schemac.judging.settings import Coerce, Settings
-from schemac.judging.shapes import opened, storage_type
-from schemac.judging.timestamps import of_pattern
-from schemac.judging.tokens import NotJsonError, parse, written
-from schemac.judging.typed_values import typed_reader
 from schemac.pipeline.batch_reading.sieve import Sieve
 from schemac.pipeline.reading.csv_grammar import Dialect
 from schemac.pipeline.reading.csv_records import QUOTES
@@ -43,9 +27,25 @@ from schemac.pipeline.reading.texts import BAD_ENCODING
 from schemac.pipeline.spark.columns import ERRORS, RAW, REASONS, SOURCE
 from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, packed
 from schemac.pipeline.spark.value_columns import column_of, column_type
-from schemac.validation.broken_rows import object_to_conditions
-from schemac.validation.broken_values import broken_values
-from schemac.validation.judged import JudgedBatch, TypedColumn
+from schemac.rows.judging.arrays import plain_type
+from schemac.rows.judging.clocks import zone_of
+from schemac.rows.judging.exact_types import to_field
+from schemac.rows.judging.forms import LONGEST_VALUE
+from schemac.rows.judging.judge import Judge, value_at
+from schemac.rows.judging.layouts import laid_out
+from schemac.rows.judging.loose import loose_array, loose_type
+from schemac.rows.judging.parts import Context, Reader, Reason, Run, absent_reader, json_reader
+from schemac.rows.judging.proofs import proof_of
+from schemac.rows.judging.record_paths import Step
+from schemac.rows.judging.scalars import clock_of
+from schemac.rows.judging.settings import Coerce, Settings
+from schemac.rows.judging.shapes import opened, storage_type
+from schemac.rows.judging.timestamps import of_pattern
+from schemac.rows.judging.tokens import NotJsonError, parse, written
+from schemac.rows.judging.typed_values import typed_reader
+from schemac.rows.validation.broken_rows import object_to_conditions
+from schemac.rows.validation.broken_values import broken_values
+from schemac.rows.validation.judged import JudgedBatch, TypedColumn
 
 TEXT, FAULT, SHOWN = "__text", "__broken", "__shown"
 """The texts of records; the rules that records break as a whole, null where they break none; and what is shown of these."""

@@ -14,8 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.attributes.attribute import Role
-from schemac.judging.scalars import Token
-from schemac.judging.shapes import is_list, is_scalar, role_of
 from schemac.pipeline.batch_reading.csv_batches import CsvBatches
 from schemac.pipeline.batch_reading.forms import Form, form_of
 from schemac.pipeline.batch_reading.json_batches import JsonBatches
@@ -23,6 +21,8 @@ from schemac.pipeline.batch_reading.parts import Entries, Items, Leaf, Members, 
 from schemac.pipeline.declaration.job import Coerce, FieldSource, Job, Unexpected
 from schemac.pipeline.reading.csv_records import CsvRecords
 from schemac.pipeline.reading.source import Records
+from schemac.rows.judging.scalars import Token
+from schemac.rows.judging.shapes import is_list, is_scalar, role_of
 
 TEXT = Form(Token.STRING, "", pa.string(), pa.string())
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 from schemac.pipeline.conforming.mapping import Mistake
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.runs.columns import COLUMN_SINK
-from schemac.runs.tables import sink_names
+from schemac.rows.runs.columns import COLUMN_SINK
+from schemac.rows.runs.tables import sink_names
 from schemac.source.catalogue import BACKFILL_SETTING
 from schemac.syntax.remedies import Remove
 

@@ -40,8 +40,8 @@ from schemac.project.options import CompileOptions
 from schemac.project.overlays import RunOverlay
 from schemac.project.stages import check_source, emit
 from schemac.registry.installed import engines
-from schemac.runs.errors import PipelineError
-from schemac.runs.tables import TableForm, sink_engine, sink_of
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.tables import TableForm, sink_engine, sink_of
 from schemac.source.catalogue import PIPELINE_FILE, SOURCE_OPTION
 from schemac.source.diagnostic import Code
 from schemac.source.report import Report

@@ -11,8 +11,6 @@ import pyarrow as pa
 
 from schemac.constraints.registry import CONSTRAINTS
 from schemac.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
-from schemac.judging.clocks import zone_of_clock
-from schemac.judging.shapes import is_list, is_scalar, storage_type
 from schemac.pipeline.declaration.job import FieldSource, Job, Source, SourceMode, Target
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.file_columns import file_part, no_file
@@ -21,9 +19,11 @@ from schemac.pipeline.spark.value_columns import column_type
 from schemac.pipeline.values.clocks import with_zones, zone_of
 from schemac.pipeline.values.inputs import parse_steps
 from schemac.pipeline.values.patterns import has_optional_zone, pattern_mistake
-from schemac.runs.locations import is_local
-from schemac.runs.modes import Mode
-from schemac.runs.tables import source_names
+from schemac.rows.judging.clocks import zone_of_clock
+from schemac.rows.judging.shapes import is_list, is_scalar, storage_type
+from schemac.rows.runs.locations import is_local
+from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.tables import source_names
 from schemac.source.catalogue import (
     CANNOT_WARN,
     CONFLICTING_ORIGIN,

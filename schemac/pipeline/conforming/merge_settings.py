@@ -16,8 +16,8 @@ from schemac.pipeline.declaration.job import DeleteMarker, FieldSource, Job, Key
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.columns import DELETE, ERRORS
 from schemac.pipeline.spark.sqltext import literal
-from schemac.runs.merges import Merge
-from schemac.runs.modes import Mode
+from schemac.rows.runs.merges import Merge
+from schemac.rows.runs.modes import Mode
 from schemac.source.catalogue import MERGE_SETTING
 from schemac.syntax.remedies import Remove
 from schemac.syntax.remedies_within import InsertKeys

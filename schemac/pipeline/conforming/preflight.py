@@ -20,11 +20,11 @@ from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.source import check_source
 from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
 from schemac.pipeline.values.python_functions import PythonFunction
-from schemac.runs.columns import COLUMN_SINK
-from schemac.runs.locations import absolute, is_local
-from schemac.runs.modes import Mode
-from schemac.runs.same_schema import check_same_schema
-from schemac.runs.tables import FoundTable, Sink, TableForm, sink_of
+from schemac.rows.runs.columns import COLUMN_SINK
+from schemac.rows.runs.locations import absolute, is_local
+from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.same_schema import check_same_schema
+from schemac.rows.runs.tables import FoundTable, Sink, TableForm, sink_of
 from schemac.source.catalogue import (
     NOT_A_QUARANTINE,
     NOT_A_TABLE,

@@ -3,7 +3,7 @@
 Layer: pipeline.
 Shape: records (see `source`) in; the fields of the schema out, in order, then `_errors`, `_raw`, `_source`. `_errors` is
        null for a record that fits, else array<struct<path, rule, value>> with every reason. Spark brings what fields are read from in
-       batches of Arrow, and takes typed columns; which value is what, `schemac.judging` alone says. SQL stays for what Spark reads:
+       batches of Arrow, and takes typed columns; which value is what, `schemac.rows.judging` alone says. SQL stays for what Spark reads:
        the cells of CSV, expressions, and dates by patterns of Java.
 Errors: PipelineError for a mapping that names what the source does not have, and for a column that can never become its field.
 """
@@ -19,10 +19,6 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType, VariantType
 
 from schemac.arrow.constrained import constraints_of
-from schemac.judging.exact_types import MissingMemberError
-from schemac.judging.settings import Coerce, Origin, Settings
-from schemac.judging.settings import Unexpected as UnexpectedKeys
-from schemac.judging.typed_values import UnreadableTypeError, typed_reader
 from schemac.pipeline.batch_reading.record_task import (
     FAULT as BROKEN,
 )
@@ -59,6 +55,10 @@ from schemac.pipeline.values.inputs import (
     unknown_column,
 )
 from schemac.pipeline.values.patterns import has_zone
+from schemac.rows.judging.exact_types import MissingMemberError
+from schemac.rows.judging.settings import Coerce, Origin, Settings
+from schemac.rows.judging.settings import Unexpected as UnexpectedKeys
+from schemac.rows.judging.typed_values import UnreadableTypeError, typed_reader
 from schemac.source.catalogue import SOURCE_TYPE_MISMATCH
 
 UNEXPECTED, DUPLICATE = "unexpected", "duplicate"

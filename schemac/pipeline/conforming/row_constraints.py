@@ -23,7 +23,7 @@ from schemac.pipeline.spark.columns import DELETE, ERRORS
 from schemac.pipeline.spark.reasons import reason
 from schemac.pipeline.spark.sqltext import literal, name, struct
 from schemac.pipeline.values.inputs import Text, Typed, follow, parse_steps
-from schemac.runs.modes import Mode
+from schemac.rows.runs.modes import Mode
 from schemac.source.catalogue import REFERENCE
 
 

@@ -16,7 +16,6 @@ from pydantic import (
     model_validator,
 )
 
-from schemac.judging.settings import Coerce, EpochUnit, Unexpected
 from schemac.pipeline.declaration.limits import AuthoredLimits, Limits
 from schemac.pipeline.declaration.other_tables import (
     JobModel,
@@ -29,10 +28,11 @@ from schemac.pipeline.declaration.other_tables import (
     known_format,
 )
 from schemac.registry.engine import Engine
-from schemac.runs.identity import IDENTIFIER
-from schemac.runs.modes import Mode
-from schemac.runs.storage import Storage, written_secrets
-from schemac.runs.tables import sink_engine, sink_names, source_names
+from schemac.rows.judging.settings import Coerce, EpochUnit, Unexpected
+from schemac.rows.runs.identity import IDENTIFIER
+from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.storage import Storage, written_secrets
+from schemac.rows.runs.tables import sink_engine, sink_names, source_names
 
 __all__ = [
     "Coerce",

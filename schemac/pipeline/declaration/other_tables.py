@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from schemac.attributes.zones import find_zone
-from schemac.runs.storage import table_address
-from schemac.runs.tables import source_names
+from schemac.rows.runs.storage import table_address
+from schemac.rows.runs.tables import source_names
 from schemac.syntax.model import AuthoredModel
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
-from schemac.runs.tables import source_of
+from schemac.rows.runs.tables import source_of
 from schemac.source.catalogue import SOURCE_OPTION
 from schemac.syntax.remedies import Remove
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schemac.pipeline.errors import PipelineError
-from schemac.runs.errors import Place
+from schemac.rows.runs.errors import Place
 from schemac.source.catalogue import ABSENT_LIST, ABSENT_PATH, EMPTIED_TABLE
 
 

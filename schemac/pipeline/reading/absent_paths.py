@@ -14,7 +14,6 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from schemac.judging.record_paths import Step
 from schemac.pipeline.declaration.job import Explode, FieldSource, Source
 from schemac.pipeline.errors import did_you_mean
 from schemac.pipeline.reading.absent_path import AbsentPath
@@ -24,7 +23,8 @@ from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records
 from schemac.pipeline.spark.columns import DELETE, RAW
 from schemac.pipeline.spark.sqltext import any_of, is_alone, parsed
 from schemac.pipeline.values.inputs import Json, parse_steps
-from schemac.runs.errors import Place
+from schemac.rows.judging.record_paths import Step
+from schemac.rows.runs.errors import Place
 from schemac.syntax.plain import written
 
 FIRST_RECORDS = 200

@@ -20,7 +20,7 @@ from schemac.pipeline.spark.arrow_tasks import mapped
 from schemac.pipeline.spark.columns import SOURCE
 from schemac.pipeline.spark.executors import is_connect
 from schemac.pipeline.spark.sqltext import struct
-from schemac.runs.storage import Storage, current_storage, storage_in_use
+from schemac.rows.runs.storage import Storage, current_storage, storage_in_use
 
 VALUE, FAULT = "value", "_fault"
 NAME, SIZE, MODIFIED = "__name", "__size", "__modified"

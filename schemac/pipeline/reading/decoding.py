@@ -22,7 +22,7 @@ from pyarrow import ArrowException
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.paths import local_part, refuse_packed
 from schemac.pipeline.spark.failures import UNSEEN, WHOLE
-from schemac.runs.storage import current_storage
+from schemac.rows.runs.storage import current_storage
 from schemac.source.catalogue import NOT_SHARED, UNKNOWN_BYTE_ORDER, UNKNOWN_ENCODING, UNREADABLE_INPUT
 
 MARK = 0xDC00

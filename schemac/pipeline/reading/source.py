@@ -50,7 +50,7 @@ from schemac.pipeline.values.inputs import (
     unknown_column,
     variant_path,
 )
-from schemac.runs.tables import source_names
+from schemac.rows.runs.tables import source_names
 from schemac.source.catalogue import MISSING_PATH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN, UNREADABLE_INPUT
 
 FILES_LOOKED_AT = 200

@@ -26,8 +26,8 @@ from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.columns import ADDRESS, ROW_ID, SOURCE
 from schemac.pipeline.spark.registration import register
 from schemac.registry.installed import engine as registered
-from schemac.runs.storage import NO_STORAGE, Storage
-from schemac.runs.tables import Source, source_of
+from schemac.rows.runs.storage import NO_STORAGE, Storage
+from schemac.rows.runs.tables import Source, source_of
 from schemac.source.catalogue import (
     INPUT_NOT_FOUND,
     SINK_OPTION,

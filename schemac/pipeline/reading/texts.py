@@ -33,7 +33,7 @@ from schemac.pipeline.reading.pieces import File
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.executors import is_connect
 from schemac.pipeline.spark.sqltext import literal, name, when
-from schemac.runs.storage import current_storage, hadoop_address, is_s3
+from schemac.rows.runs.storage import current_storage, hadoop_address, is_s3
 
 BAD_ENCODING = "encoding"
 

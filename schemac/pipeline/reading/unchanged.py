@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from schemac.pipeline.reading.paths import found_files, local_part
-from schemac.runs.errors import PipelineError
+from schemac.rows.runs.errors import PipelineError
 from schemac.source.catalogue import CHANGED_INPUT, NOT_SHARED
 
 Seen = dict[str, tuple[int, int]]

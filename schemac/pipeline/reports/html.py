@@ -11,7 +11,7 @@ from html import escape
 from schemac.pipeline.reports.offenders import Offender, local_file
 from schemac.pipeline.reports.run_facts import ReasonCount, RunFacts
 from schemac.pipeline.reports.text import compared, stopped_after
-from schemac.runs.history import CommittedRun
+from schemac.rows.runs.history import CommittedRun
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.printable import printable
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from schemac.physical.arrow import ArrowSchema
 from schemac.pipeline.reports.outcome import Outcome
-from schemac.runs.identity import without_secrets
+from schemac.rows.runs.identity import without_secrets
 from schemac.version import __version__
 
 PRODUCER = f"https://schemac.dev/{__version__}"

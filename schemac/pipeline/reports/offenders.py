@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 
 from schemac.pipeline.reports.run_facts import RunFacts
 from schemac.pipeline.spark.columns import POSITIONS
-from schemac.runs.storage import current_storage
-from schemac.runs.tables import sink_engine, source_of
+from schemac.rows.runs.storage import current_storage
+from schemac.rows.runs.tables import sink_engine, source_of
 
 OF_EACH = 3
 """How many offenders are told of one field and rule."""

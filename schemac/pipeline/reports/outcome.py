@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from schemac.pipeline.reports.run_facts import RunFacts
 from schemac.pipeline.reports.text import run_text
 from schemac.project.writing import replace_file
-from schemac.runs.storage import NO_STORAGE, storage_in_use
+from schemac.rows.runs.storage import NO_STORAGE, storage_in_use
 from schemac.source.diagnostic import Diagnostic, Severity
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.codes import NO_EXECUTOR
 from schemac.pipeline.errors import PipelineError
-from schemac.runs import staging
-from schemac.runs.heartbeat import Heartbeat
+from schemac.rows.runs import staging
+from schemac.rows.runs.heartbeat import Heartbeat
 
 NOTED_EVERY_SECONDS = 0.5
 LOOKED_EVERY_SECONDS = 0.2

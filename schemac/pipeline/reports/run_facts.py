@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from schemac.pipeline.reading.absent_path import AbsentPath
-from schemac.runs.identity import RunIdentity
+from schemac.rows.runs.identity import RunIdentity
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from schemac.pipeline.reports.offenders import first_offenders
 from schemac.pipeline.reports.run_facts import ReasonCount, RunFacts
 from schemac.pipeline.reports.text import run_text
 from schemac.pipeline.reruns.history import runs_of
-from schemac.runs.history import CommittedRun
-from schemac.runs.identity import RunIdentity
-from schemac.runs.storage import NO_STORAGE, Storage, storage_in_use
-from schemac.runs.tables import Sink
+from schemac.rows.runs.history import CommittedRun
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.storage import NO_STORAGE, Storage, storage_in_use
+from schemac.rows.runs.tables import Sink
 
 SHOWN_REASONS = 20
 

@@ -6,7 +6,7 @@ Layer: pipeline.
 from pathlib import Path
 
 from schemac.pipeline.reports.run_facts import RunFacts
-from schemac.runs.modes import Mode
+from schemac.rows.runs.modes import Mode
 
 
 def run_text(report: RunFacts) -> str:

@@ -7,11 +7,11 @@ Rule: with `current=True` only the runs since the last `mode: overwrite` are tol
 
 from typing import Any
 
-from schemac.runs.history import CommittedRun
-from schemac.runs.modes import Mode
-from schemac.runs.storage import Storage
-from schemac.runs.table_runs import table_runs
-from schemac.runs.tables import sink_of
+from schemac.rows.runs.history import CommittedRun
+from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.storage import Storage
+from schemac.rows.runs.table_runs import table_runs
+from schemac.rows.runs.tables import sink_of
 
 __all__ = ["CommittedRun", "runs_of"]
 

@@ -27,9 +27,9 @@ from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.decoding import raw_bytes
 from schemac.pipeline.reading.paths import base_path, local_part
 from schemac.pipeline.reading.pieces import File
-from schemac.runs.history import CommittedRun
-from schemac.runs.modes import Mode
-from schemac.runs.tables import Sink
+from schemac.rows.runs.history import CommittedRun
+from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.tables import Sink
 from schemac.source.catalogue import CHANGED_FILE, LOST_HISTORY
 
 FILES, STATE, LINK = "schemac.run.files", "schemac.run.state", "schemac.run.link"

@@ -14,13 +14,13 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns.fingerprint import fingerprint, fingerprint_of_interval
 from schemac.pipeline.spark.failures import NOTHING, without_promise
-from schemac.runs.file_records import records_in
-from schemac.runs.history import CommittedRun
-from schemac.runs.identity import RunIdentity, random_id
-from schemac.runs.locations import is_local
-from schemac.runs.modes import Mode
-from schemac.runs.request import RunRequest
-from schemac.runs.tables import Sink, StorageOptions, TableForm
+from schemac.rows.runs.file_records import records_in
+from schemac.rows.runs.history import CommittedRun
+from schemac.rows.runs.identity import RunIdentity, random_id
+from schemac.rows.runs.locations import is_local
+from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.tables import Sink, StorageOptions, TableForm
 from schemac.source.catalogue import INVALID_RUN
 
 

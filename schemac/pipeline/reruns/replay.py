@@ -33,9 +33,9 @@ from schemac.pipeline.spark.columns import ADDRESS, POSITIONS, RAW, SOURCE
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.spark.sqltext import literal
 from schemac.pipeline.values.inputs import Json, parse_steps
-from schemac.runs.locations import is_local
-from schemac.runs.modes import Mode
-from schemac.runs.tables import sink_engine, sink_of
+from schemac.rows.runs.locations import is_local
+from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.tables import sink_engine, sink_of
 from schemac.source.catalogue import REPLAY
 
 OF_TEXT = ("json", "geojson")

@@ -3,8 +3,8 @@
 Layer: pipeline.
 """
 
-from schemac.judging.forms import LONGEST_VALUE
 from schemac.pipeline.spark.sqltext import struct
+from schemac.rows.judging.forms import LONGEST_VALUE
 
 
 def reason(path: str, rule: str, value: str) -> str:

@@ -13,9 +13,10 @@ from pyspark.sql.pandas.types import from_arrow_type
 from pyspark.sql.types import DataType
 
 from schemac.attributes.attribute import Role
-from schemac.judging.layouts import compact, entries_of, lists_of, maps_of, mask_of
-from schemac.judging.scalars import scalar_of
-from schemac.judging.shapes import (
+from schemac.pipeline.errors import PipelineError
+from schemac.rows.judging.layouts import compact, entries_of, lists_of, maps_of, mask_of
+from schemac.rows.judging.scalars import scalar_of
+from schemac.rows.judging.shapes import (
     extension_name,
     is_binary,
     is_list,
@@ -24,8 +25,7 @@ from schemac.judging.shapes import (
     role_of,
     storage_type,
 )
-from schemac.pipeline.errors import PipelineError
-from schemac.runs.plain_types import WIDER
+from schemac.rows.runs.plain_types import WIDER
 from schemac.source.catalogue import UNSUPPORTED_TYPE
 
 _OF_ROLES = {Role.JSON: pa.string(), Role.BRAIN_FLOATS: pa.float32(), Role.BLOB: pa.binary()}

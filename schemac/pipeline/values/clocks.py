@@ -9,9 +9,9 @@ Shape: `zone` of a field in the pipeline file says it of what is read, `schemac.
 
 import pyarrow as pa
 
-from schemac.judging.clocks import with_zones as with_zones_of
-from schemac.judging.clocks import zone_of
 from schemac.pipeline.declaration.job import Job
+from schemac.rows.judging.clocks import with_zones as with_zones_of
+from schemac.rows.judging.clocks import zone_of
 
 __all__ = ["with_zones", "zone_of"]
 

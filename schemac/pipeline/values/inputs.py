@@ -20,10 +20,10 @@ from pyspark.sql.types import (
     VariantType,
 )
 
-from schemac.judging.record_paths import Step, UnreadablePathError
-from schemac.judging.record_paths import parse_steps as steps_of_path
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.sqltext import literal, name
+from schemac.rows.judging.record_paths import Step, UnreadablePathError
+from schemac.rows.judging.record_paths import parse_steps as steps_of_path
 from schemac.source.catalogue import INVALID_RECORD_PATH, SOURCE_TYPE_MISMATCH, UNKNOWN_SOURCE_COLUMN
 
 # Nothing that a text holds by chance, or on purpose.

@@ -25,7 +25,7 @@ from pyspark.sql.functions import arrow_udf, struct
 
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.sqltext import name
-from schemac.runs.plain_types import plain_type
+from schemac.rows.runs.plain_types import plain_type
 from schemac.source.catalogue import PYTHON_FUNCTION
 
 SUFFIX = ".py"

@@ -7,8 +7,8 @@ Shape: a record batch of Spark types in, a record batch of the target schema out
 
 import pyarrow as pa
 
-from schemac.judging.exact_types import MissingMemberError, to_field
 from schemac.pipeline.errors import PipelineError
+from schemac.rows.judging.exact_types import MissingMemberError, to_field
 from schemac.source.catalogue import MISSING_COLUMN, NULL_IN_REQUIRED_FIELD
 
 

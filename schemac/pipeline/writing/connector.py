@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.failures import deepest, known_cause
 from schemac.pipeline.writing.column_types import format_differences
-from schemac.runs.tables import Aside, Place, Sink, TableForm
+from schemac.rows.runs.tables import Aside, Place, Sink, TableForm
 from schemac.source.catalogue import CONNECTOR, UNWRITABLE_TARGET
 
 NO_CONNECTOR = "DATA_SOURCE_NOT_FOUND"

@@ -22,9 +22,9 @@ from schemac.pipeline.writing.sink_options import SinkOptions, encode_options, e
 from schemac.pipeline.writing.sink_report import SinkReport
 from schemac.pipeline.writing.table_sink import spark_sink
 from schemac.pipeline.writing.workspace import temporary_folder
-from schemac.runs.identity import RunIdentity
-from schemac.runs.modes import Mode
-from schemac.runs.tables import TableForm, sink_engine
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.tables import TableForm, sink_engine
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 
 

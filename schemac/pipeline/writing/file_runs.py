@@ -24,13 +24,13 @@ from py4j.protocol import Py4JError
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.writing.file_systems import FileSystem, local_address
-from schemac.runs import staging
-from schemac.runs.file_records import LEDGER, SUFFIX, FileRecord, ordered
-from schemac.runs.heartbeat import Heartbeat
-from schemac.runs.identity import RunIdentity
-from schemac.runs.modes import Mode
-from schemac.runs.processes import is_gone, this_process
-from schemac.runs.staging import AGAIN, JOIN, RENEWED_SECONDS, STALE_SECONDS
+from schemac.rows.runs import staging
+from schemac.rows.runs.file_records import LEDGER, SUFFIX, FileRecord, ordered
+from schemac.rows.runs.heartbeat import Heartbeat
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.processes import is_gone, this_process
+from schemac.rows.runs.staging import AGAIN, JOIN, RENEWED_SECONDS, STALE_SECONDS
 from schemac.source.catalogue import CONCURRENT_RUN
 
 STAGING = ".schemac-staging-"

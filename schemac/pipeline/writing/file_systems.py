@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.failures import told
 from schemac.pipeline.spark.hadoop_files import HadoopFiles, is_data
-from schemac.runs.storage import current_storage, hadoop_address
+from schemac.rows.runs.storage import current_storage, hadoop_address
 from schemac.source.catalogue import UNWRITABLE_TARGET
 
 LOCAL = "file:"

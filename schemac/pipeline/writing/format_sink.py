@@ -36,12 +36,12 @@ from schemac.pipeline.writing.file_runs import FileRuns
 from schemac.pipeline.writing.file_systems import local_address, open_files
 from schemac.pipeline.writing.quarantine_staging import stage
 from schemac.pipeline.writing.sink_report import SinkReport, nothing_fits
-from schemac.runs.history import QUARANTINED, ROWS, TABLE
-from schemac.runs.identity import RunIdentity
-from schemac.runs.locations import seen_from
-from schemac.runs.modes import Mode
-from schemac.runs.storage import hadoop_address
-from schemac.runs.tables import Place, TableForm, sink_of
+from schemac.rows.runs.history import QUARANTINED, ROWS, TABLE
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.locations import seen_from
+from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.storage import hadoop_address
+from schemac.rows.runs.tables import Place, TableForm, sink_of
 from schemac.source.catalogue import (
     EMPTIED_TABLE,
     SCHEMA_MISMATCH,

@@ -22,8 +22,8 @@ from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.writing.quarantine_buffer import QuarantineBuffer
 from schemac.pipeline.writing.workspace import temporary_folder
-from schemac.runs.identity import random_id
-from schemac.runs.tables import Place, sink_of
+from schemac.rows.runs.identity import random_id
+from schemac.rows.runs.tables import Place, sink_of
 
 FORMAT = "schemac-quarantine-staging-"
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 from pydantic import TypeAdapter
 
 from schemac.pipeline.declaration.limits import AuthoredLimits, Limits
-from schemac.runs.errors import PipelineError
-from schemac.runs.tables import TableForm
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.tables import TableForm
 from schemac.source.catalogue import SINK_OPTION
 
 

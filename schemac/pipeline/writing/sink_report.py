@@ -10,7 +10,7 @@ from pathlib import Path
 
 from schemac.pipeline.declaration.limits import Passed
 from schemac.pipeline.errors import PipelineError
-from schemac.runs.history import CommittedRun
+from schemac.rows.runs.history import CommittedRun
 from schemac.source.catalogue import EMPTIED_TABLE
 
 MOST_REASONS = 5

@@ -32,15 +32,15 @@ from schemac.pipeline.writing.batches import to_schema
 from schemac.pipeline.writing.quarantine_buffer import QuarantineBuffer, counted
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema, sink_options
 from schemac.pipeline.writing.sink_report import SinkReport, nothing_fits
-from schemac.runs.errors import PipelineError
-from schemac.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
-from schemac.runs.identity import RunIdentity
-from schemac.runs.locations import seen_from
-from schemac.runs.merges import Merge, Merged
-from schemac.runs.modes import Mode
-from schemac.runs.same_schema import check_same_schema
-from schemac.runs.storage import Storage
-from schemac.runs.tables import Place, Sink, StorageOptions, TableForm, sink_names, sink_of
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.history import DELETED, QUARANTINED, ROWS, SUPERSEDED, TABLE, CommittedRun
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.locations import seen_from
+from schemac.rows.runs.merges import Merge, Merged
+from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.same_schema import check_same_schema
+from schemac.rows.runs.storage import Storage
+from schemac.rows.runs.tables import Place, Sink, StorageOptions, TableForm, sink_names, sink_of
 from schemac.source.catalogue import EMPTIED_TABLE, TABLE_EXISTS, TOO_MANY_QUARANTINED
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from schemac.runs.processes import is_gone, this_process
+from schemac.rows.runs.processes import is_gone, this_process
 
 PREFIX, OWNER = "schemac-run-", "owner.txt"
 

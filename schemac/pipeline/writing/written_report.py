@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reports.run_report import RunReport, top_reasons
 from schemac.pipeline.writing.sink_report import SinkReport
-from schemac.runs.identity import RunIdentity
+from schemac.rows.runs.identity import RunIdentity
 
 
 def report_of(

@@ -16,10 +16,10 @@ from pyspark.sql import SparkSession
 
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.writing.connector import open_aside, write_aside
-from schemac.runs.identity import RunIdentity, random_id
-from schemac.runs.merges import Merge
-from schemac.runs.storage import NO_STORAGE
-from schemac.runs.tables import TableForm, sink_of
+from schemac.rows.runs.identity import RunIdentity, random_id
+from schemac.rows.runs.merges import Merge
+from schemac.rows.runs.storage import NO_STORAGE
+from schemac.rows.runs.tables import TableForm, sink_of
 
 SETTINGS = {
     "spark.ui.enabled": "false",

@@ -15,14 +15,14 @@ from schemac.engines.lance.runs.filling import COLUMN_SINK
 from schemac.engines.lance.runs.recover import recover
 from schemac.engines.lance.runs.spelling import encode
 from schemac.engines.lance.tables.differences import lance_fields_of
-from schemac.runs import staging
-from schemac.runs.columns import ADDRESSES, Filling
-from schemac.runs.errors import PipelineError
-from schemac.runs.identity import RunIdentity
-from schemac.runs.modes import Mode
-from schemac.runs.processes import this_process
-from schemac.runs.storage import NO_STORAGE
-from schemac.runs.tables import TableForm
+from schemac.rows.runs import staging
+from schemac.rows.runs.columns import ADDRESSES, Filling
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.processes import this_process
+from schemac.rows.runs.storage import NO_STORAGE
+from schemac.rows.runs.tables import TableForm
 from schemac.source.catalogue import CONCURRENT_RUN, SCHEMA_MISMATCH
 
 BEFORE = pa.schema([pa.field("a", pa.int32()), pa.field("s", pa.string())])

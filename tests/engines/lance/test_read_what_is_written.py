@@ -12,11 +12,11 @@ import pytest
 import schemac
 from schemac.engines.lance.runs.source import SOURCE
 from schemac.engines.lance.runs.spelling import as_lance_reads
-from schemac.judging.exact_types import to_field
-from schemac.judging.layouts import laid_out
 from schemac.pipeline.writing.batches import to_schema
-from schemac.runs.errors import PipelineError
-from schemac.runs.plain_types import nullable_type, plain_field
+from schemac.rows.judging.exact_types import to_field
+from schemac.rows.judging.layouts import laid_out
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.plain_types import nullable_type, plain_field
 from tests.conformance.manifest_types import TYPES, Manifest, member, of, option, struct
 
 ROWS, ENOUGH = 12, 20

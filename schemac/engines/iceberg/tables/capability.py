@@ -29,9 +29,9 @@ from schemac.evolution.tables import (
 from schemac.evolution.verdict import Outcome
 from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
+from schemac.rows.validation.stored import Comparison, open_rows, report_unknown_references
 from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.report import Report
-from schemac.validation.stored import Comparison, open_rows, report_unknown_references
 
 
 @dataclass(frozen=True)

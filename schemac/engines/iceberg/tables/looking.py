@@ -12,9 +12,9 @@ import pyarrow as pa
 from schemac.engines.iceberg.rows import ROW_READER, IcebergTableRows
 from schemac.engines.iceberg.tables.plan import IcebergPlan
 from schemac.evolution.row_rules import constraints_of
+from schemac.rows.validation.stored import Comparison, report_failed
 from schemac.source.catalogue import UNCHECKED_ROWS
 from schemac.source.report import Report
-from schemac.validation.stored import Comparison, report_failed
 
 
 def rows_after(plan: IcebergPlan) -> IcebergTableRows:

@@ -15,8 +15,8 @@ import pyarrow as pa
 from schemac.engines.lance import dataset
 from schemac.engines.lance.dataset import lance_errors, open_dataset
 from schemac.engines.lance.runs.writing import file_names
-from schemac.runs.storage import NO_STORAGE
-from schemac.runs.tables import Aside, Place
+from schemac.rows.runs.storage import NO_STORAGE
+from schemac.rows.runs.tables import Aside, Place
 
 NAME = "aside.lance"
 

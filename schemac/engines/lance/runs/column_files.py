@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from schemac.engines.lance.dataset import lance_errors
 from schemac.engines.lance.tables.steps import MARK
-from schemac.runs.columns import ADDRESSES, Filling
-from schemac.runs.errors import PipelineError
+from schemac.rows.runs.columns import ADDRESSES, Filling
+from schemac.rows.runs.errors import PipelineError
 from schemac.source.catalogue import UNFIT_VALUES
 
 ROW_ADDRESS = "_rowaddr"

@@ -16,8 +16,8 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.runs.spelling import decode
 from schemac.engines.lance.tables.differences import differences, lance_fields_of
 from schemac.engines.lance.tables.fields import in_preorder
-from schemac.runs.errors import PipelineError
-from schemac.runs.tables import TableForm
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.tables import TableForm
 from schemac.source.catalogue import SCHEMA_MISMATCH
 
 

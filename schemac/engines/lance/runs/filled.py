@@ -20,9 +20,9 @@ import pyarrow.fs
 
 from schemac.engines.lance.dataset import open_dataset
 from schemac.engines.lance.tables.fragments import Files, are_among
-from schemac.runs import staging
-from schemac.runs.columns import Filling
-from schemac.runs.tables import Place
+from schemac.rows.runs import staging
+from schemac.rows.runs.columns import Filling
+from schemac.rows.runs.tables import Place
 
 REMOTE = "_backfill-"
 

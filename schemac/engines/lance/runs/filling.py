@@ -33,13 +33,13 @@ from schemac.engines.lance.runs.spelling import as_lance_reads
 from schemac.engines.lance.runs.undo import remove_data
 from schemac.engines.lance.tables.fields import lance_schema
 from schemac.engines.lance.tables.fragments import with_files
-from schemac.runs import staging
-from schemac.runs.columns import ColumnSink, Filling, Look
-from schemac.runs.errors import PipelineError
-from schemac.runs.identity import RunIdentity
-from schemac.runs.staging import AGAIN
-from schemac.runs.storage import Storage
-from schemac.runs.tables import TableForm
+from schemac.rows.runs import staging
+from schemac.rows.runs.columns import ColumnSink, Filling, Look
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.staging import AGAIN
+from schemac.rows.runs.storage import Storage
+from schemac.rows.runs.tables import TableForm
 from schemac.source.catalogue import CONCURRENT_RUN, SCHEMA_MISMATCH
 
 

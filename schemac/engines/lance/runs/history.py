@@ -12,9 +12,9 @@ from math import inf
 from typing import Any
 
 from schemac.engines.lance.dataset import data_files, find_dataset, properties_of, transaction_of, versions
-from schemac.runs.history import CommittedRun
-from schemac.runs.identity import RUN, RunIdentity
-from schemac.runs.storage import Storage
+from schemac.rows.runs.history import CommittedRun
+from schemac.rows.runs.identity import RUN, RunIdentity
+from schemac.rows.runs.storage import Storage
 
 CLOCKS_DIFFER = timedelta(days=1)
 

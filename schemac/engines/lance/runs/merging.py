@@ -19,9 +19,9 @@ from schemac.engines.lance.dataset import find_dataset, lance_errors
 from schemac.engines.lance.runs.uniqueness import refuse_repeated, shown_rows
 from schemac.engines.lance.runs.writing import write_files
 from schemac.engines.lance.storage import options_for
-from schemac.runs.errors import PipelineError
-from schemac.runs.merges import Merge, Merged
-from schemac.runs.tables import Place
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.merges import Merge, Merged
+from schemac.rows.runs.tables import Place
 from schemac.source.catalogue import KEY_EXISTS
 
 PIECE, ROW, IS_KNOWN = "__piece", "__row", "__known"

@@ -19,10 +19,10 @@ from schemac.engines.lance.runs.writing import (
     move_in,
     write_files,
 )
-from schemac.runs import staging
-from schemac.runs.history import MOVED_OUT
-from schemac.runs.storage import Storage
-from schemac.runs.tables import Place
+from schemac.rows.runs import staging
+from schemac.rows.runs.history import MOVED_OUT
+from schemac.rows.runs.storage import Storage
+from schemac.rows.runs.tables import Place
 
 BATCH_ROWS = 8192
 IN_FRAGMENT = 32

@@ -27,13 +27,13 @@ from schemac.engines.lance.runs.history import committed_runs, find_run, named_f
 from schemac.engines.lance.runs.moving import is_move
 from schemac.engines.lance.runs.undo import remove_data, take_back_at
 from schemac.engines.lance.runs.writing import TABLE_FOLDERS, remove_if_empty
-from schemac.runs import staging
-from schemac.runs.file_records import records_in
-from schemac.runs.history import UNFINISHED, CommittedRun
-from schemac.runs.identity import RUN, RunIdentity
-from schemac.runs.locations import absolute, is_local, seen_from
-from schemac.runs.processes import is_gone
-from schemac.runs.storage import Storage
+from schemac.rows.runs import staging
+from schemac.rows.runs.file_records import records_in
+from schemac.rows.runs.history import UNFINISHED, CommittedRun
+from schemac.rows.runs.identity import RUN, RunIdentity
+from schemac.rows.runs.locations import absolute, is_local, seen_from
+from schemac.rows.runs.processes import is_gone
+from schemac.rows.runs.storage import Storage
 
 LOOKED_AT = 100
 """How many versions of a quarantine are looked at for runs that never happened; each run looks."""

@@ -22,12 +22,12 @@ from schemac.engines.lance.tables.differences import differences, lance_fields_o
 from schemac.identity.lock import Numbers
 from schemac.logical.slots import Slot
 from schemac.physical.field import LoweredSchema
-from schemac.runs import staging
-from schemac.runs.history import CommittedRun
-from schemac.runs.identity import RunIdentity
-from schemac.runs.locations import absolute, is_local
-from schemac.runs.merges import Merge, Merged
-from schemac.runs.tables import Aside, FoundTable, Place, Sink, StorageOptions, TableForm
+from schemac.rows.runs import staging
+from schemac.rows.runs.history import CommittedRun
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.locations import absolute, is_local
+from schemac.rows.runs.merges import Merge, Merged
+from schemac.rows.runs.tables import Aside, FoundTable, Place, Sink, StorageOptions, TableForm
 
 
 class LanceSink(Sink):

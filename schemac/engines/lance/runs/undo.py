@@ -16,10 +16,10 @@ from schemac.engines.lance.runs.history import find_run, named_files
 from schemac.engines.lance.runs.moving import is_move, move_back
 from schemac.engines.lance.runs.writing import close_staging, file_names, remove_if_empty
 from schemac.engines.lance.storage import options_for
-from schemac.runs import staging
-from schemac.runs.locations import is_local
-from schemac.runs.storage import Storage
-from schemac.runs.tables import Place
+from schemac.rows.runs import staging
+from schemac.rows.runs.locations import is_local
+from schemac.rows.runs.storage import Storage
+from schemac.rows.runs.tables import Place
 
 
 def discard(place: Place, fragments: list[str]) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.runs.errors import PipelineError
-from schemac.runs.merges import Merge
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.merges import Merge
 from schemac.source.catalogue import KEY_EXISTS
 
 BATCH_ROWS, SHOWN_ROWS = 1 << 17, 3

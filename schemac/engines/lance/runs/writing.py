@@ -24,16 +24,16 @@ from schemac.engines.lance.dataset import field_ids, find_dataset, lance_errors,
 from schemac.engines.lance.storage import options_for
 from schemac.engines.lance.tables.differences import differences
 from schemac.engines.lance.tables.fields import lance_schema
-from schemac.runs import staging
-from schemac.runs.errors import PipelineError
-from schemac.runs.history import UNFINISHED
-from schemac.runs.identity import RunIdentity
-from schemac.runs.locations import is_local, local_path
-from schemac.runs.merges import Merged
-from schemac.runs.processes import is_here
-from schemac.runs.staging import AGAIN, JOIN
-from schemac.runs.storage import Storage
-from schemac.runs.tables import Place
+from schemac.rows.runs import staging
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.history import UNFINISHED
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.locations import is_local, local_path
+from schemac.rows.runs.merges import Merged
+from schemac.rows.runs.processes import is_here
+from schemac.rows.runs.staging import AGAIN, JOIN
+from schemac.rows.runs.storage import Storage
+from schemac.rows.runs.tables import Place
 from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN, NOT_SHARED
 
 TABLE_FOLDERS = ("data", "_transactions", "_versions")

@@ -61,10 +61,10 @@ from schemac.identity.lock import Numbers
 from schemac.identity.numbering import Former, Old
 from schemac.logical.facts import AnyFact
 from schemac.logical.slots import Slot, preorder
+from schemac.rows.validation.stored import report_unknown_references
 from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
 from schemac.source.span import WHOLE_FILE
-from schemac.validation.stored import report_unknown_references
 
 _S = TypeVar("_S", bound=Step)
 

@@ -20,9 +20,9 @@ from schemac.evolution.constraints import every_rule
 from schemac.evolution.row_rules import constraints_of
 from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.logical.slots import Slot
+from schemac.rows.validation.stored import reference_targets, report_offence
+from schemac.rows.validation.stored import report_failed as refuse
 from schemac.source.report import Report
-from schemac.validation.stored import reference_targets, report_offence
-from schemac.validation.stored import report_failed as refuse
 
 
 def report_broken(

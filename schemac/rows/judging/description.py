@@ -1,0 +1,78 @@
+"""What happens to values of each form in a field, told by the judge itself.
+
+Layer: rows.
+Shape: a reader of a field in, and texts as records have them: what becomes of each. `told` groups them for people.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from schemac.rows.judging.parts import Reader, Run
+from schemac.rows.judging.shapes import is_list, is_scalar
+
+NUMBERS = (
+    "0",
+    "12",
+    "-1",
+    "12.0",
+    "12.5",
+    "5e3",
+    "300",
+    "70000",
+    "3000000000",
+    "1e20",
+    "1e400",
+    "0.123456789012345678901",
+)
+"""Numbers at and beyond the bounds of most types."""
+TEXTS = (
+    "text", "", "12", "true", "2024-01-31", "2024-01-31T10:00:00", "2024-01-31T10:00:00.123456789Z", "2024-01-31 10:00:00+02:00", "0000-01-01", "0000-01-01T00:00:00Z",
+    "9999-12-31T23:59:59.999999999Z", "10:00:00", "10:00:00.123456789", "AAE=", "00112233-4455-6677-8899-aabbccddeeff",
+)  # fmt: skip
+OTHERS = ("null", "true", "[]", "{}")
+_WITH_PARTS = ("[12]", '["text"]', "[null]", '{"a": 12}', '{"a": null}')
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What becomes of some texts: they are `taken`, are `null`, or break a rule."""
+
+    name: str
+    texts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """`range: 300, 70000`."""
+        return f"{self.name}: {', '.join(self.texts)}"
+
+
+def tokens_of(member: pa.Field) -> tuple[str, ...]:
+    """Return tokens of JSON that show what a field takes."""
+    strings = tuple(json.dumps(text) for text in TEXTS)
+    if is_scalar(member):
+        return (*OTHERS, *NUMBERS, *strings)
+    lists = ("[12, 12, 12]",) if is_list(member.type) else ()
+    return (*OTHERS, "12", '"text"', *_WITH_PARTS, *lists)
+
+
+def outcomes(
+    texts: Iterable[str], value_of: Callable[[str], object], read: Reader
+) -> Iterator[tuple[str, str]]:
+    """Yield each text with what becomes of it."""
+    for text in texts:
+        run = Run()
+        found = read(value_of(text), "", run)
+        if run.reasons:
+            yield text, run.reasons[0].rule.partition(":")[0]
+        else:
+            yield text, "null" if found is None else "taken"
+
+
+def told(found: Iterable[tuple[str, str]]) -> tuple[Outcome, ...]:
+    """Group texts by what becomes of them, those that are taken first."""
+    groups: dict[str, list[str]] = {"taken": [], "null": []}
+    for text, name in found:
+        groups.setdefault(name, []).append(text)
+    return tuple(Outcome(name, tuple(texts)) for name, texts in groups.items() if texts)

@@ -1,0 +1,110 @@
+"""Arrays that also hold values which do not fit their field.
+
+Layer: rows.
+Shape: the loose type of a field is its plain type, nullable at every depth, with lists for vectors and texts and bytes in their large
+       layout. What is stored in a form of its own, such as a blob, keeps that form where the source has it too.
+"""
+
+from collections.abc import Sequence
+from itertools import accumulate, chain
+from typing import Any
+
+import pyarrow as pa
+
+from schemac.constraints.columns import whole
+from schemac.rows.judging.arrays import plain_type
+from schemac.rows.judging.shapes import is_list, is_scalar, is_string, role_of, storage_type
+from schemac.rows.judging.typed_values import is_bytes, is_kept
+
+
+def loose_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:
+    """Return the loose type of a field; `source` is the field that its values come from, where they have a type."""
+    own, is_ = member.type, pa.types
+    if source is not None and is_kept(member, source):
+        return storage_type(source.type)
+    if is_scalar(member):
+        found = plain_type(member)
+        if is_string(found):
+            return pa.large_string()
+        # Bytes of another length than the field's are kept, too.
+        return pa.large_binary() if is_bytes(found) else found
+    held = None if source is None else storage_type(source.type)
+    if is_.is_struct(own):
+        of_struct = held if held is not None and is_.is_struct(held) else None
+        return pa.struct(
+            [pa.field(part.name, loose_type(part, _member(of_struct, part.name))) for part in own]
+        )
+    if is_.is_map(own):
+        of_map = held if held is not None and is_.is_map(held) else None
+        key = loose_type(own.key_field, None if of_map is None else of_map.key_field)
+        item = loose_type(own.item_field, None if of_map is None else of_map.item_field)
+        return pa.map_(pa.field("key", key, nullable=False), pa.field("value", item))
+    assert is_list(own)
+    item_field = held.value_field if held is not None and is_list(held) else None
+    return pa.list_(pa.field("item", loose_type(own.value_field, item_field)))
+
+
+def _member(held: pa.DataType | None, name: str) -> pa.Field | None:
+    place = -1 if held is None else held.get_field_index(name)
+    return held.field(place) if held is not None and place >= 0 else None
+
+
+def loose_array(values: Sequence[Any], member: pa.Field, source: pa.Field | None = None) -> pa.Array:
+    """Make an array of values that were read, also of those that do not fit: a map with a key that is absent or twice is null there."""
+    if source is not None and is_kept(member, source):
+        return pa.array(values, storage_type(source.type))
+    is_ = pa.types
+    type_ = loose_type(member, source)
+    if role_of(member) is not None or not is_.is_nested(type_):
+        return _scalars(values, type_)
+    return _array(values, type_)
+
+
+def _array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    is_ = pa.types
+    if is_.is_struct(type_) and type_.num_fields:
+        children = [
+            _array([None if value is None else value[part.name] for value in values], part.type)
+            for part in type_
+        ]
+        return pa.StructArray.from_arrays(children, fields=list(type_), mask=_absent(values))
+    if is_.is_map(type_):
+        kept = [None if value is None or _has_twins(value) else value for value in values]
+        pairs = list(chain.from_iterable(value or () for value in kept))
+        keys = _array([key for key, _ in pairs], type_.key_type)
+        items = _array([item for _, item in pairs], type_.item_type)
+        entries = pa.StructArray.from_arrays([keys, items], fields=[type_.key_field, type_.item_field])
+        lists = _lists(kept, entries)
+        return pa.Array.from_buffers(type_, len(lists), lists.buffers()[:2], lists.null_count, 0, [entries])
+    if is_.is_list(type_):
+        items = _array(list(chain.from_iterable(value or () for value in values)), type_.value_type)
+        return _lists(values, items, type_)
+    return _scalars(values, type_)
+
+
+def _lists(values: Sequence[Any], items: pa.Array, type_: pa.DataType | None = None) -> pa.Array:
+    offsets = [0, *accumulate(0 if value is None else len(value) for value in values)]
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items, type_, mask=_absent(values))
+
+
+def _absent(values: Sequence[Any]) -> pa.Array | None:
+    found = [value is None for value in values]
+    return pa.array(found, pa.bool_()) if any(found) else None
+
+
+def _has_twins(pairs: Sequence[tuple[Any, Any]]) -> bool:
+    keys = [repr(key) for key, _ in pairs]
+    return len({*keys}) < len(keys) or any(key is None for key, _ in pairs)
+
+
+def _scalars(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    if not pa.types.is_decimal(type_) or 0 <= type_.scale <= type_.precision:
+        return pa.array(values, type_)
+    # pyarrow counts the digits of such decimals by itself, and finds too few, or too many.
+    width = type_.bit_width // 8
+    data = b"".join(
+        (0 if value is None else whole(value, type_.scale)).to_bytes(width, "little", signed=True)
+        for value in values
+    )
+    there = pa.array([None if value is None else True for value in values], pa.bool_())
+    return pa.Array.from_buffers(type_, len(values), [there.buffers()[0], pa.py_buffer(data)])

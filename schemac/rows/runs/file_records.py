@@ -1,0 +1,104 @@
+"""Which runs a folder of files has: a record for each, beside the files.
+
+Layer: rows.
+Shape: JSON files in the folder `_schemac` of the target, which Spark and Arrow pass over: the identity of a run, its counts, its number
+       and its files. A run is committed when its record is there.
+Errors: SC652 unreadable-table for a record that cannot be read: nobody knows then which runs the folder has.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.history import CommittedRun
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.locations import is_local, local_path
+from schemac.rows.runs.storage import NO_STORAGE, Storage
+from schemac.source.catalogue import UNREADABLE_TABLE
+
+LEDGER, SUFFIX = "_schemac", ".json"
+
+
+@dataclass(frozen=True)
+class FileRecord:
+    """A run as the folder has it."""
+
+    run: CommittedRun
+    files: tuple[str, ...]
+    """Names below the folder."""
+    text: str
+    """The record as it is written."""
+
+    @classmethod
+    def new(
+        cls, run: RunIdentity, version: int, properties: Mapping[str, str], files: Iterable[str]
+    ) -> "FileRecord":
+        """Make the record of a run that is being committed."""
+        committed, told = datetime.now(UTC), {**run.properties(), **properties}
+        found = CommittedRun.of(told, version, committed)
+        assert found is not None
+        names = tuple(files)
+        text = {"committed": committed.isoformat(), "version": version, "properties": told, "files": names}
+        return cls(found, names, json.dumps(text))
+
+    @classmethod
+    def parse(cls, text: str) -> "FileRecord | None":
+        """Read a record; None for what is none."""
+        try:
+            told = json.loads(text)
+            committed = datetime.fromisoformat(told["committed"])
+            run = CommittedRun.of(told["properties"], int(told["version"]), committed)
+            return None if run is None else cls(run, tuple(map(str, told["files"])), text)
+        except (ValueError, KeyError, TypeError):
+            return None
+
+
+def ordered(path: str, texts: Mapping[str, str]) -> list[FileRecord]:
+    """Read the records of a folder by the names of their files, that of the last run first.
+
+    Raises PipelineError where one cannot be read: a run that was left out would be written once more.
+    """
+    found = []
+    for name, text in texts.items():
+        record = FileRecord.parse(text)
+        if record is None:
+            raise PipelineError(
+                UNREADABLE_TABLE,
+                f"`{path}/{LEDGER}/{name}` is not the record of a run: it is damaged, or of another program",
+                f"restore it from a copy; or delete it: then the run `{name.removesuffix(SUFFIX)}` does not count any more,"
+                " and its rows stay",
+            )
+        found.append(record)
+    return sorted(found, key=lambda record: (record.run.version, record.run.committed), reverse=True)
+
+
+def records_in(path: str, storage: Storage = NO_STORAGE) -> list[FileRecord] | None:
+    """Read the records of a folder of this machine or of an object store; None where it has none.
+
+    Raises PipelineError for a damaged record, OSError or ValueError where the address cannot be opened.
+    """
+    if is_local(path):
+        folder = Path(local_path(path), LEDGER)
+        if not folder.is_dir():
+            return None
+        found = {file.name: file.read_text("utf-8", "replace") for file in sorted(folder.glob(f"*{SUFFIX}"))}
+        return ordered(path, found)
+    return _records_in_store(path, storage)
+
+
+def _records_in_store(path: str, storage: Storage) -> list[FileRecord] | None:
+    from pyarrow import fs  # for start-up time
+
+    system, root = storage.open_arrow(path)
+    files = system.get_file_info(fs.FileSelector(f"{root.rstrip('/')}/{LEDGER}", allow_not_found=True))
+    if not files:
+        return None
+    found = {}
+    for file in files:
+        if file.base_name.endswith(SUFFIX):
+            with system.open_input_stream(file.path) as stream:
+                found[file.base_name] = stream.read().decode("utf-8", "replace")
+    return ordered(path, found)

@@ -1,0 +1,310 @@
+"""Where the files of a run wait until they are committed, and how what a dead run left is recognised.
+
+Layer: rows.
+Shape: a folder `_staging-<run>-<number>` inside the table's, which no reader looks into. It holds `run.json`, the identity
+       of the run; a mark that says how far the run is; and, from the commit on, the names of the files that are moved in.
+       The mark is `.open` while tasks write and `.committing` afterwards. Either the run that commits takes `.open`, or
+       the run that sweeps does, because the file can be renamed once: nothing is swept under a commit.
+Rule: a run is dead if its process is gone. Of a process on another machine, or one that is not known, only its mark tells:
+      it is renewed every `RENEWED_SECONDS`, and after `STALE_SECONDS` the run is taken for dead. A run that is swept
+      by mistake fails before its commit, and says so.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.heartbeat import Heartbeat
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.processes import is_gone, this_process
+from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN
+
+PREFIX = "_staging-"
+GONE, MAKING = f"{PREFIX}gone.", f"{PREFIX}making."
+OPEN, COMMITTING, SWEPT, GIVEN_UP = ".open", ".committing", ".swept", ".given-up"
+RUN_FILE, TABLE_FILE, COMMITTER, MOVED, NOTES = (
+    "run.json",
+    "table.txt",
+    "committer.txt",
+    "moved.json",
+    "progress",
+)
+RENEWED_SECONDS = 20.0
+STALE_SECONDS = 3600.0
+FILLED = "filled"
+"""A folder in the staging folder of a run that fills columns: what it has computed outlives it."""
+KEPT_SECONDS = 7 * 24 * 3600.0
+COMMITTED_WITHIN_SECONDS = 60.0
+LOOKED_EVERY_SECONDS = 0.1
+TAKEN_FOR_DEAD = "another run considered this run dead"
+AGAIN = "nothing of this run was written: run it again"
+JOIN = f"{AGAIN}; with `mode: append` under `target` its rows are added to the others"
+"""Where another run has made what this one was to make."""
+
+
+def new_folder(table: str, run: RunIdentity) -> str:
+    """Choose a path for the files of a run."""
+    return os.path.join(table, f"{PREFIX}{run.id}-{uuid.uuid4().hex[:8]}")
+
+
+def folders_of(table: str) -> list[Path]:
+    """List the staging folders of a table, of whichever run."""
+    try:
+        return sorted(path for path in Path(table).iterdir() if path.name.startswith(PREFIX))
+    except OSError:
+        return []
+
+
+def open_mark(folder: str, run: RunIdentity, table: str = "") -> None:
+    """Make the folder, which says from its start whose it is and that it is in use.
+
+    In a quarantine, which several tables may share, `table` is that of the run, seen from the quarantine.
+    """
+    making = os.path.join(os.path.dirname(folder), f"{MAKING}{this_process()}.{uuid.uuid4().hex[:8]}")
+    try:
+        os.makedirs(Path(making, NOTES), exist_ok=True)
+        Path(making, RUN_FILE).write_text(run.to_json())
+        Path(making, TABLE_FILE).write_text(table)
+        Path(making, OPEN).touch()
+        os.rename(making, folder)
+    except OSError:
+        # As long as this process lives, nobody else takes the folder for one of a dead run.
+        shutil.rmtree(making, ignore_errors=True)
+        raise
+
+
+def is_open(folder: str) -> bool:
+    """Whether tasks may still write."""
+    return Path(folder, OPEN).exists()
+
+
+def is_in_use(folder: str) -> bool:
+    """Whether somebody writes or commits."""
+    return is_open(folder) or Path(folder, COMMITTING).exists()
+
+
+def renew(folder: str) -> None:
+    """Says that the run is alive."""
+    with contextlib.suppress(OSError):
+        os.utime(Path(folder, OPEN))
+
+
+def start_commit(folder: str, moved: list[str]) -> None:
+    """Take the folder for the commit; `moved` are the data files that will lie where the table's are."""
+    try:
+        Path(folder, COMMITTER).write_text(this_process())
+        note_moved(folder, moved)
+    except FileNotFoundError as error:
+        raise PipelineError(ABANDONED_RUN, TAKEN_FOR_DEAD, AGAIN) from error
+    _mark_commit(folder)
+
+
+def note_moved(folder: str, moved: list[str]) -> None:
+    """Note the data files that will lie where the table's are, before they do."""
+    Path(folder, MOVED).write_text(json.dumps(moved))
+
+
+def _mark_commit(folder: str) -> None:
+    try:
+        os.rename(Path(folder, OPEN), Path(folder, COMMITTING))
+    except FileNotFoundError as error:
+        raise PipelineError(ABANDONED_RUN, TAKEN_FOR_DEAD, AGAIN) from error
+
+
+def give_up(folder: str) -> None:
+    """Leave the folder to the next run, which takes it for one of a dead run: its rows are still to be taken back."""
+    with contextlib.suppress(OSError):
+        os.rename(Path(folder, COMMITTING), Path(folder, GIVEN_UP))
+
+
+def reopen(folder: str) -> None:
+    """Go back from a commit that others were quicker than."""
+    os.rename(Path(folder, COMMITTING), Path(folder, OPEN))
+
+
+def leave(folder: str) -> None:
+    """Leave the folder to the next attempt of its run."""
+    for mark in (OPEN, COMMITTING):
+        with contextlib.suppress(OSError):
+            os.rename(Path(folder, mark), Path(folder, GIVEN_UP))
+
+
+def is_kept(folder: Path) -> bool:
+    """Whether a folder holds what the next attempt of its run goes on with, even if the run is dead."""
+    filled = folder / FILLED
+    try:
+        return not folder.name.startswith(GONE) and time.time() - filled.stat().st_mtime < KEPT_SECONDS
+    except OSError:
+        return False
+
+
+def is_given_up(folder: str) -> bool:
+    """Whether the folder is left to the next run."""
+    return Path(folder, GIVEN_UP).exists()
+
+
+def of_run(table: str, run: RunIdentity) -> Iterator[Path]:
+    """Yield the staging folders of all attempts of a run."""
+    for folder in folders_of(table):
+        found = run_in(folder)
+        if found is not None and found.id == run.id:
+            yield folder
+
+
+def wait_for_others(folder: str, table: str, run: RunIdentity) -> None:
+    """Let nobody else commit what this run must not meet: another attempt of it, or any run where rows are merged by key.
+
+    Whoever marks its commit first and looks then sees the other, or is seen. Raises PipelineError for another
+    attempt, and for a run that does not come to its end.
+    """
+    until = time.monotonic() + COMMITTED_WITHIN_SECONDS
+    while others := [other for other in _committing(table) if other != Path(folder)]:
+        found = [run_in(other) for other in others]
+        if any(other is not None and other.id == run.id for other in found):
+            message = f"another attempt of the run `{run.id}` is being committed"
+            raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+        modes = {run.mode, *(other.mode for other in found if other is not None)}
+        if Mode.UPSERT not in modes:
+            return
+        if time.monotonic() > until:
+            raise PipelineError(CONCURRENT_RUN, f"another run is being committed to `{table}`", AGAIN)
+        # Both may have seen each other: the names of their folders, which are random, say who waits longer.
+        os.rename(Path(folder, COMMITTING), Path(folder, OPEN))
+        time.sleep(LOOKED_EVERY_SECONDS * int(folder[-2:], 16) / 128)
+        _mark_commit(folder)
+
+
+def _committing(table: str) -> list[Path]:
+    """List the folders of runs that are committing, and alive."""
+    return [other for other in folders_of(table) if (other / COMMITTING).exists() and not take_dead(other)]
+
+
+def fence(table: str, run: RunIdentity) -> None:
+    """Keep earlier attempts of a run from committing, and this one where it has failed; one that is committing is waited for.
+
+    Raises PipelineError for an attempt of a process that is known to be alive, or that does not come to its end.
+    """
+    until = time.monotonic() + COMMITTED_WITHIN_SECONDS
+    for folder in of_run(table, run):
+        attempt = run_in(folder) or run
+        is_alive = attempt.process is not None and is_gone(attempt.process) is False
+        if is_open(str(folder)) and is_alive and attempt != run:
+            message = f"the run `{run.id}` is under way in another process of this machine"
+            raise PipelineError(CONCURRENT_RUN, message, "wait for its end")
+        with contextlib.suppress(OSError):
+            # This process is alive, and has given up its own attempt.
+            os.rename(folder / OPEN, folder / (GIVEN_UP if attempt == run else SWEPT))
+        while (folder / COMMITTING).exists() and not take_dead(folder):
+            if time.monotonic() > until:
+                message = f"another attempt of the run `{run.id}` is being committed"
+                raise PipelineError(CONCURRENT_RUN, message, "wait for its end, and run it again")
+            time.sleep(LOOKED_EVERY_SECONDS)
+
+
+def moved_files(folder: Path) -> list[str]:
+    """Names of data files that the run was going to move into the table."""
+    try:
+        names: list[str] = json.loads((folder / MOVED).read_text())
+    except (OSError, ValueError):
+        return []
+    return names
+
+
+def moved_files_in(folder: str) -> list[str]:
+    """Do the same for a path as text."""
+    return moved_files(Path(folder))
+
+
+def run_in(folder: Path) -> RunIdentity | None:
+    """Read the run whose files wait in a folder; None where it does not matter any more, or is not known."""
+    if folder.name.startswith(GONE):
+        return None
+    try:
+        return RunIdentity.parse((folder / RUN_FILE).read_text())
+    except (OSError, ValueError, KeyError, PipelineError):
+        return None
+
+
+def table_of(folder: Path) -> str:
+    """Read the table of the run, seen from the dataset that the folder is in; empty where it is that dataset."""
+    try:
+        return (folder / TABLE_FILE).read_text()
+    except OSError:
+        return ""
+
+
+def take_dead(folder: Path) -> bool:
+    """Whether the run of the folder is dead; from then on it cannot commit."""
+    if folder.name.startswith(GONE) or is_given_up(str(folder)):
+        return True
+    if folder.name.startswith(MAKING):
+        return bool(is_gone(folder.name.removeprefix(MAKING).partition(".")[0]))
+    if (folder / COMMITTING).exists():
+        return _is_dead(_committer(folder), folder / COMMITTING)
+    run = run_in(folder)
+    mark = folder / OPEN
+    if not mark.exists():
+        # Either it is just being made, or being removed.
+        return _is_dead(run.process if run else None, folder)
+    if not _is_dead(run.process if run else None, mark):
+        return False
+    try:
+        os.rename(mark, folder / SWEPT)
+    except OSError:
+        return False
+    return True
+
+
+def _is_own(folder: Path, run: RunIdentity) -> bool:
+    """Whether a folder is of this attempt of a run, or of one that is not told apart."""
+    found = run_in(folder)
+    return found is None or found.process == run.process
+
+
+def _committer(folder: Path) -> str | None:
+    try:
+        return (folder / COMMITTER).read_text()
+    except OSError:
+        return None
+
+
+def _is_dead(process: str | None, mark: Path) -> bool:
+    has_ended = None if process is None else is_gone(process)
+    if has_ended is not None:
+        return has_ended
+    try:
+        return time.time() - mark.stat().st_mtime > STALE_SECONDS
+    except OSError:
+        return False
+
+
+def remove(folder: str | Path) -> None:
+    """Remove the folder with everything in it; its first step is its last as a run's."""
+    gone = os.path.join(os.path.dirname(folder), f"{GONE}{uuid.uuid4().hex}")
+    try:
+        os.rename(folder, gone)
+    except OSError:
+        gone = str(folder)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+@contextmanager
+def kept_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
+    """Renews the marks of a run for as long as it goes on."""
+
+    def renew_all() -> None:
+        for table in tables:
+            for folder in folders_of(table):
+                if folder.name.startswith(f"{PREFIX}{run.id}-") and _is_own(folder, run):
+                    renew(str(folder))
+
+    with Heartbeat(RENEWED_SECONDS, renew_all):
+        yield

@@ -1,0 +1,302 @@
+"""What an engine does with tables of runs: the capabilities `sink` (runs write them) and `source` (runs read them).
+
+Layer: rows.
+Shape: a run prepares a `Place` on the driver, its tasks write Arrow batches to it and get back what they wrote as texts
+       (pieces), and the driver commits all pieces as one version. What is not committed never was in the table.
+Errors: PipelineError for what the author of the pipeline can mend.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from schemac.attributes.attribute import Extra
+from schemac.identity.lock import Numbers
+from schemac.logical.slots import Slot
+from schemac.physical.field import LoweredSchema
+from schemac.registry.engine import Capability, Engine
+from schemac.registry.installed import engine, engines
+from schemac.rows.runs.history import CommittedRun
+from schemac.rows.runs.identity import RunIdentity
+from schemac.rows.runs.merges import Merge, Merged
+from schemac.rows.runs.storage import NO_STORAGE, Storage
+
+StorageOptions = Storage
+
+
+@dataclass(frozen=True)
+class TableForm:
+    """What a table is to be."""
+
+    schema: pa.Schema
+    native: str = ""
+    """The same in the engine's own form, with its ids; empty for what the engine makes of the Arrow schema itself."""
+    storage_version: str | None = None
+    version: int | None = None
+    """The locked version of the schema; None where it has no lock."""
+
+    @property
+    def version_name(self) -> str:
+        """Name the version: its number in the lock, or a digest of the schema."""
+        if self.version is not None:
+            return str(self.version)
+        digest = hashlib.sha256(self.schema.serialize().to_pybytes() + self.native.encode())
+        return f"sha256:{digest.hexdigest()[:16]}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the rows of one run go, and the version that they are added to."""
+
+    path: str
+    staging: str
+    mode: str
+    read_version: int
+    storage_options: StorageOptions
+    storage_version: str | None
+    max_rows_per_file: int
+    run: RunIdentity
+    table: str = ""
+    """In a quarantine: the table of the run, seen from here."""
+    properties: tuple[tuple[str, str], ...] = ()
+    """What the commit that adds the rows says of them, beside the run's identity."""
+
+    def told(self, **more: str) -> dict[str, str]:
+        """Properties of the run's commits."""
+        return {**self.run.properties(), **dict(self.properties), **more}
+
+    @property
+    def is_staged(self) -> bool:
+        """Whether rows wait outside the table."""
+        return self.staging != self.path
+
+
+@dataclass(frozen=True)
+class FoundTable:
+    """A table that is there."""
+
+    version: int
+    names: tuple[str, ...]
+    """Of its columns."""
+
+
+class Aside(NamedTuple):
+    """What another program has written for a run."""
+
+    pieces: list[str]
+    rows: int
+
+
+class Sink(ABC):
+    """An engine whose tables runs write."""
+
+    @abstractmethod
+    def form(self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, extra: Extra) -> TableForm:
+        """Say what the table of a compiled schema with these attributes is to be."""
+
+    @abstractmethod
+    def written_schema(self, schema: pa.Schema) -> pa.Schema:
+        """Spell an Arrow schema as the batches that are written have to have it."""
+
+    @abstractmethod
+    def find(self, path: str, storage_options: StorageOptions) -> FoundTable | None:
+        """Look at the table at a path; None where there is none. Raises PipelineError where it cannot be opened."""
+
+    @abstractmethod
+    def count_rows(self, path: str, storage_options: StorageOptions) -> int:
+        """Count the rows of a table; 0 where there is none."""
+
+    @abstractmethod
+    def is_free(self, path: str) -> bool:
+        """Whether a folder without a table may become one: nothing is in it but what runs left there."""
+
+    @abstractmethod
+    def differences(
+        self, path: str, form: TableForm, storage_options: StorageOptions, *, ids: bool = True
+    ) -> tuple[str, ...]:
+        """How a table differs from its form, as sentences; `ids=False` compares by path only."""
+
+    @abstractmethod
+    def runs(self, table: str | Any, storage_options: StorageOptions | None = None) -> Iterator[CommittedRun]:
+        """List the runs that a table has the commits of, the last one first. `table` is a path or an open table of the engine."""
+
+    @abstractmethod
+    def find_run(self, run: RunIdentity, table: str, storage_options: StorageOptions) -> CommittedRun | None:
+        """Find the commit of a run in the table; one that was made before this attempt of the run started is not looked for."""
+
+    @abstractmethod
+    def recover(self, table: str, quarantine: str | None, storage_options: StorageOptions) -> None:
+        """Leave both as if runs that died had never been, or had come to their end."""
+
+    @abstractmethod
+    def fence(self, run: RunIdentity, paths: Iterable[str]) -> None:
+        """Keep earlier attempts of a run, whose driver may be gone, from committing to these tables from now on.
+
+        So it does with this attempt, where its driver has given it up: processes of Spark may go on without being heard.
+        Waits for one that is committing. Raises PipelineError where another attempt is at work.
+        """
+
+    @abstractmethod
+    def claim(self, place: Place, pieces: list[str]) -> None:
+        """Begin the commit: from here on no other attempt of the same run can begin one.
+
+        Raises PipelineError where another attempt has begun, or where this one was fenced.
+        """
+
+    @abstractmethod
+    def prepare(
+        self,
+        path: str,
+        mode: str,
+        *,
+        storage_options: StorageOptions,
+        storage_version: str | None,
+        max_rows_per_file: int,
+        run: RunIdentity,
+    ) -> Place:
+        """Choose the place for a run that appends to a table, or replaces its rows; either makes the table where it is missing."""
+
+    @abstractmethod
+    def open_staging(self, place: Place) -> None:
+        """Make the folder that tasks write to."""
+
+    @abstractmethod
+    def write(self, place: Place, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> list[str]:
+        """Write batches where no reader sees them; the pieces that a commit takes."""
+
+    @abstractmethod
+    def open_aside(self, place: Place, form: TableForm) -> str:
+        """Make a table without rows in the open staging of a place, for a program that only writes whole tables; its path.
+
+        What is appended to it has the numbers that the fields have in the run's table.
+        """
+
+    @abstractmethod
+    def take_aside(self, place: Place) -> Aside:
+        """Take the rows of that table as pieces of the run."""
+
+    @abstractmethod
+    def judge(
+        self, place: Place, form: TableForm, pieces: list[str], deletes: pa.Table, merge: Merge
+    ) -> Merged:
+        """Decide which records of the pieces, and which deleting ones, count against the rows of the table.
+
+        Raises PipelineError where the merge refuses keys that the table has.
+        """
+
+    @abstractmethod
+    def merge(self, place: Place, merged: Merged) -> int:
+        """Commit what was judged to a table that is there; the new version."""
+
+    @abstractmethod
+    def move_out(self, place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:
+        """Take rows out of a dataset, by their addresses in a version (see `Source.read`); the new version.
+
+        `take_back` brings them back. Raises PipelineError where others have changed these rows since.
+        """
+
+    @abstractmethod
+    def commit(self, place: Place, form: TableForm, pieces: list[str], *, may_join: bool = False) -> int:
+        """Add the pieces to the table, or make it of them; the new version.
+
+        A table that another run has made meanwhile is joined if it may be: its schema is known to be the same.
+        """
+
+    @abstractmethod
+    def close_staging(self, place: Place) -> None:
+        """Remove the folder that tasks wrote to, with everything that is still in it."""
+
+    @abstractmethod
+    def give_up(self, place: Place, pieces: list[str]) -> None:
+        """Remove what an attempt wrote whose run another attempt has committed."""
+
+    @abstractmethod
+    def discard(self, place: Place, pieces: list[str]) -> None:
+        """Remove what a run wrote and did not commit."""
+
+    @abstractmethod
+    def take_back(self, place: Place, version: int) -> None:
+        """Undo a commit of this run; what others have written since stays."""
+
+
+class Source(ABC):
+    """An engine whose tables runs read; the format of a source is the name of the engine."""
+
+    options: tuple[str, ...] = ()
+    """Names of the options that a source takes; `version` pins the version of a table."""
+
+    @abstractmethod
+    def newest_version(self, path: str, storage_options: StorageOptions = NO_STORAGE) -> int | None:
+        """Return the newest version of the table at a path; None where there is none."""
+
+    @abstractmethod
+    def schema(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> pa.Schema:
+        """Columns that can be read, of types that are in every reader's vocabulary: no extensions, no unsigned integers."""
+
+    @abstractmethod
+    def parts(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> list[int]:
+        """Return the numbers of the parts that can be read side by side."""
+
+    def added(
+        self, path: str, after: int, version: int, storage_options: StorageOptions = NO_STORAGE
+    ) -> list[int]:
+        """Return the parts that a version has, and an earlier one (0: none) did not. PipelineError where rows changed in between."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def read(
+        self,
+        path: str,
+        version: int,
+        part: int,
+        columns: Sequence[str] | None = None,
+        storage_options: StorageOptions = NO_STORAGE,
+        *,
+        filter: str | None = None,
+        row_id: str | None = None,
+        address: str | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        """Read the rows of one part with these columns of `schema`, or all.
+
+        `filter` is a condition in the engine's own language that the rows have to meet. `row_id` and `address` are the names of
+        last columns (int64) that are to have the ids of the rows, which stay, and their addresses.
+        """
+
+    @abstractmethod
+    def check_filter(
+        self, path: str, version: int, filter: str, storage_options: StorageOptions = NO_STORAGE
+    ) -> None:
+        """Raise PipelineError where a version of a table cannot be filtered so."""
+
+
+SINK: Capability[Sink] = Capability("sink", Sink)  # type: ignore[type-abstract]
+SOURCE: Capability[Source] = Capability("source", Source)  # type: ignore[type-abstract]
+
+
+def sink_names() -> tuple[str, ...]:
+    """Names of the engines whose tables runs write; the first one is the default."""
+    return SINK.names(engines())
+
+
+def sink_engine(name: str | None) -> Engine:
+    """Return the engine that writes a format; the first that writes tables where nobody names one."""
+    return engine(sink_names()[0] if name is None else name)
+
+
+def sink_of(name: str | None) -> Sink:
+    """Return what writes a format."""
+    return SINK.of(sink_engine(name))
+
+
+def source_names() -> tuple[str, ...]:
+    """Names of the engines whose tables runs read."""
+    return SOURCE.names(engines())
+
+
+def source_of(name: str) -> Source | None:
+    """Return what reads a format; None where no engine does."""
+    return SOURCE.of(engine(name)) if name in source_names() else None

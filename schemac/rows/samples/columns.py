@@ -1,0 +1,275 @@
+"""Columns of candidate rows.
+
+Layer: rows.
+Shape: a `Column` gives an array in the loose type of its field for the candidates from one number to another one. Candidates are numbered from
+       0; a row that is unique has values that follow from its number.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from schemac.attributes.family import Family
+from schemac.constraints.registry import constraints_at
+from schemac.logical.slots import Slot
+from schemac.rows.judging.loose import loose_array, loose_type
+from schemac.rows.samples.draws import Draws, indices
+from schemac.rows.samples.geometries import drawn_native
+from schemac.rows.samples.values import NULLS, Values, leaves_of, optional, values_of
+
+FIRST_CANDIDATES, CANDIDATES = 256, 8192
+"""Rows that are made at a time, at first and later."""
+_POOL, _LEAST_POOL, _MOST_LEAVES = 1024, 16, 8192
+"""Values that are drawn for each of them; rows draw among these."""
+
+_STEPS = 1000
+"""Steps from 0 to 1 of a vector's components, which so have three digits."""
+_COMPONENTS = 2**20
+"""Components that are drawn at a time."""
+
+Path = tuple[str, ...]
+
+
+class Column(ABC):
+    """Values of one place, for candidates."""
+
+    @abstractmethod
+    def array(self, start: int, size: int) -> pa.Array:
+        """Return the values of the candidates from `start` on."""
+
+
+@dataclass(frozen=True)
+class Pool(Column):
+    """Values that nothing else depends on."""
+
+    slot: Slot
+    member: pa.Field
+    values: Values
+    seed: tuple[object, ...]
+
+    def array(self, start: int, size: int) -> pa.Array:
+        """Draw some values, and each row among them."""
+        draws = Draws(*self.seed, self.slot.path_text, start)
+        draw = optional(self.slot, self.values)
+        count = max(_LEAST_POOL, min(size, _POOL, _MOST_LEAVES // leaves_of(self.slot)))
+        pool = loose_array([draw(draws) for _ in range(count)], self.member)
+        return pool.take(indices(draws, size, count))
+
+
+@dataclass(frozen=True)
+class Vectors(Column):
+    """Vectors of floats from -1 to 1 that differ from row to row, as an index over them needs."""
+
+    slot: Slot
+    member: pa.Field
+    seed: tuple[object, ...]
+
+    def array(self, start: int, size: int) -> pa.Array:
+        """Draw each component by itself."""
+        draws = Draws(*self.seed, self.slot.path_text, start)
+        (item,), length = self.slot.children, self.slot.type.fixed_length  # type: ignore[attr-defined]  # of the family
+        type_ = loose_type(self.member)
+        at_once = max(_COMPONENTS // length, 1) * length
+        counts = [min(at_once, size * length - done) for done in range(0, size * length, at_once)]
+        components = pa.concat_arrays(
+            [
+                pa.array([], type_.value_type),
+                *(_components(draws, count, type_.value_type) for count in counts),
+            ]
+        )
+        if item.is_nullable:
+            components = _without(components, _chances(draws, size * length))
+        mask = _chances(draws, size) if self.slot.is_nullable else None
+        offsets = pa.array([number * length for number in range(size + 1)], pa.int32())
+        return pa.ListArray.from_arrays(offsets, components, type=type_, mask=mask)
+
+
+def _components(draws: Draws, count: int, type_: pa.DataType) -> pa.Array:
+    import pyarrow.compute as pc  # for start-up time, as below
+
+    steps = pc.subtract(indices(draws, count, 2 * _STEPS + 1), _STEPS).cast(pa.float64())
+    return pc.divide(steps, float(_STEPS)).cast(type_, safe=False)
+
+
+@dataclass(frozen=True)
+class Digit:
+    """What a candidate's number means for one field of those that are unique together."""
+
+    divisor: int
+    count: int
+
+    def of(self, number: int) -> int:
+        """Return the number of the field's value."""
+        return number // self.divisor % self.count
+
+
+@dataclass(frozen=True)
+class Counter(Column):
+    """Values that follow from the number of the candidate."""
+
+    slot: Slot
+    member: pa.Field
+    values: Values
+    digit: Digit
+    seed: tuple[object, ...]
+    may_be_null: bool
+    rejected: set[int] = field(default_factory=set)
+    """Candidates for which there is no value, or one that was there before."""
+    seen: set[Any] = field(default_factory=set)
+
+    def array(self, start: int, size: int) -> pa.Array:
+        """Return the values with the numbers of the candidates."""
+        draws = Draws(*self.seed, self.slot.path_text, "null", start)
+        nth, found = self.values.nth, list[Any]()
+        assert nth is not None
+        if self.values.differ and not self.may_be_null:
+            found = [nth(self.digit.of(number)) for number in range(start, start + size)]
+            self.rejected.update(start + i for i, value in enumerate(found) if value is None)
+            return loose_array(found, self.member)
+        for number in range(start, start + size):
+            if self.may_be_null and draws.chance(NULLS):
+                found.append(None)
+                continue
+            value = nth(self.digit.of(number))
+            if value is None or (not self.values.differ and value in self.seen):
+                self.rejected.add(number)
+            elif not self.values.differ:
+                self.seen.add(value)
+            found.append(value)
+        return loose_array(found, self.member)
+
+
+@dataclass
+class Targets:
+    """Rows of another dataset that candidates refer to."""
+
+    rows: Sequence[pa.Array]
+    """The values of each field, in the loose type of the field that refers to them."""
+    seed: tuple[object, ...]
+    digit: Digit | None
+    """Where each row is referred to once: which one, by the number of the candidate."""
+    may_be_null: bool
+    _places: dict[tuple[int, int], pa.Array] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self.rows[0])
+
+    def places(self, start: int, size: int) -> pa.Array:
+        """Return which row each candidate refers to."""
+        if (start, size) not in self._places:
+            self._places = {(start, size): self._drawn(start, size)}
+        return self._places[start, size]
+
+    def _drawn(self, start: int, size: int) -> pa.Array:
+        draws = Draws(*self.seed, start)
+        if self.digit is not None:
+            places = pa.array([self.digit.of(number) for number in range(start, start + size)], pa.int64())
+        else:
+            places = indices(draws, size, self.count)
+        if not self.may_be_null:
+            return places
+        return _without(places, _chances(draws, size))
+
+
+def _without(values: pa.Array, is_null: pa.Array) -> pa.Array:
+    import pyarrow.compute as pc  # for start-up time: Arrow's functions are loaded when there are values
+
+    return pc.if_else(is_null, pa.scalar(None, values.type), values)
+
+
+def _chances(draws: Draws, size: int) -> pa.Array:
+    """Return which of some values are null."""
+    return pa.array([draws.chance(NULLS) for _ in range(size)], pa.bool_())
+
+
+@dataclass(frozen=True)
+class Reference(Column):
+    """Values of another dataset's rows."""
+
+    targets: Targets
+    place: int
+
+    def array(self, start: int, size: int) -> pa.Array:
+        """Take the values of the rows that the candidates refer to."""
+        return self.targets.rows[self.place].take(self.targets.places(start, size))
+
+
+@dataclass(frozen=True)
+class Nothing(Column):
+    """Null alone."""
+
+    member: pa.Field
+
+    def array(self, start: int, size: int) -> pa.Array:
+        """Return nulls."""
+        return pa.nulls(size, loose_type(self.member))
+
+
+@dataclass(frozen=True)
+class Struct(Column):
+    """A struct of which a member is no pool."""
+
+    slot: Slot
+    member: pa.Field
+    parts: tuple[Column, ...]
+    seed: tuple[object, ...]
+
+    def array(self, start: int, size: int) -> pa.Array:
+        """Put the members together."""
+        children = [part.array(start, size) for part in self.parts]
+        mask = None
+        if self.slot.is_nullable:
+            draws = Draws(*self.seed, self.slot.path_text, "null", start)
+            mask = _chances(draws, size)
+        return pa.StructArray.from_arrays(children, fields=list(loose_type(self.member)), mask=mask)
+
+
+def column_of(
+    slot: Slot,
+    member: pa.Field,
+    special: Mapping[Path, Column],
+    wanted: Mapping[Path, tuple[Any, ...]],
+    seed: tuple[object, ...],
+) -> Column:
+    """Return the column of a slot; `special` are those of fields in it that rules of rows speak of."""
+    path = tuple(map(str, slot.path))
+    if path in special:
+        return special[path]
+    below = [other for other in (*special, *wanted) if other[: len(path)] == path and other != path]
+    if is_vector(slot, member) and path not in wanted:
+        return Vectors(slot, member, seed)
+    is_split = below or any(map(_has_vector, *_parts(slot, member)))
+    if not is_split or not pa.types.is_struct(member.type):
+        return Pool(slot, member, values_of(slot, member, wanted.get(path, ())), seed)
+    parts = tuple(
+        [
+            column_of(child, part, special, wanted, seed)
+            for child, part in zip(slot.children, member.type, strict=True)
+        ]
+    )
+    return Struct(slot, member, parts, seed)
+
+
+def is_vector(slot: Slot, member: pa.Field) -> bool:
+    """Tell whether a field is a list of floats of a fixed length, of which each list may have any."""
+    if getattr(slot.type, "fixed_length", None) is None or slot.type.family is not Family.LIST:
+        return False
+    (item,) = slot.children
+    is_free = not constraints_at(slot) and not constraints_at(item)
+    return is_free and pa.types.is_floating(member.type.value_type) and drawn_native(member) is None
+
+
+def _has_vector(slot: Slot, member: pa.Field) -> bool:
+    return is_vector(slot, member) or any(map(_has_vector, *_parts(slot, member)))
+
+
+def _parts(slot: Slot, member: pa.Field) -> tuple[tuple[Slot, ...], list[pa.Field]]:
+    """Return the members of a struct with their Arrow fields; none for any other type."""
+    return (
+        (slot.children, list(member.type)) if pa.types.is_struct(member.type) and slot.children else ((), [])
+    )

@@ -1,0 +1,184 @@
+"""Samples as files: texts, files of Arrow, tables of engines.
+
+Layer: rows.
+Shape: a file is there as a whole or not at all; memory follows the size of a batch.
+"""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar
+
+import pyarrow as pa
+
+from schemac.artifacts.dataset import CheckedDataset
+from schemac.artifacts.rows import ROW_WRITER
+from schemac.logical.keys import primary_key
+from schemac.logical.slots import columns
+from schemac.registry.engine import Engine
+from schemac.registry.installed import blamed, engines
+from schemac.rows.samples.sampler import Sampler
+from schemac.rows.samples.written import csv_header, csv_lines, json_lines
+from schemac.rows.samples.wrong import WrongRows
+from schemac.rows.samples.wrong_forms import WrongForm, in_cells, in_columns
+
+_NEW = ".schemac-new"
+
+
+@dataclass(frozen=True)
+class SampleFormat(ABC):
+    """A form that rows are written in."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    is_text: ClassVar[bool] = False
+    """Whether it can be printed."""
+
+    @abstractmethod
+    def write(self, path: str, sampler: Sampler) -> None:
+        """Write a sample where nothing is. Raises OSError and SchemaError; nothing is left then."""
+
+    @abstractmethod
+    def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
+        """Return the wrong records that the form can hold."""
+
+    @abstractmethod
+    def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
+        """Write them where nothing is. Raises OSError; nothing is left then."""
+
+
+@dataclass(frozen=True)
+class TextFormat(SampleFormat):
+    """Records as lines."""
+
+    header: Callable[[pa.Schema], str] | None
+    lines: Callable[[pa.Schema, pa.RecordBatch], Iterator[str]]
+    is_text: ClassVar[bool] = True
+
+    def texts(self, sampler: Sampler) -> Iterator[str]:
+        """Yield pieces of the text."""
+        schema = sampler.dataset.to_arrow(metadata=True)
+        if self.header is not None:
+            yield f"{self.header(schema)}\n"
+        for batch in sampler.batches():
+            yield "".join([f"{line}\n" for line in self.lines(schema, batch)])
+
+    def write(self, path: str, sampler: Sampler) -> None:
+        """Write a file."""
+        with new_file(path) as stream:
+            for text in self.texts(sampler):
+                stream.write(text.encode())
+
+    def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
+        """Return records as they stand in a file."""
+        return WrongForm(found.rows, ()) if self.header is None else in_cells(dataset, found)
+
+    def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
+        """Write a file."""
+        head = [] if self.header is None else [self.header(dataset.to_arrow(metadata=True))]
+        with new_file(path) as stream:
+            stream.writelines([f"{text}\n".encode() for text in (*head, *(one.text for one in form.rows))])
+
+
+@dataclass(frozen=True)
+class ArrowFormat(SampleFormat):
+    """Files that pyarrow writes."""
+
+    open: Callable[[BinaryIO, pa.Schema], Any]
+
+    def write(self, path: str, sampler: Sampler) -> None:
+        """Write a file."""
+        self._write(path, sampler.exact, sampler.tables())
+
+    def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
+        """Return records whose values have the types of their columns."""
+        return in_columns(dataset, found)
+
+    def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
+        """Write a file."""
+        assert form.typed is not None
+        self._write(path, form.typed.schema, form.typed.to_batches())
+
+    def _write(self, path: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+        try:
+            with new_file(path) as stream, self.open(stream, schema) as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
+        except pa.ArrowNotImplementedError as error:
+            raise OSError(str(error)) from error
+
+
+@dataclass(frozen=True)
+class TableFormat(SampleFormat):
+    """Tables of an engine."""
+
+    engine: Engine
+
+    def write(self, path: str, sampler: Sampler) -> None:
+        """Make a table."""
+        rows = pa.RecordBatchReader.from_batches(sampler.exact, sampler.tables())
+        self._write(path, sampler.dataset, rows)
+
+    def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
+        """Return records whose values have the types of their columns; no table takes a key that may be null."""
+        keys = [str(slot.path[0]) for slot in primary_key(columns(dataset.schema))]
+        return in_columns(dataset, found, keys)
+
+    def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
+        """Make a table."""
+        assert form.typed is not None
+        self._write(path, dataset, form.typed.to_reader())
+
+    def _write(self, path: str, dataset: CheckedDataset, rows: pa.RecordBatchReader) -> None:
+        with blamed(self.engine.name):
+            ROW_WRITER.of(self.engine).write(path, dataset, rows)
+
+
+@contextmanager
+def new_file(path: str) -> Iterator[BinaryIO]:
+    """Open a file that is there when everything is written, and not before."""
+    new = Path(f"{path}{_NEW}")
+    try:
+        with new.open("wb") as stream:
+            yield stream
+        os.replace(new, path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+
+
+def _parquet(stream: BinaryIO, schema: pa.Schema) -> Any:
+    from pyarrow import parquet  # for start-up time: it takes as long to load as all others
+
+    return parquet.ParquetWriter(stream, schema)
+
+
+def _ipc(stream: BinaryIO, schema: pa.Schema) -> Any:
+    # Each batch has dictionaries of its own, which only the streaming form may replace.
+    has_dictionary = any(pa.types.is_dictionary(member.type) for member in schema)
+    return pa.ipc.new_stream(stream, schema) if has_dictionary else pa.ipc.new_file(stream, schema)
+
+
+NDJSON = TextFormat("ndjson", (".ndjson", ".jsonl", ".json"), None, json_lines)
+CSV = TextFormat("csv", (".csv",), csv_header, csv_lines)
+_FORMATS: tuple[SampleFormat, ...] = (
+    NDJSON,
+    CSV,
+    ArrowFormat("parquet", (".parquet",), _parquet),
+    ArrowFormat("arrow", (".arrow", ".feather", ".ipc"), _ipc),
+)
+
+
+def sample_formats() -> tuple[SampleFormat, ...]:
+    """Return all forms, also those of engines that keep rows."""
+    found = [TableFormat(one.name, (one.table_suffix,), one) for one in engines() if ROW_WRITER.is_of(one)]
+    return (*_FORMATS, *found)
+
+
+def format_of(path: str) -> SampleFormat | None:
+    """Return the form that a name asks for; None where it asks for none."""
+    endings = {suffix: one for one in sample_formats() for suffix in one.suffixes if suffix}
+    return endings.get(Path(path).suffix.lower())

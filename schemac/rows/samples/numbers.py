@@ -1,0 +1,209 @@
+"""Values that are counted: integers, decimals, dates, times, timestamps and durations; and floats.
+
+Layer: rows.
+Shape: a `Grid` numbers the values that bounds and `multipleOf` leave, from `first` to `last`, `step` units apart; `home` is where usual values are.
+Units: as `schemac.constraints.values`: a decimal is counted in its last digit, the others in the unit of their type.
+"""
+
+import struct
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from math import gcd
+from typing import Any
+
+from schemac.attributes.family import Family
+from schemac.constraints.bounds import Bound, MultipleOf
+from schemac.constraints.columns import EXACT, whole
+from schemac.constraints.constraint import Constraint
+from schemac.constraints.values import limits_of, scale_of
+from schemac.kinds.units import PER_SECOND
+from schemac.logical.model import LogicalType
+from schemac.rows.judging.forms import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
+from schemac.rows.samples.draws import Draws
+
+_DAY = 86_400
+_MARGIN = 2 * _DAY * 10**6
+"""At the ends of the calendar, what is shown in another zone may lie beyond."""
+_USUAL_DAYS = (10_957, 21_915)
+"""From 2000 to 2029."""
+_NEAR = 1000
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The counts that are allowed."""
+
+    first: int
+    last: int
+    step: int
+    usual: tuple[int, int] | None = None
+    """The counts that are drawn as a rule; None where small ones are."""
+    apart: int = 1
+    """How far those are from each other that are numbered."""
+
+    @cached_property
+    def count(self) -> int:
+        """How many there are."""
+        return max(self.last // self.step - self._low + 1, 0)
+
+    def nth(self, number: int) -> int:
+        """Return a count; numbers begin with those that are usual, and go on from the first one behind the last."""
+        return (self._low + (self._start + number * self._stride) % self.count) * self.step
+
+    @cached_property
+    def _low(self) -> int:
+        return -(-self.first // self.step)
+
+    @cached_property
+    def _start(self) -> int:
+        """How far the first numbered one is from the least."""
+        wanted = self.usual[0] if self.usual is not None else 1
+        return -(-min(max(wanted, self.first), self.last) // self.step) - self._low
+
+    @cached_property
+    def _stride(self) -> int:
+        """How far one is from the next: so that it meets all of them before it is back."""
+        found = self.apart if self.count > self.apart * _NEAR else 1
+        while gcd(found, self.count) != 1:
+            found += 1
+        return found
+
+    def draw(self, draws: Draws) -> int:
+        """Return a count: nearly always a usual one, sometimes one at an end."""
+        low, high = self._low, self.last // self.step
+        if high - low < _NEAR:
+            return (low + draws.below(high - low + 1)) * self.step
+        case = draws.below(100)
+        if case < 4:
+            return (low if case % 2 else high) * self.step
+        if self.usual is not None:
+            near = max(low, -(-self.usual[0] // self.step)), min(high, self.usual[1] // self.step)
+            if near[0] > near[1] or case < 8:
+                near = low, high
+            return (near[0] + draws.below(near[1] - near[0] + 1)) * self.step
+        # As many small numbers as large ones, in digits.
+        size = draws.below(max((high - low).bit_length() - 1, 1)) + 1
+        away = draws.below(2**size)
+        home = min(max(0, low), high)
+        found = home - away if draws.chance(25) else home + away
+        return min(max(found, low), high) * self.step
+
+
+def grid_of(type_: LogicalType, constraints: tuple[Constraint, ...]) -> Grid:
+    """Return the counts that constraints leave of a type."""
+    first, last = _range(type_)
+    step, scale = 1, scale_of(type_)
+
+    def counted(value: Any) -> int:
+        return whole(Decimal(value), scale)
+
+    for one in constraints:
+        if isinstance(one, MultipleOf):
+            step = one.whole_divisor
+        elif isinstance(one, Bound) and one.is_lower:
+            first = max(first, counted(one.limit) + one.is_exclusive)
+        elif isinstance(one, Bound):
+            last = min(last, counted(one.limit) - one.is_exclusive)
+    apart = 61 * PER_SECOND[type_.unit] if type_.family is Family.TIMESTAMP else 1  # type: ignore[attr-defined]  # of the family
+    return Grid(first, last, step, _usual(type_), apart)
+
+
+def value_of(type_: LogicalType, count: int) -> Any:
+    """Return the value that is counted."""
+    return Decimal(count).scaleb(-scale_of(type_), EXACT) if type_.family is Family.DECIMAL else count
+
+
+def _range(type_: LogicalType) -> tuple[int, int]:
+    unit = getattr(type_, "unit", "")
+    match type_.family:
+        case Family.DATE:
+            return FIRST_DAY, LAST_DAY
+        case Family.TIME:
+            return 0, _DAY * PER_SECOND[unit] - 1
+        case Family.TIMESTAMP if unit == "Nanosecond":
+            return -(2**63) + 10**9, 2**63 - 10**9
+        case Family.TIMESTAMP:
+            step = 10**6 // PER_SECOND[unit]
+            return -(-(FIRST_MICROSECOND + _MARGIN) // step), (LAST_MICROSECOND - _MARGIN) // step
+    limits = limits_of(type_)
+    assert limits is not None, type_
+    scale = scale_of(type_)
+    first, last = whole(Decimal(limits[0]), scale), whole(Decimal(limits[1]), scale)
+    return first, last
+
+
+def _usual(type_: LogicalType) -> tuple[int, int] | None:
+    match type_.family:
+        case Family.DATE:
+            return _USUAL_DAYS
+        case Family.TIME:
+            return 0, _DAY * PER_SECOND[type_.unit] - 1  # type: ignore[attr-defined]  # of the family
+        case Family.TIMESTAMP:
+            per_day = _DAY * PER_SECOND[type_.unit]  # type: ignore[attr-defined]  # of the family
+            return _USUAL_DAYS[0] * per_day, _USUAL_DAYS[1] * per_day
+    return None
+
+
+_EDGES = (0.0, 1.0, -1.0, 0.5, 100.0, -0.0, 1e-3)
+
+
+@dataclass(frozen=True)
+class Floats:
+    """Floats within bounds."""
+
+    type: LogicalType
+    bounds: tuple[Bound, ...]
+
+    def draw(self, draws: Draws) -> float:
+        """Return a float of the type: usual ones have two digits after the point."""
+        for _ in range(40):
+            found = self._held(self._wanted(draws))
+            if self.allows(found):
+                return found
+        return float(next((one.limit for one in self.bounds if not one.is_exclusive), 0.0))
+
+    def allows(self, value: float) -> bool:
+        """Whether a value keeps all bounds, and is finite."""
+        return abs(value) != float("inf") and all(bound.allows(value) for bound in self.bounds)
+
+    def _wanted(self, draws: Draws) -> float:
+        low, high = self._ends()
+        case = draws.below(100)
+        if case < 6:
+            return draws.one_of((low, high))
+        if case < 14:
+            return draws.one_of(_EDGES)
+        if high - low <= 2 * _NEAR:
+            return low + (high - low) * draws.below(2**32) / 2**32
+        size = draws.below(20) + 1
+        away = draws.below(100 * 2**size) / 100
+        home = min(max(0.0, low), high)
+        return home - away if draws.chance(25) else home + away
+
+    def _ends(self) -> tuple[float, float]:
+        top = 2 ** (self.type.bits - self.type.mantissa - 1) - 1  # type: ignore[attr-defined]  # of the family
+        largest = float((2**self.type.mantissa - 1) * 2 ** (top - self.type.mantissa + 1))  # type: ignore[attr-defined]  # likewise
+        low = max([-largest, *(float(one.limit) for one in self.bounds if one.is_lower)])
+        high = min([largest, *(float(one.limit) for one in self.bounds if not one.is_lower)])
+        return low, high
+
+    def _held(self, value: float) -> float:
+        packing = self.type.packing  # type: ignore[attr-defined]  # of the family
+        try:
+            found: float = struct.unpack(packing, struct.pack(packing, value))[0]
+        except OverflowError:
+            return float("inf")
+        return found
+
+    @property
+    def count(self) -> int:
+        """How many whole numbers there are from the least one on."""
+        low, high = self._ends()
+        start = max(low, 0.0) if high >= 0 else low
+        return max(int(min(high - start, 2.0**self.type.mantissa)), 0)  # type: ignore[attr-defined]  # of the family
+
+    def nth(self, number: int) -> float:
+        """Return a whole number."""
+        low, high = self._ends()
+        return float(int(max(low, 0.0) if high >= 0 else low) + number + 1) if self.count else low

@@ -1,0 +1,226 @@
+"""Texts that a pattern matches.
+
+Layer: rows.
+Shape: a pattern that `schemac.constraints.patterns` has read, as a tree of pieces; each piece knows how many texts it stands for and which
+       one has a number. A text is one of all that the pattern matches as a whole: nothing is added before and behind it.
+Rule: a piece that may be repeated without end is repeated at most `more` times more than it has to be.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+_CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
+_READABLE = [
+    *"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+    *" -_.,:;/@#+*=!?()[]{}<>'\"&%$~|^\\`",
+    *"éßñ日本Ωж",
+]
+"""What stands for the characters that a class excludes some of."""
+
+
+class Piece(ABC):
+    """A part of a pattern."""
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """How many texts it stands for; equal ones count each."""
+
+    @abstractmethod
+    def nth(self, number: int) -> str:
+        """Return the text with a number below `count`."""
+
+    @property
+    @abstractmethod
+    def is_plain(self) -> bool:
+        """Whether all of its texts are of one length, and differ."""
+
+
+@dataclass(frozen=True)
+class Characters(Piece):
+    """One of some characters; a character that is written is one alone."""
+
+    members: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """The number of characters."""
+        return len(self.members)
+
+    def nth(self, number: int) -> str:
+        """Return the character."""
+        return self.members[number]
+
+    @property
+    def is_plain(self) -> bool:
+        """Always."""
+        return True
+
+
+@dataclass(frozen=True)
+class Sequence(Piece):
+    """Pieces behind each other."""
+
+    parts: tuple[Piece, ...]
+
+    @cached_property
+    def count(self) -> int:
+        """The product."""
+        found = 1
+        for part in self.parts:
+            found *= part.count
+        return found
+
+    def nth(self, number: int) -> str:
+        """Take a digit for each piece."""
+        texts = []
+        for part in reversed(self.parts):
+            number, digit = divmod(number, part.count)
+            texts.append(part.nth(digit))
+        return "".join(reversed(texts))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each is."""
+        return all(part.is_plain for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Alternatives(Piece):
+    """One of some pieces."""
+
+    parts: tuple[Piece, ...]
+
+    @cached_property
+    def count(self) -> int:
+        """The sum."""
+        return sum(part.count for part in self.parts)
+
+    def nth(self, number: int) -> str:
+        """Find the piece."""
+        for part in self.parts:
+            if number < part.count:
+                return part.nth(number)
+            number -= part.count
+        raise IndexError(number)
+
+    @property
+    def is_plain(self) -> bool:
+        """Of one piece, whether that is."""
+        return len(self.parts) == 1 and self.parts[0].is_plain
+
+
+@dataclass(frozen=True)
+class Repeated(Piece):
+    """A piece that stands several times."""
+
+    part: Piece
+    low: int
+    high: int
+
+    @cached_property
+    def _counts(self) -> tuple[int, ...]:
+        return tuple([self.part.count**times for times in range(self.low, self.high + 1)])
+
+    @cached_property
+    def count(self) -> int:
+        """All texts of each number of times."""
+        return sum(self._counts)
+
+    def nth(self, number: int) -> str:
+        """Find how often it stands, and a digit for each time."""
+        for times, count in enumerate(self._counts, self.low):
+            if number < count:
+                return Sequence((self.part,) * times).nth(number)
+            number -= count
+        raise IndexError(number)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it stands always as often, and the piece is."""
+        return self.low == self.high and self.part.is_plain
+
+
+def piece_of(pattern: str, more: int) -> Piece:
+    """Return a pattern that was read before as a tree."""
+    reader = _Reader(pattern, more)
+    return reader.alternatives()
+
+
+class _Reader:
+    def __init__(self, text: str, more: int) -> None:
+        self.text, self.more, self.at = text, more, 0
+
+    def alternatives(self) -> Piece:
+        found = [self.sequence()]
+        while self.text[self.at : self.at + 1] == "|":
+            self.at += 1
+            found.append(self.sequence())
+        return found[0] if len(found) == 1 else Alternatives(tuple(found))
+
+    def sequence(self) -> Piece:
+        parts: list[Piece] = []
+        while self.at < len(self.text) and self.text[self.at] not in "|)":
+            atom = self.atom()
+            if atom is not None:
+                parts.append(self.repeated(atom))
+        return Sequence(tuple(parts))
+
+    def atom(self) -> Piece | None:
+        character = self.text[self.at]
+        self.at += 1
+        if character in "^$":
+            return None
+        if character == "(":
+            self.at += 2 if self.text.startswith("?:", self.at) else 0
+            found = self.alternatives()
+            self.at += 1
+            return found
+        if character == "[":
+            return self.character_class()
+        return Characters((self.escaped() if character == "\\" else character,))
+
+    def escaped(self) -> str:
+        letter = self.text[self.at]
+        self.at += 1
+        return _CONTROLS.get(letter, letter)
+
+    def character_class(self) -> Piece:
+        is_negated = self.text[self.at] == "^"
+        self.at += is_negated
+        found: list[str] = []
+        while self.text[self.at] != "]":
+            low = self.member()
+            if self.text[self.at] == "-" and self.text[self.at + 1] != "]":
+                self.at += 1
+                found += map(chr, range(ord(low), ord(self.member()) + 1))
+            else:
+                found.append(low)
+        self.at += 1
+        if is_negated:
+            excluded = {*found}
+            found = [one for one in _READABLE if one not in excluded] or [
+                next(chr(c) for c in range(0x20, 0x10000) if chr(c) not in excluded)
+            ]
+        # Halves of pairs are no characters of a text.
+        kept = [one for one in dict.fromkeys(found) if not "\ud800" <= one <= "\udfff"]
+        return Characters(tuple(kept))
+
+    def member(self) -> str:
+        character = self.text[self.at]
+        self.at += 1
+        return self.escaped() if character == "\\" else character
+
+    def repeated(self, atom: Piece) -> Piece:
+        found = re.compile(r"([*+?]|\{([0-9]+)(,?)([0-9]*)\})\??").match(self.text, self.at)
+        if found is None:
+            return atom
+        self.at = found.end()
+        if found[2] is None:
+            low = int(found[1] == "+")
+            return Repeated(atom, low, 1 if found[1] == "?" else low + self.more)
+        low = int(found[2])
+        high = int(found[4]) if found[4] else low + self.more if found[3] else low
+        return Repeated(atom, low, min(high, low + max(self.more, 1)))

@@ -1,0 +1,260 @@
+"""Makes the rows of a dataset.
+
+Layer: rows.
+Shape: candidates are made some thousands at a time; those that break anything are thrown away. The first rows of a sample do not depend on
+       how many follow. Memory follows the size of a batch, and the rows of datasets that are referred to.
+Errors: SC352 unsamplable, raised as SchemaError.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemac.arrow.constrained import constraints_of
+from schemac.artifacts.dataset import CheckedDataset
+from schemac.attributes.family import Family
+from schemac.constraints.evaluation import breaches, constrained_columns
+from schemac.constraints.expressions import ComparisonNode, FieldNode, LiteralNode, LogicNode, Node
+from schemac.constraints.rows import REFERENCE_RULE, ReferenceTo
+from schemac.logical.keys import primary_key
+from schemac.logical.path import dotted
+from schemac.logical.slots import Slot, columns
+from schemac.rows.judging.exact_types import to_batches
+from schemac.rows.judging.shapes import opened
+from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Column, Path, column_of
+from schemac.rows.samples.nested import value_at, with_value
+from schemac.rows.samples.plan import CircleError, Place, Plan, plan_of, wanted_values
+from schemac.rows.samples.values import NoValueError
+from schemac.source.catalogue import UNSAMPLABLE
+from schemac.source.diagnostic import Diagnostic, SchemaError
+
+_MOST_VAIN = 12
+"""So many batches of candidates without a good one are made before it is given up."""
+
+Datasets = Mapping[str, CheckedDataset]
+
+
+@dataclass
+class Sampler:
+    """The sample of a dataset. Raises SchemaError where none can be made."""
+
+    dataset: CheckedDataset
+    count: int
+    seed: int
+    others: Datasets = field(default_factory=dict)
+    """The datasets that it refers to, and those that these refer to, by name."""
+    above: frozenset[str] = frozenset()
+    """Datasets whose samples need this one."""
+
+    def __post_init__(self) -> None:
+        schema = self.dataset.to_arrow(metadata=True)
+        self.exact = self.dataset.to_arrow()
+        self.members = [opened(member) for member in schema]
+        self.rows = constraints_of(schema).rows
+        self.slots = columns(self.dataset.schema)
+        self.keys = [tuple(map(str, slot.path)) for slot in primary_key(self.slots) if slot.parent is None]
+        self._held = constrained_columns(self.slots)
+        if not self.members:
+            raise self._error("it has no fields")
+        try:
+            self.plan, self.columns = self._planned()
+        except CircleError as error:
+            if self.above:
+                raise
+            raise self._error(str(error)) from error
+        except NoValueError as error:
+            raise self._error(str(error)) from error
+
+    def _planned(self) -> tuple[Plan, list[Column]]:
+        seed = (self.seed, self.dataset.name)
+        places = dict(_places(self.slots, self.members))
+        plan = plan_of(self.dataset.name, self.rows, self.keys, places, seed, self.count, self._target_rows)
+        wanted = wanted_values([check.condition for check in self.rows.checks])
+        made = [
+            column_of(slot, member, plan.special, wanted, seed)
+            for slot, member in zip(self.slots, self.members, strict=True)
+        ]
+        return plan, made
+
+    def _target_rows(self, reference: ReferenceTo, count: int) -> pa.Table | None:
+        if reference.dataset in self.above:
+            return None
+        if reference.dataset not in self.others:
+            known = ", ".join(sorted(self.others)) or "none"
+            raise NoValueError(
+                f"{reference.path} refers to the dataset {reference.dataset}, which is not among those that are known ({known})"
+            )
+        above = self.above | {self.dataset.name}
+        try:
+            target = Sampler(self.others[reference.dataset], self.count, self.seed, self.others, above)
+        except CircleError:
+            # It needs rows of this dataset, or of one above.
+            return None
+        known_paths = {dotted(path): path for path in dict(_places(target.slots, target.members))}
+        for path in reference.to:
+            if path not in known_paths:
+                raise NoValueError(f"{reference.path}: the dataset {reference.dataset} has no field {path}")
+        nodes = [known_paths[path] for path in reference.to]
+        found = []
+        for batch in target.batches():
+            found.append(_selected(batch, nodes))
+            if sum(one.num_rows for one in found) >= count:
+                break
+        return pa.Table.from_batches(found).slice(0, count)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in the loose types of their fields."""
+        left, vain, start = self.count, 0, 0
+        tally: dict[str, int] = {}
+        while left:
+            size = min(CANDIDATES if start else FIRST_CANDIDATES, self.plan.capacity - start)
+            if size <= 0:
+                raise self._error(
+                    f"{self.plan.limited_by} is unique, and has values for {self.count - left:,} of {self.count:,} rows"
+                )
+            try:
+                good = self._good(self.candidates(start, size), start, tally)
+            except NoValueError as error:
+                raise self._error(str(error)) from error
+            start += size
+            vain = 0 if good.num_rows else vain + 1
+            if vain > _MOST_VAIN:
+                worst = max(tally, key=lambda rule: tally[rule])
+                raise self._error(f"no row was found that keeps {worst}: {start:,} were tried")
+            if good.num_rows:
+                yield good.slice(0, left)
+                left -= min(left, good.num_rows)
+
+    def tables(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in the types of the dataset's Arrow schema."""
+        for batch in self.batches():
+            yield from to_batches(batch, self.exact)
+
+    def candidates(self, start: int, size: int, *, is_mended: bool = True) -> pa.RecordBatch:
+        """Make rows of which some may break conditions, most of them unless they are mended."""
+        arrays = [column.array(start, size) for column in self.columns]
+        rows = pa.RecordBatch.from_arrays(arrays, names=[member.name for member in self.members])
+        for reference in self.plan.own:
+            rows = self._referring_to_itself(rows, reference)
+        for check in self.rows.checks if is_mended else ():
+            for node in _conjuncts(check.condition):
+                rows = self._mended(rows, node)
+        return rows
+
+    def _referring_to_itself(self, rows: pa.RecordBatch, reference: ReferenceTo) -> pa.RecordBatch:
+        known = {dotted(path): path for path, _ in _places(self.slots, self.members)}
+        for node, path in zip(reference.fields, reference.to, strict=True):
+            if path not in known:
+                raise NoValueError(
+                    f"{reference.path}: {self.dataset.name} has no field {path} with one value in every row"
+                )
+            wanted = value_at(rows, node.path).type
+            rows = with_value(rows, node.path, value_at(rows, known[path]).cast(wanted))
+        return rows
+
+    def _lacking(self, rows: pa.RecordBatch, reference: ReferenceTo) -> pa.Array:
+        """Tell which rows have null in a field that refers to the row itself, and has to have a value."""
+        places = dict(_places(self.slots, self.members))
+        lacking = pa.repeat(pa.scalar(False), rows.num_rows)
+        for node in reference.fields:
+            above = [value_at(rows, node.path[:depth]) for depth in range(1, len(node.path))]
+            if not places[node.path].slot.is_nullable:
+                is_null = value_at(rows, node.path).is_null()
+                for one in above:
+                    is_null = pc.and_(is_null, one.is_valid())
+                lacking = pc.or_(lacking, is_null)
+        return lacking
+
+    def _mended(self, rows: pa.RecordBatch, node: Node) -> pa.RecordBatch:
+        """Let a field have the value that an equation, or a comparison that takes equal values, asks for."""
+        if not isinstance(node, ComparisonNode) or node.operator not in ("=", "<=", ">="):
+            return rows
+        for own, other in ((node.left, node.right), (node.right, node.left)):
+            if not isinstance(own, FieldNode) or len(own.path) > 1 or own.path in self.plan.special:
+                continue
+            if isinstance(other, LiteralNode):
+                return rows
+            place = rows.schema.get_field_index(own.path[0])
+            held = rows.column(place)
+            wrong = pc.invert(pc.fill_null(node.evaluate(rows), True))
+            try:
+                values = _as(other.evaluate(rows), held.type)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                continue
+            return rows.set_column(place, own.path[0], pc.if_else(wrong, values, held))
+        return rows
+
+    def _good(self, rows: pa.RecordBatch, start: int, tally: dict[str, int]) -> pa.RecordBatch:
+        wrong: set[int] = set()
+        for reference in self.plan.own:
+            found = set(pc.indices_nonzero(self._lacking(rows, reference)).to_pylist())
+            _count(tally, f"{REFERENCE_RULE} of {reference.path}", found)
+            wrong |= found
+        for counter in self.plan.counters:
+            found = {number - start for number in counter.rejected}
+            counter.rejected.clear()
+            _count(tally, f"the constraints of {counter.slot.path_text}, which is unique", found)
+            wrong |= found
+        for breach in breaches(self._held, rows):
+            found = set(breach.rows.to_pylist())
+            _count(tally, f"{breach.constraint.rule} of {breach.path}", found)
+            wrong |= found
+        mask = pa.array([i not in wrong for i in range(rows.num_rows)]) if wrong else None
+        for check in self.rows.checks:
+            broken = check.violations(rows)
+            tally[f"`{check.text}`"] = tally.get(f"`{check.text}`", 0) + (broken.true_count or 0)
+            kept = pc.invert(broken)
+            mask = kept if mask is None else pc.and_(mask, kept)
+        return rows if mask is None else rows.filter(mask)
+
+    def _error(self, message: str) -> SchemaError:
+        code = UNSAMPLABLE
+        text = f"{self.dataset.name} cannot be sampled: {message}"
+        return SchemaError((Diagnostic(code.id, code.slug, code.severity, text, self.dataset.name),))
+
+
+def _count(tally: dict[str, int], rule: str, rows: set[int]) -> None:
+    if rows:
+        tally[rule] = tally.get(rule, 0) + len(rows)
+
+
+def _places(slots: tuple[Slot, ...], members: list[pa.Field]) -> Iterator[tuple[Path, Place]]:
+    """Yield the fields that have one value in every row."""
+    for slot, member in zip(slots, members, strict=True):
+        yield tuple(map(str, slot.path)), Place(slot, member)
+        if slot.type.family is Family.STRUCT and pa.types.is_struct(member.type):
+            yield from _places(slot.children, list(member.type))
+
+
+def _selected(rows: pa.RecordBatch, paths: list[Path]) -> pa.RecordBatch:
+    found = [value_at(rows, path) for path in paths]
+    return pa.RecordBatch.from_arrays(found, names=[f"c{i}" for i in range(len(found))])
+
+
+def _conjuncts(condition: Node) -> Iterator[Node]:
+    if isinstance(condition, LogicNode) and condition.word == "and":
+        yield from _conjuncts(condition.left)
+        yield from _conjuncts(condition.right)
+    else:
+        yield condition
+
+
+def _as(values: Any, wanted: pa.DataType) -> pa.Array:
+    """Return comparable values in the type of a column. Raises pyarrow.ArrowInvalid where one is none of it."""
+    if not isinstance(values, pa.Array | pa.ChunkedArray):
+        raise pa.ArrowInvalid("a value alone")
+    is_ = pa.types
+    if is_.is_date32(wanted) or is_.is_time32(wanted):
+        return values.cast(pa.int32()).view(wanted)
+    if is_.is_temporal(wanted) and not is_.is_date64(wanted):
+        return values.cast(pa.int64()).view(wanted)
+    return pc.cast(values, options=pc.CastOptions(wanted, allow_decimal_truncate=False))
+
+
+def sampled(dataset: CheckedDataset, count: int, seed: int, others: Datasets) -> pa.Table:
+    """Return a sample as a table. Raises SchemaError."""
+    sampler = Sampler(dataset, count, seed, others)
+    return pa.Table.from_batches(sampler.tables(), sampler.exact)

@@ -1,0 +1,334 @@
+"""Values of one place of a schema, which keep its type and its constraints.
+
+Layer: rows.
+Shape: a `Values` draws values as readers of `judging` give them (counts for dates and timestamps, lists of pairs for maps), and numbers
+       values that differ, for fields that are unique.
+Errors: NoValueError where no value keeps all constraints.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import gcd
+from typing import Any
+
+import pyarrow as pa
+
+from schemac.attributes.attribute import Role
+from schemac.attributes.family import Family
+from schemac.constraints.bounds import Bound
+from schemac.constraints.constraint import Constraint
+from schemac.constraints.items import MaxItems, MinItems, UniqueItems
+from schemac.constraints.registry import constraints_at
+from schemac.constraints.texts import Enum, MaxLength, MinLength, Pattern, Size
+from schemac.logical.slots import Slot
+from schemac.rows.judging.scalars import scalar_of
+from schemac.rows.judging.shapes import is_scalar, role_of, storage_type
+from schemac.rows.judging.typed_values import range_of
+from schemac.rows.samples import geometries
+from schemac.rows.samples.draws import Draws
+from schemac.rows.samples.numbers import Floats, grid_of, value_of
+from schemac.rows.samples.patterns import Piece, piece_of
+from schemac.rows.samples.written import plain_text
+
+NULLS = 12
+"""Percent of the values of an Option that are null."""
+_TRIES = 400
+_WORDS = (
+    "north",
+    "south",
+    "harbour",
+    "station",
+    "market",
+    "bridge",
+    "garden",
+    "museum",
+    "airport",
+    "river",
+    "castle",
+    "square",
+)
+_ODD_TEXTS = (
+    "",
+    " ",
+    "é",
+    "日本",
+    "Ωmega",
+    "a,b",
+    'say "hi"',
+    "it's",
+    "x\ty",
+    "two\nlines",
+    "\U0001f600",
+    "null",
+    "NULL",
+    "0",
+    "true",
+    "{}",
+    "\\",
+)
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_JSON = ("{}", "[]", "0", '"text"', "true", '{"a":1}', '{"a":[1,{"b":null}]}', "1.5", '[1,"x"]')
+
+
+class NoValueError(Exception):
+    """No value was found; the message says of what."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values of a place, without null."""
+
+    draw: Callable[[Draws], Any]
+    nth: Callable[[int], Any] | None = None
+    """The value with a number; None for one that does not keep the constraints, which is passed over."""
+    count: int = 0
+    """How many numbers there are; 0 where values cannot be told from each other by one."""
+    differ: bool = True
+    """Whether no two numbers stand for one value."""
+
+
+def values_of(slot: Slot, member: pa.Field, wanted: tuple[Any, ...] = ()) -> Values:
+    """Return the values of a place; `wanted` are some that conditions speak of. Raises NoValueError."""
+    try:
+        found = _values_of(slot, member, constraints_at(slot))
+    except NoValueError:
+        if not slot.is_nullable:
+            raise
+        # Null breaks no constraint.
+        return Values(lambda _: None)
+    return found if not wanted else _with(found, wanted)
+
+
+def _with(found: Values, wanted: tuple[Any, ...]) -> Values:
+    def draw(draws: Draws) -> Any:
+        return draws.one_of(wanted) if draws.chance(30) else found.draw(draws)
+
+    return Values(draw, found.nth, found.count, found.differ)
+
+
+def _values_of(slot: Slot, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
+    role = role_of(member)
+    if role is Role.JSON:
+        return Values(lambda draws: draws.one_of(_JSON))
+    if role is Role.BLOB:
+        return Values(lambda draws: draws.bytes(draws.below(64)))
+    if role is not None:
+        scalar = scalar_of(member)
+        assert scalar is not None
+        return Values(lambda draws: scalar.value(f"{draws.below(2000) - 1000}e-2"))
+    enum = next((one for one in constraints if isinstance(one, Enum)), None)
+    if enum is not None:
+        return _enumerated(enum, member)
+    if not constraints and (native := geometries.drawn_native(member)) is not None:
+        return Values(native)
+    match slot.type.family:
+        case Family.LIST:
+            return _lists(slot, member, constraints)
+        case Family.MAP:
+            return _maps(slot, member)
+        case Family.STRUCT:
+            return _structs(slot, member)
+        case Family.BYTES if not constraints and geometries.is_binary_geometry(slot, member):
+            return Values(geometries.drawn_binary, geometries.numbered_binary, geometries.NUMBERED)
+        case Family.TEXT if not constraints and geometries.is_text_geometry(slot, member):
+            return Values(geometries.drawn_text)
+        case Family.TEXT:
+            return _texts(slot, constraints)
+        case Family.BYTES:
+            return _bytes(slot, constraints)
+        case Family.BOOLEAN:
+            return Values(lambda draws: draws.chance(50), lambda number: bool(number), 2)
+        case Family.FLOAT:
+            floats = Floats(slot.type, tuple([one for one in constraints if isinstance(one, Bound)]))
+            return Values(floats.draw, lambda number: _kept(floats.nth(number), floats.allows), floats.count)
+        case Family.NULL:
+            return Values(lambda _: None)
+    return _counted(slot, member, constraints)
+
+
+def _kept(value: Any, is_allowed: Callable[[Any], bool]) -> Any:
+    return value if is_allowed(value) else None
+
+
+def stored(value: Any, member: pa.Field) -> Any:
+    """Return a value as a reader gives it: days of a date that is kept in milliseconds are counted in these."""
+    return value * 86_400_000 if pa.types.is_date64(member.type) else value
+
+
+def _enumerated(enum: Enum, member: pa.Field) -> Values:
+    limits = range_of(storage_type(member.type))
+    kept = [value for value in enum.values if limits is None or limits[0] <= value <= limits[1]]  # type: ignore[operator]  # counts
+    if not kept:
+        raise NoValueError(f"{enum.attribute.key} has no value that all readers take")
+    values = [stored(value, member) for value in kept]
+    return Values(lambda draws: draws.one_of(values), lambda number: values[number], len(values))
+
+
+def _counted(slot: Slot, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
+    grid, type_ = grid_of(slot.type, constraints), slot.type
+    if not grid.count:
+        raise NoValueError(f"{slot.path_text} has no value that keeps its constraints")
+    return Values(
+        lambda draws: stored(value_of(type_, grid.draw(draws)), member),
+        lambda number: stored(value_of(type_, grid.nth(number)), member),
+        grid.count,
+    )
+
+
+def _sizes(constraints: tuple[Constraint, ...], usual: int) -> tuple[int, int]:
+    """Return the least and the greatest size of what is drawn."""
+    low = max([0, *(one.limit for one in constraints if isinstance(one, Size) and one.is_lower)])
+    high = [one.limit for one in constraints if isinstance(one, Size) and not one.is_lower]
+    return low, min([max(usual, low + 3), *high])
+
+
+def _texts(slot: Slot, constraints: tuple[Constraint, ...]) -> Values:
+    pattern = next((one for one in constraints if isinstance(one, Pattern)), None)
+    low, high = _sizes(tuple([one for one in constraints if isinstance(one, MinLength | MaxLength)]), 24)
+    if pattern is not None:
+        return _matching(slot, pattern, low, high, constraints)
+
+    def draw(draws: Draws) -> str:
+        if draws.chance(8):
+            found = draws.one_of(_ODD_TEXTS)
+            if low <= len(found) <= high:
+                return found
+        size = low + draws.below(high - low + 1)
+        text = draws.one_of(_WORDS)
+        while len(text) < size:
+            text += " " + draws.one_of(_WORDS)
+        return text[: max(size, min(high, len(text.split(" ")[0])))] if size else text[:high]
+
+    most = min(high, max(low, 12)) if high else 0
+    return Values(draw, lambda number: _base36(number, low, most), len(_DIGITS) ** most)
+
+
+def _base36(number: int, low: int, high: int) -> str:
+    found = ""
+    while number:
+        number, digit = divmod(number, 36)
+        found = _DIGITS[digit] + found
+    return found.rjust(max(low, min(8, high)), "0")
+
+
+def _matching(
+    slot: Slot, pattern: Pattern, low: int, high: int, constraints: tuple[Constraint, ...]
+) -> Values:
+    pieces = [piece_of(pattern.pattern.text, more) for more in dict.fromkeys((0, 3, 8, low, high))]
+    has_limit = any(isinstance(one, MaxLength) for one in constraints)
+
+    def keeps(text: str) -> bool:
+        if len(text) < low or (has_limit and len(text) > high):
+            return False
+        return not pattern.violations(pa.array([text], pa.string()))[0].as_py()
+
+    usable = [piece for piece in pieces if _some(piece, keeps, slot)]
+    if not usable:
+        raise NoValueError(
+            f"{slot.path_text}: no text was found that is matched by the pattern {pattern.pattern.text} and has the right length"
+        )
+
+    def draw(draws: Draws) -> str:
+        for _ in range(_TRIES):
+            piece = draws.one_of(usable)
+            text = piece.nth(draws.below(piece.count))
+            if keeps(text):
+                return text
+        raise NoValueError(
+            f"{slot.path_text}: hardly any text of the pattern {pattern.pattern.text} has the right length"
+        )
+
+    widest = max(usable, key=lambda piece: piece.count)
+    stride = _stride(widest.count)
+    return Values(
+        draw,
+        lambda number: _kept(widest.nth(number * stride % widest.count), keeps),
+        widest.count,
+        differ=widest.is_plain,
+    )
+
+
+def _some(piece: Piece, keeps: Callable[[str], bool], slot: Slot) -> bool:
+    draws = Draws("pattern", slot.path_text, piece.count)
+    return bool(piece.count) and any(keeps(piece.nth(draws.below(piece.count))) for _ in range(_TRIES))
+
+
+def _stride(count: int) -> int:
+    """Return a number without a divisor in common with a count, so that its multiples meet every number below it."""
+    found = count * 618 // 1000 | 1
+    while gcd(found, count) != 1:
+        found += 2
+    return found
+
+
+def _bytes(slot: Slot, constraints: tuple[Constraint, ...]) -> Values:
+    fixed: int | None = slot.type.fixed_length  # type: ignore[attr-defined]  # of the family
+    low, high = (fixed, fixed) if fixed is not None else _sizes(constraints, 16)
+    width = max(low, min(high, 8))
+    return Values(
+        lambda draws: draws.bytes(low + draws.below(high - low + 1)),
+        lambda number: number.to_bytes(width, "big"),
+        256**width,
+    )
+
+
+def optional(slot: Slot, values: Values) -> Callable[[Draws], Any]:
+    """Return what draws values of a place, and null where it may be."""
+    if not slot.is_nullable:
+        return values.draw
+    return lambda draws: None if draws.chance(NULLS) else values.draw(draws)
+
+
+def _lists(slot: Slot, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
+    (child,) = slot.children
+    item = values_of(child, member.type.value_field)
+    draw_item = optional(child, item)
+    fixed = slot.type.fixed_length  # type: ignore[attr-defined]  # of the family
+    low, high = _sizes(tuple([one for one in constraints if isinstance(one, MinItems | MaxItems)]), 4)
+    low, high = (fixed, fixed) if fixed is not None else (low, high)
+    if not any(isinstance(one, UniqueItems) and one.is_set for one in constraints):
+        return Values(lambda draws: [draw_item(draws) for _ in range(low + draws.below(high - low + 1))])
+
+    def draw(draws: Draws) -> list[Any]:
+        wanted, found = low + draws.below(high - low + 1), dict[str, object]()
+        for _ in range(wanted * 20 + 20):
+            if len(found) == wanted:
+                break
+            value = draw_item(draws)
+            found.setdefault(repr(value), value)
+        if len(found) < low:
+            raise NoValueError(f"{slot.path_text}: there are no {low} items that differ")
+        return list(found.values())
+
+    return Values(draw)
+
+
+def _maps(slot: Slot, member: pa.Field) -> Values:
+    key_slot, item_slot = slot.children
+    key = values_of(key_slot, member.type.key_field)
+    draw_item = optional(item_slot, values_of(item_slot, member.type.item_field))
+    text_of = plain_text(member.type.key_field) if is_scalar(member.type.key_field) else repr
+
+    def draw(draws: Draws) -> list[tuple[Any, Any]]:
+        keys = [key.draw(draws) for _ in range(draws.below(4))]
+        # 0.0 and -0.0 are one key.
+        distinct = {text_of(value + 0 if isinstance(value, float) else value): value for value in keys}
+        return [(distinct[text], draw_item(draws)) for text in sorted(distinct)]
+
+    return Values(draw)
+
+
+def _structs(slot: Slot, member: pa.Field) -> Values:
+    parts = [
+        (str(child.segment), optional(child, values_of(child, part)))
+        for child, part in zip(slot.children, member.type, strict=True)
+    ]
+    return Values(lambda draws: {name: draw(draws) for name, draw in parts})
+
+
+def leaves_of(slot: Slot) -> int:
+    """Return how many values without parts one value has, roughly."""
+    if not slot.children:
+        return 1
+    many = getattr(slot.type, "fixed_length", None) or (3 if slot.type.family is not Family.STRUCT else 1)
+    return many * sum(map(leaves_of, slot.children))

@@ -1,0 +1,136 @@
+"""Rows as text: records of JSON and of CSV that a pipeline reads back as they were.
+
+Layer: rows.
+Shape: columns in their loose types in; one text for each row out. A timestamp in UTC or another zone ends with `Z`; a decimal has all of its
+       digits; bytes are base64. In CSV, lists, maps and structs are JSON in a cell, an empty cell is null, and an empty text has quotes.
+"""
+
+import base64
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from schemac.attributes.attribute import Role
+from schemac.rows.judging.objects import is_uuid
+from schemac.rows.judging.shapes import opened, role_of, storage_type
+from schemac.rows.judging.tokens import quoted
+from schemac.rows.judging.typed_texts import clock_text, count_text, day_text, raw_values
+
+Written = Callable[[Any], str]
+_NEEDS_QUOTES = frozenset(',"\r\n')
+
+
+def json_lines(schema: pa.Schema, rows: pa.RecordBatch) -> Iterator[str]:
+    """Yield a record for each row, without the end of the line."""
+    members = [opened(member) for member in schema]
+    labels = [f"{quoted(member.name)}:" for member in members]
+    columns = [_texts(_token(member), column) for member, column in zip(members, rows.columns, strict=True)]
+    for row in zip(*columns, strict=True):
+        yield f"{{{','.join([label + text for label, text in zip(labels, row, strict=True)])}}}"
+
+
+def csv_header(schema: pa.Schema) -> str:
+    """Return the names of the columns."""
+    return ",".join(_cell(name) for name in schema.names)
+
+
+def csv_lines(schema: pa.Schema, rows: pa.RecordBatch) -> Iterator[str]:
+    """Yield a record for each row, without the end of the line."""
+    members = [opened(member) for member in schema]
+    columns = [_cells(member, column) for member, column in zip(members, rows.columns, strict=True)]
+    for row in zip(*columns, strict=True):
+        yield csv_line(row)
+
+
+def csv_line(cells: Iterable[str | None]) -> str:
+    """Return a record of CSV; None is an empty cell."""
+    # A line without a character would be none.
+    return ",".join([_cell(text) if text is not None else "" for text in cells]) or '""'
+
+
+def _texts(write: Written, column: pa.Array) -> list[str]:
+    return ["null" if value is None else write(value) for value in raw_values(column)]
+
+
+def _cells(member: pa.Field, column: pa.Array) -> list[str | None]:
+    if pa.types.is_nested(column.type) or role_of(member) is Role.JSON:
+        write = _token(member)
+    else:
+        write = plain_text(member)
+    return [None if value is None else write(value) for value in raw_values(column)]
+
+
+def _cell(text: str) -> str:
+    if text and _NEEDS_QUOTES.isdisjoint(text) and text == text.strip(" \t"):
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _token(member: pa.Field) -> Written:
+    """Return what writes values of a field as JSON."""
+    own, is_, role = member.type, pa.types, role_of(member)
+    if role is Role.JSON:
+        return str
+    if role is None and is_.is_struct(own):
+        parts = [(part.name, f"{quoted(part.name)}:", _token(part)) for part in own]
+        return lambda value: _object([(label, value[name], write) for name, label, write in parts])
+    if role is None and is_.is_map(own):
+        key, item = plain_text(own.key_field), _token(own.item_field)
+        return lambda value: _object([(f"{quoted(key(one))}:", other, item) for one, other in value])
+    if role is None and is_.is_nested(own):
+        inner = _token(own.value_field)
+        return lambda value: f"[{','.join(['null' if one is None else inner(one) for one in value])}]"
+    plain = plain_text(member)
+    if role is Role.BRAIN_FLOATS or _is_bare(storage_type(own)):
+        return plain
+    return lambda value: quoted(plain(value))
+
+
+def _object(members: list[tuple[str, Any, Written]]) -> str:
+    return f"{{{','.join([label + ('null' if value is None else write(value)) for label, value, write in members])}}}"
+
+
+def _is_bare(own: pa.DataType) -> bool:
+    """Whether values stand without quotes."""
+    is_ = pa.types
+    return bool(
+        is_.is_boolean(own)
+        or is_.is_integer(own)
+        or is_.is_floating(own)
+        or is_.is_decimal(own)
+        or is_.is_duration(own)
+    )
+
+
+def plain_text(member: pa.Field) -> Written:
+    """Return what writes values of a field without parts as text."""
+    own, is_ = storage_type(member.type), pa.types
+    if role_of(member) is Role.BRAIN_FLOATS:
+        return _brain_float
+    if is_uuid(member):
+        return lambda value: (
+            f"{value[:4].hex()}-{value[4:6].hex()}-{value[6:8].hex()}-{value[8:10].hex()}-{value[10:].hex()}"
+        )
+    if is_.is_date(own):
+        return day_text
+    if is_.is_time(own):
+        return lambda value: count_text(value, own)
+    if is_.is_timestamp(own):
+        zone = "Z" if own.tz is not None else ""
+        return lambda value: clock_text(value, own.unit, "T") + zone
+    if is_.is_decimal(own):
+        return lambda value: format(value, "f")
+    if is_.is_boolean(own):
+        return lambda value: "true" if value else "false"
+    if is_.is_floating(own):
+        return lambda value: repr(float(value))
+    if is_.is_integer(own) or is_.is_duration(own):
+        return str
+    return lambda value: base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)
+
+
+def _brain_float(value: bytes) -> str:
+    (found,) = struct.unpack("<f", b"\0\0" + value)
+    return repr(float(found))

@@ -1,0 +1,334 @@
+"""Records that break one rule each, for tests of pipelines.
+
+Layer: rows.
+Shape: good records are changed at one place at a time, with tokens that are wrong in many ways; the judge says what each of them breaks. Of the
+       records that break one rule only, the first one for each rule at each path is kept. What is unique needs two records that are alike.
+Rule: nothing is claimed of a record that the judge did not say.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from schemac.artifacts.dataset import CheckedDataset
+from schemac.attributes.family import Family
+from schemac.constraints.bounds import Bound, MultipleOf
+from schemac.constraints.columns import EXACT
+from schemac.constraints.constraint import Constraint
+from schemac.constraints.registry import constraints_at
+from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE
+from schemac.constraints.texts import Pattern, Size
+from schemac.constraints.values import shown, step_of
+from schemac.logical.path import Part
+from schemac.logical.slots import Slot, preorder
+from schemac.rows.judging.tokens import Number, parse, quoted
+from schemac.rows.samples.draws import Draws
+from schemac.rows.samples.patterns import piece_of
+from schemac.rows.samples.sampler import Datasets, Sampler
+from schemac.rows.samples.values import NoValueError, Values, values_of
+from schemac.rows.samples.written import json_lines
+from schemac.rows.validation.broken_rows import DUPLICATE
+from schemac.rows.validation.validating import Rules, validated
+
+GOOD = 60
+"""Good records that some are taken of."""
+BASES = 15
+"""So many of them are changed at a place that has constraints."""
+_RAW = 1024
+"""Candidates among which rows are looked for that break a condition alone."""
+_TOKENS = (
+    "null", '""', '"x"', "true", "[]", "{}", "0", "1", "-1", "1.5", "5", "37", "200", "300", "-200", "70000", "-70000", "5000000000", "-5000000000", "1e19", "-1e19",
+    "1e30", "-1e30", "1e400", "0.12345678901234567890123456789", "9999999999999999999999999999999999999999", '"2024-02-30"', '"0000-01-01"', '"2024-01-01T00:00:00"',
+    '"0000-01-01T00:00:00Z"', '"2024-01-01T00:00:00.1234567891Z"', '"2024-01-01T00:00:00.1234567891"', '"13:45:00.1234567891"', '"25:00"', '"AA="', '"AAE="',
+    '"AAECAwQF"', '"1999-12-31"', '"1999-12-31T23:59:59"', '"1999-12-31T23:59:59Z"', '"12:34:56"', "[null]", '{"x": 1}',
+)  # fmt: skip
+_FILLERS = "x1?é A"
+
+
+class WrongRow(NamedTuple):
+    """A record that breaks one rule."""
+
+    text: str
+    """A JSON object, or what is none where the rule is `malformed`."""
+    path: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class WrongRows:
+    """Records that break each rule of a dataset."""
+
+    rows: tuple[WrongRow, ...]
+    missing: tuple[tuple[str, str], ...]
+    """Paths and rules of constraints that no record was found for which breaks nothing else."""
+    references: Mapping[str, pa.Table]
+    """The rows that they refer to, by dataset."""
+
+
+def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRows:
+    """Return records that break each rule once. Raises SchemaError where no good rows can be made."""
+    sampler = Sampler(dataset, GOOD, seed, others)
+    schema = dataset.to_arrow(metadata=True)
+    good = [text for batch in sampler.batches() for text in json_lines(schema, batch)]
+    references = {
+        one.dataset: pa.Table.from_batches(Sampler(others[one.dataset], GOOD, seed, others).tables())
+        for one in sampler.rows.references
+        if one.dataset != dataset.name
+    }
+    raw = (
+        list(json_lines(schema, sampler.candidates(0, _RAW, is_mended=False))) if sampler.rows.checks else []
+    )
+    found: dict[tuple[str, str], WrongRow] = {("", "malformed"): WrongRow(good[0][:-1], "", "malformed")}
+    changed = list(_changed(sampler, good, seed))
+    for text, reasons in _judged(dataset, [*changed, *raw], references):
+        if len(reasons) == 1 and reasons[0][1] not in (UNIQUE_RULE, DUPLICATE):
+            path, rule = reasons[0]
+            found.setdefault((_without_places(path), rule), WrongRow(text, path, rule))
+    twins = list(_twins(sampler, dataset, good, references))
+    rows = (*found.values(), *twins)
+    there = {rule_of(one) for one in rows}
+    return WrongRows(rows, tuple([one for one in _expected(sampler) if one not in there]), references)
+
+
+def rule_of(row: WrongRow) -> tuple[str, str]:
+    """Return the path and the rule, wherever in a list or a map it is broken."""
+    return _without_places(row.path), row.rule
+
+
+def record_text(value: Any) -> str:
+    """Write a value that `parse` has read, as it was read."""
+    if type(value) is Number:
+        return str(value)
+    if type(value) is str:
+        return quoted(value)
+    if type(value) is list:
+        return f"[{','.join(map(record_text, value))}]"
+    if type(value) is dict:
+        return f"{{{','.join(f'{quoted(key)}:{record_text(item)}' for key, item in value.items())}}}"
+    return {None: "null", True: "true", False: "false"}[value]
+
+
+def _judged(
+    dataset: CheckedDataset, texts: Sequence[str], references: Mapping[str, Any]
+) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    reasons: list[list[tuple[str, str]]] = [[] for _ in texts]
+    for one in validated(dataset, texts, Rules(references)).reasons:
+        reasons[one.row].append((one.path, one.rule))
+    yield from zip(texts, reasons, strict=True)
+
+
+def _without_places(path: str) -> str:
+    return re.sub(r'\[[0-9]+\]|\["[^"]*"\]', "[]", path)
+
+
+def _expected(sampler: Sampler) -> Iterator[tuple[str, str]]:
+    """Yield the paths and rules of all constraints, and of what is required."""
+    for slot in preorder(sampler.slots):
+        path = _path(slot)
+        if not slot.is_nullable and slot.segment is not Part.KEY and slot.type.family is not Family.NULL:
+            yield path, "required"
+        for constraint in constraints_at(slot):
+            if not (hasattr(constraint, "is_set") and not constraint.is_set):
+                yield path, constraint.rule
+    for check in sampler.rows.checks:
+        yield check.path, check.rule
+    for reference in sampler.rows.references:
+        yield reference.path, REFERENCE_RULE
+
+
+def _path(slot: Slot) -> str:
+    """Return the path as reasons have it, with `[]` for a place in a list or a map."""
+    own = f".{slot.segment}" if slot.is_member else "[]"
+    return _path(slot.parent) + own if slot.parent is not None else str(slot.segment)
+
+
+def _changed(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
+    """Yield good records with one thing changed."""
+    records = [parse(text) for text in good]
+    for slot, member in _with_members(sampler):
+        draws = Draws(seed, "wrong", slot.path_text)
+        for number, base in enumerate(islice(_with_place(records, slot), BASES)):
+            held = _held(base, slot)
+            tokens = [
+                *_all_beyond(slot, draws, held),
+                *(_tokens(slot, member, draws, held) if number < 3 else ()),
+            ]
+            for token in tokens:
+                copy = parse(record_text(base))
+                if _put(copy, slot, token):
+                    yield record_text(copy)
+
+
+def _with_members(sampler: Sampler) -> Iterator[tuple[Slot, pa.Field]]:
+    stack = list(zip(sampler.slots, sampler.members, strict=True))
+    while stack:
+        slot, member = stack.pop(0)
+        yield slot, member
+        own, is_ = member.type, pa.types
+        if slot.type.family is Family.STRUCT:
+            stack += zip(slot.children, own, strict=True)
+        elif slot.type.family is Family.MAP:
+            stack += zip(slot.children, (own.key_field, own.item_field), strict=True)
+        elif slot.children and is_.is_nested(own):
+            stack += [(slot.children[0], own.value_field)]
+
+
+def _with_place(records: Sequence[Any], slot: Slot) -> Iterator[Any]:
+    """Yield the records that have something where the slot stands, those with a value first."""
+    there = [record for record in records if _place(record, slot) is not None]
+    yield from sorted(there, key=lambda record: _held(record, slot) in (None, [], {}, ""))
+
+
+def _place(record: Any, slot: Slot) -> tuple[Any, Any] | None:
+    """Return what holds the first value of a slot, and its key there."""
+    if slot.parent is None:
+        return (record, slot.segment) if slot.segment in record else None
+    above = _place(record, slot.parent)
+    value = None if above is None else above[0][above[1]]
+    if slot.is_member:
+        return (value, slot.segment) if type(value) is dict and slot.segment in value else None
+    if type(value) is list and value:
+        return value, 0
+    return (value, next(iter(value))) if type(value) is dict and value else None
+
+
+def _held(record: Any, slot: Slot) -> Any:
+    place = _place(record, slot)
+    if place is None:
+        return None
+    return place[1] if slot.segment is Part.KEY else place[0][place[1]]
+
+
+def _put(record: Any, slot: Slot, token: str) -> bool:
+    """Change the first value of a slot; false where it cannot be."""
+    place = _place(record, slot)
+    if place is None:
+        return False
+    holder, key = place
+    value = parse(f"[{token}]")[0]
+    if slot.segment is not Part.KEY:
+        holder[key] = value
+        return True
+    label = value if type(value) is str else token
+    if label in holder:
+        return False
+    holder[label] = holder.pop(key)
+    return True
+
+
+def _tokens(slot: Slot, member: pa.Field, draws: Draws, held: Any) -> Iterator[str]:
+    """Yield tokens that may be wrong for a slot."""
+    yield from _TOKENS
+    if type(held) is list and held:
+        yield record_text([*held, *({record_text(one): one for one in _others(held)}.values())])
+        yield from (record_text([*held, *held[:1]]), record_text(held[:-1]), record_text(held + held))
+    try:
+        other: Values = values_of(slot, member)
+    except NoValueError:
+        return
+    for _ in range(8):
+        value = other.draw(draws)
+        if isinstance(value, str):
+            yield quoted(value)
+        elif isinstance(value, int) and not isinstance(value, bool) and slot.type.family is Family.INTEGER:
+            yield str(value)
+
+
+def _others(held: list[Any]) -> list[Any]:
+    """Return items like the first one that differ from all."""
+    first = held[0]
+    if type(first) is str:
+        return [letter * max(len(first), 1) for letter in "pqrstuvwxyz"]
+    return [Number(number) for number in range(11, 30)] if type(first) is Number else []
+
+
+def _all_beyond(slot: Slot, draws: Draws, held: Any) -> Iterator[str]:
+    """Yield tokens that only just break a constraint."""
+    for one in constraints_at(slot):
+        yield from _beyond(slot, one, draws, held)
+
+
+def _beyond(slot: Slot, constraint: Constraint, draws: Draws, held: Any) -> Iterator[str]:
+    type_ = slot.type
+    if isinstance(constraint, Bound):
+        is_bare = type_.family in (Family.INTEGER, Family.DECIMAL, Family.FLOAT, Family.DURATION)
+        divisors = [Decimal(one.divisor) for one in constraints_at(slot) if isinstance(one, MultipleOf)]
+        for step in (step_of(type_) or Decimal(1), *divisors):
+            limit = constraint.limit
+            if not constraint.is_exclusive or divisors:
+                limit = _moved(limit, -step if constraint.is_lower else step)
+            text = shown(type_, limit)
+            yield text if is_bare else quoted(text)
+    elif isinstance(constraint, MultipleOf):
+        yield shown(type_, _moved(constraint.divisor, step_of(type_) or Decimal(1)))
+    elif isinstance(constraint, Size) and type(held) is list:
+        items = held or [None]
+        yield record_text((items * (constraint.limit + 1))[: constraint.limit + 1])
+        yield record_text(held[: max(constraint.limit - 1, 0)])
+    elif isinstance(constraint, Size) and type(held) is str:
+        yield from _sized(held, constraint.limit)
+    elif isinstance(constraint, Pattern):
+        length = len(held) if isinstance(held, str) else 3
+        yield from (quoted(filler * length) for filler in _FILLERS)
+    if isinstance(constraint, Size):
+        yield from _of_other_sizes(slot, constraint.limit, draws)
+
+
+def _of_other_sizes(slot: Slot, limit: int, draws: Draws) -> Iterator[str]:
+    """Yield texts that match the pattern of a slot, whatever their length."""
+    for one in constraints_at(slot):
+        for more in (0, 1, limit, limit + 4) if isinstance(one, Pattern) else ():
+            assert isinstance(one, Pattern)
+            piece = piece_of(one.pattern.text, more)
+            yield from (quoted(piece.nth(draws.below(piece.count))) for _ in range(20) if piece.count)
+
+
+def _sized(held: str, limit: int) -> Iterator[str]:
+    last = held[-1:] or "x"
+    yield quoted(held[: max(limit - 1, 0)])
+    yield quoted(held + last * (limit + 1 - len(held)))
+    # Bytes are written as four characters for three of them.
+    yield quoted("AAAA" * (limit // 3 + 1))
+
+
+def _moved(value: Any, step: Decimal) -> Any:
+    if isinstance(value, Decimal):
+        return EXACT.add(value, step)
+    return value + (float(step) if isinstance(value, float) else int(step))
+
+
+def _twins(
+    sampler: Sampler, dataset: CheckedDataset, good: Sequence[str], references: Mapping[str, Any]
+) -> Iterator[WrongRow]:
+    """Yield pairs of records that are alike in what is unique, and in nothing else that is."""
+    lists = [(one.path, [node.path for node in one.fields], UNIQUE_RULE) for one in sampler.rows.unique]
+    if sampler.keys:
+        lists.append((",".join(map(".".join, sampler.keys)), sampler.keys, DUPLICATE))
+    at = 0
+    for path, fields, rule in lists:
+        while at + 1 < len(good):
+            one, other = good[at], _alike(good[at], good[at + 1], fields)
+            at += 2
+            if other is None:
+                continue
+            said = [reasons for _, reasons in _judged(dataset, [one, other], references)]
+            if said == [[(path, rule)]] * 2:
+                yield from (WrongRow(text, path, rule) for text in (one, other))
+                break
+
+
+def _alike(text: str, other: str, fields: Sequence[tuple[str, ...]]) -> str | None:
+    first, second = parse(text), parse(other)
+    for path in fields:
+        source, target = first, second
+        for name in path[:-1]:
+            source, target = (one.get(name) if type(one) is dict else None for one in (source, target))
+        if type(source) is not dict or type(target) is not dict or source.get(path[-1]) is None:
+            return None
+        target[path[-1]] = source[path[-1]]
+    return record_text(second)

@@ -1,0 +1,151 @@
+"""What is known of rows after they were judged.
+
+Layer: rows.
+Shape: good rows as an Arrow table of the dataset's schema; bad rows as they came, with their numbers and reasons; counts.
+Errors: SC350 unfit-rows, by `raise_if_bad`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from schemac.source.catalogue import UNFIT_ROWS
+from schemac.source.diagnostic import Diagnostic, SchemaError
+from schemac.source.json_object import Json
+from schemac.source.listing import listed
+from schemac.source.printable import printable
+
+ROW, ERRORS = "_row", "_errors"
+REASONS = pa.list_(
+    pa.struct([pa.field("path", pa.string()), pa.field("rule", pa.string()), pa.field("value", pa.string())])
+)
+_POSITIONS = re.compile(r'\[[0-9]+\]|\["(?:[^"]|"(?!\]))*"\]')
+_SHOWN = 40
+"""Characters of a value in a message."""
+
+
+class RowReason(NamedTuple):
+    """Why a row does not fit."""
+
+    row: int
+    """Its number, from 0 in the order of the rows."""
+    path: str
+    """Where, such as `stops[3].minutes`; empty for the row as a whole, several paths with commas for fields that are compared together."""
+    rule: str
+    """Which rule of the quarantine it breaks; `schemac explain rules` lists them."""
+    value: str | None
+    """What stands there, cut at 1000 characters; None where nothing does."""
+
+
+@dataclass(frozen=True)
+class RuleCount:
+    """How often a rule is broken at a path, whose positions are left out."""
+
+    path: str
+    rule: str
+    count: int
+
+
+class UnfitRowsError(SchemaError):
+    """Raised where all rows have to fit and some do not; `validation` has every reason."""
+
+    def __init__(self, validation: "Validation") -> None:
+        super().__init__(tuple(_diagnostics(validation)))
+        self.validation = validation
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Rows that were judged."""
+
+    dataset: str
+    """The name of the dataset."""
+    good: pa.Table
+    """The rows that fit, with the dataset's Arrow schema."""
+    bad: pa.Table
+    """The other rows as they came, with their numbers (`_row`) and reasons (`_errors`). Rows of Python are their text (`_raw`)."""
+    reasons: tuple[RowReason, ...]
+    """Every reason, in the order of the rows."""
+    unchecked: tuple[str, ...] = ()
+    """Datasets that the schema refers to, and whose rows were not given: these references were not checked."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows there were."""
+        return int(self.good.num_rows + self.bad.num_rows)
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every row fits."""
+        return not self.bad.num_rows
+
+    @property
+    def counts(self) -> tuple[RuleCount, ...]:
+        """How often each rule is broken, the most frequent first; paths have `[]` for a position."""
+        found = Counter((_POSITIONS.sub("[]", one.path), one.rule) for one in self.reasons)
+        counts = [RuleCount(path, rule, count) for (path, rule), count in found.items()]
+        return tuple(sorted(counts, key=lambda one: (-one.count, one.path, one.rule)))
+
+    def raise_if_bad(self) -> "Validation":
+        """Return itself. Raises UnfitRowsError, a SchemaError, if a row does not fit."""
+        if not self.is_good:
+            raise UnfitRowsError(self)
+        return self
+
+    def to_json(self) -> Json:
+        """Give the counts for programs."""
+        return {
+            "records": {"in": self.rows, "fit": self.good.num_rows, "rejected": self.bad.num_rows},
+            "reasons": [{"path": one.path, "rule": one.rule, "count": one.count} for one in self.counts],
+            "uncheckedReferences": [*self.unchecked],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.good.num_rows:,} of {self.rows:,} rows fit {self.dataset}"]
+        lines += [f"{one.count:>12,} × {one.path or 'the row'}: {one.rule}" for one in self.counts]
+        lines += [_unchecked(self)] if self.unchecked else []
+        return "\n".join(map(printable, lines))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        cards = (("rows", self.rows), ("fit", self.good.num_rows), ("do not fit", self.bad.num_rows))
+        head = ", ".join(f"<b>{count:,}</b> {label}" for label, count in cards)
+        cells = [
+            f"<tr><td>{one.count:,}</td><td><code>{escape(printable(one.path))}</code></td><td>{escape(printable(one.rule))}</td></tr>"
+            for one in self.counts
+        ]
+        table = (
+            f"<table><tr><th>count</th><th>field</th><th>rule</th></tr>{''.join(cells)}</table>"
+            if cells
+            else ""
+        )
+        note = f"<p>{escape(printable(_unchecked(self)))}</p>" if self.unchecked else ""
+        return f"<div><p>{head}</p>{table}{note}</div>"
+
+
+def _unchecked(found: Validation) -> str:
+    names = listed(found.unchecked)
+    return f"not checked: references to {names}, whose rows were not given"
+
+
+def _diagnostics(found: Validation) -> Iterator[Diagnostic]:
+    """Yield a finding for each rule that is broken at a path, with the first row that breaks it."""
+    first: dict[tuple[str, str], RowReason] = {}
+    for one in found.reasons:
+        first.setdefault((_POSITIONS.sub("[]", one.path), one.rule), one)
+    for counted in found.counts:
+        path, rule, count = counted.path, counted.rule, counted.count
+        one = first[path, rule]
+        held = "" if one.value is None else f": {one.value[:_SHOWN]}{'…' if len(one.value) > _SHOWN else ''}"
+        where = f"{one.path}: " if one.path else ""
+        many = f" (and {count - 1:,} more)" if count > 1 else ""
+        message = printable(f"row {one.row:,}: {where}{rule}{held}{many}")
+        help = f"`schemac explain {rule.partition(':')[0]}` explains the rule"
+        code = UNFIT_ROWS
+        yield Diagnostic(code.id, code.slug, code.severity, message, found.dataset, path=path, help=help)

@@ -1,0 +1,275 @@
+"""Rows of a table or of files beside the constraints of their schema.
+
+Layer: rows.
+Shape: batches come one after the other, in the types of their store; they are read as a pipeline reads typed columns, so that what is compared
+       is what the schema says. Memory is that of `constraints.survey`.
+Errors: SC424 table-drift, SC425 broken-constraint, SC426 unusable-reference; note SC427 unchecked-reference.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from schemac.artifacts.rows import ROW_READER, RowReader, StoredRows
+from schemac.constraints.rows import RowConstraints, row_constraints
+from schemac.constraints.survey import Offence, Target, survey
+from schemac.evolution.tables import TABLES
+from schemac.evolution.version_pair import LockedSchemaVersion
+from schemac.registry.installed import blamed, engines
+from schemac.rows.judging.clocks import with_zones
+from schemac.rows.judging.exact_types import MissingMemberError
+from schemac.rows.judging.parts import Reason
+from schemac.rows.judging.settings import Settings
+from schemac.rows.judging.shapes import opened
+from schemac.rows.judging.typed_values import UnreadableTypeError
+from schemac.rows.validation.broken_rows import UnusableTargetError, target_of
+from schemac.rows.validation.judged import TypedColumn, judged_batch
+from schemac.source.catalogue import (
+    BROKEN_CONSTRAINT,
+    FAILED_CHECK,
+    TABLE_DRIFT,
+    UNCHECKED_REFERENCE,
+    UNCHECKED_ROWS,
+    UNUSABLE_REFERENCE,
+)
+from schemac.source.report import Report
+from schemac.source.suggest import closest
+
+Shown = Callable[[Sequence[int]], str]
+"""Gives Python that shows rows by their numbers."""
+
+
+class UnreadableRowsError(Exception):
+    """A file of a table is missing or damaged."""
+
+
+def reader_of(path: str) -> RowReader | None:
+    """Return what opens the rows at a path; None where nothing does."""
+    able = [engine for engine in engines() if ROW_READER.is_of(engine)]
+    for engine in able:
+        with blamed(engine.name):
+            if ROW_READER.of(engine).is_of(path):
+                return ROW_READER.of(engine)
+    return None
+
+
+def open_rows(path: str, report: Report) -> StoredRows | None:
+    """Open the rows at a path; None after saying why they cannot be checked."""
+    reader = reader_of(path)
+    if reader is None:
+        report.add(
+            UNCHECKED_ROWS,
+            f"{path}: no reader for the rows of such a table is there",
+            file=path,
+            help=_WAY_OUT,
+        )
+        return None
+    try:
+        return reader.open(path)
+    except ModuleNotFoundError as error:
+        message = f"{path}: its rows need {error.name}, which is not installed"
+        report.add(UNCHECKED_ROWS, message, file=path, help=_WAY_OUT)
+    except _ERRORS as error:
+        report.add(
+            UNCHECKED_ROWS, f"{path}: its rows cannot be read: {_reason(error)}", file=path, help=_WAY_OUT
+        )
+    return None
+
+
+_WAY_OUT = "read them as a table of Arrow and give it to `Dataset.validate`, or leave `--data` out, which compares the schema alone"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The rows of a store, with the schema that they are to keep."""
+
+    name: str
+    stored: StoredRows
+    wanted: LockedSchemaVersion
+
+    def columns(self, report: Report) -> tuple[str, ...]:
+        """Return the columns of the schema; empty after saying which of them are missing or have another type."""
+        source, wanted = self.stored.schema, self.wanted.lowered.to_arrow()
+        for name in wanted.names:
+            if name not in source.names:
+                near = closest(name, source.names)
+                help = f"did you mean `{near}`?" if near else f"its columns are {', '.join(source.names)}"
+                report.add(
+                    TABLE_DRIFT,
+                    f"{self.name}: there is no column {name}",
+                    file=self.name,
+                    path=name,
+                    help=help,
+                )
+            else:
+                self._compare(name, report)
+        for name in source.names:
+            if name not in wanted.names:
+                help = "add a field, or leave the column out"
+                report.add(
+                    TABLE_DRIFT, f"{self.name}: the schema has no field {name}", file=self.name, help=help
+                )
+        return () if report.has_errors else tuple(wanted.names)
+
+    def _compare(self, name: str, report: Report) -> None:
+        try:
+            self._typed([name], self.stored.schema)
+        except UnreadableTypeError as error:
+            report.add(TABLE_DRIFT, f"{self.name}: {error}", file=self.name, path=name)
+        except MissingMemberError as error:
+            message = f"{self.name}: a struct has no member {error}"
+            report.add(TABLE_DRIFT, message, file=self.name, path=name)
+
+    def _typed(self, names: Sequence[str], source: pa.Schema) -> list[TypedColumn]:
+        wanted = self.wanted.lowered.to_arrow()
+        members = pa.schema([opened(wanted.field(name)) for name in names], wanted.metadata)
+        settings = Settings()
+        zoned = with_zones(members, lambda _: None, settings.timezone)
+        return [TypedColumn.of(one, pa.schema(map(opened, source)), settings) for one in zoned]
+
+    def report_broken(self, references: Mapping[str, str], report: Report) -> None:
+        """Say which values do not fit their type, and which constraints rows break."""
+        dataset = self.wanted.dataset
+        rows = row_constraints(dataset.schema.extra, dataset.columns)
+        for one in self.offences(rows, references, report):
+            report_offence(one, self.name, self.stored.expression, report)
+
+    def offences(
+        self, rows: RowConstraints, references: Mapping[str, str], report: Report
+    ) -> Sequence[Offence]:
+        """Return the values that do not fit their type, and the constraints that they break, of whole rows these; none after saying why not."""
+        names = self.columns(report)
+        targets = reference_targets(rows, references, self.name, self.wanted, report) if names else []
+        if report.has_errors:
+            return ()
+        try:
+            return (*self._unfit(names), *survey(self.wanted.dataset.columns, rows, self._scan, targets))
+        except UnreadableRowsError as error:
+            report.add(UNCHECKED_ROWS, f"{self.name}: its rows cannot be read: {error}", file=self.name)
+            return ()
+
+    def _unfit(self, names: Sequence[str]) -> Sequence[Offence]:
+        found: dict[tuple[str, str], Offence] = {}
+        for reason, row in self._reasons(names):
+            key = reason.path, reason.rule
+            one = found.setdefault(key, Offence(*key, "of the type that the schema says"))
+            one.add([reason.value if reason.value is not None else "null"], pa.array([row], pa.uint64()))
+        return tuple(found.values())
+
+    def _reasons(self, names: Sequence[str]) -> Iterator[tuple[Reason, int]]:
+        for judged, numbers in self._judged(names):
+            for row, reasons in judged.reasons.items():
+                yield from ((reason, numbers[row].as_py()) for reason in reasons)
+
+    def _scan(self, names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+        for judged, numbers in self._judged(names):
+            yield judged.rows, numbers
+
+    def _judged(self, names: Sequence[str]) -> Iterator[tuple[Any, Any]]:
+        start, columns = 0, None
+        for batch in _read(self.stored, names):
+            columns = columns or self._typed(names, batch.schema)
+            numbers = pa.array(range(start, start + batch.num_rows), pa.uint64())
+            yield judged_batch(columns, batch), numbers
+            start += batch.num_rows
+
+
+def _read(stored: StoredRows, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    try:
+        yield from stored.batches(names)
+    except _ERRORS as error:
+        raise UnreadableRowsError(_reason(error)) from error
+
+
+_ERRORS = (ValueError, OSError, RuntimeError, pa.ArrowException)
+"""What libraries raise for files that are missing or damaged."""
+
+
+def reference_targets(
+    rows: RowConstraints,
+    references: Mapping[str, str],
+    name: str,
+    wanted: LockedSchemaVersion,
+    report: Report,
+) -> list[Target]:
+    """Return the values that are referred to, of each dataset whose table is named."""
+    found = []
+    report_unknown_references(rows, references, name, report)
+    for one in rows.references:
+        path = references.get(one.dataset)
+        if path is None:
+            message = f"{one.path}: not compared with the rows of {one.dataset}, whose table is not named"
+            help = f"name it with `--reference {one.dataset}=PATH`"
+            report.add(UNCHECKED_REFERENCE, message, file=name, path=one.path, help=help)
+            continue
+        try:
+            table = _referred(path, [steps.partition(".")[0] for steps in one.to])
+            found.append(target_of(one, table, wanted.lowered.to_arrow()))
+        except (*_ERRORS, ModuleNotFoundError, UnusableTargetError) as error:
+            message = f"the table {path} of {one.dataset} cannot be used: {_reason(error)}"
+            help = error.help if isinstance(error, UnusableTargetError) else ""
+            report.add(UNUSABLE_REFERENCE, message, file=name, path=one.path, help=help)
+    return found
+
+
+def report_unknown_references(
+    rows: RowConstraints, references: Mapping[str, str], name: str, report: Report
+) -> None:
+    """Report tables that are named for datasets to which a schema does not refer."""
+    known = {one.dataset for one in rows.references}
+    for dataset in sorted(references.keys() - known):
+        near = closest(dataset, known)
+        help = f"did you mean `--reference {near}=…`?" if near else ""
+        report.add(UNUSABLE_REFERENCE, f"the schema refers to no dataset '{dataset}'", file=name, help=help)
+
+
+def _referred(path: str, names: Sequence[str]) -> pa.Table:
+    """Read some columns of a table, as far as it has them. The first engine with tables says what is wrong with a path."""
+    able = [engine for engine in engines() if ROW_READER.is_of(engine) and TABLES.is_of(engine)]
+    stored = (reader_of(path) or ROW_READER.of(able[0])).open(path)
+    kept = [name for name in dict.fromkeys(names) if name in stored.schema.names] or stored.schema.names[:1]
+    batches = list(stored.batches(kept))
+    schema = pa.schema([stored.schema.field(name) for name in kept])
+    return pa.Table.from_batches(batches, batches[0].schema if batches else schema)
+
+
+def report_offence(offence: Offence, table: str, shown: Shown, report: Report) -> None:
+    """Say which rows break a constraint, with what shows them."""
+    count, values = _count_and_values(offence)
+    verb = "is" if offence.count == 1 else "are"
+    report.add(
+        BROKEN_CONSTRAINT,
+        f"{table}: {offence.path}: {count} {verb} not {offence.text}{values} ({offence.rule.partition(':')[0]})",
+        file=table,
+        path=offence.path,
+        help=f"{shown(offence.rows)} shows {'them' if offence.count <= len(offence.rows) else 'the first of them'}",
+    )
+
+
+def report_failed(
+    path: str, question: str, offence: Offence, table: str, shown: str, state: str, report: Report
+) -> None:
+    """Say which rows stand in the way of a change: `question` is what was asked of them, `shown` what shows them, `state` what became of the table."""
+    count, values = _count_and_values(offence)
+    verb = "does" if offence.count == 1 else "do"
+    report.add(
+        FAILED_CHECK,
+        f"{path}: {question}, but {count} {verb} not keep it{values}",
+        file=table,
+        path=path,
+        help=f"{shown} shows them; correct or remove these rows, or change the schema; {state}",
+    )
+
+
+def _count_and_values(offence: Offence) -> tuple[str, str]:
+    """Return how many values break a constraint, and the end of a sentence that lists the first of them."""
+    count = f"{'at least ' if offence.is_least else ''}{offence.count:,}"
+    among = ", among them" if offence.count > len(offence.values) else ":"
+    return count, f"{among} {'; '.join(offence.values)}"
+
+
+def _reason(error: Exception) -> str:
+    text = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+    return f"{text[:1].lower()}{text[1:]}"

@@ -1,0 +1,219 @@
+"""Puts the judgement of a table together.
+
+Layer: rows.
+Errors: SC351 no-rows, SC639 duplicate-column, SC641 unknown-source-column, SC642 unexpected-column, SC643 source-type-mismatch, SC697
+        reference, all of them raised as SchemaError.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from schemac.arrow.constrained import SchemaConstraints, constraints_of
+from schemac.artifacts.dataset import CheckedDataset
+from schemac.constraints.expressions import FieldNode
+from schemac.constraints.rows import UNIQUE_RULE
+from schemac.logical.keys import primary_key
+from schemac.rows.judging.clocks import with_zones
+from schemac.rows.judging.exact_types import MissingMemberError, to_batches
+from schemac.rows.judging.settings import Settings, Unexpected
+from schemac.rows.judging.shapes import opened
+from schemac.rows.judging.typed_values import UnreadableTypeError
+from schemac.rows.validation.broken_rows import (
+    DUPLICATE,
+    Target,
+    UnusableTargetError,
+    object_to_conditions,
+    object_to_references,
+    object_to_twins,
+    target_of,
+)
+from schemac.rows.validation.broken_values import broken_values
+from schemac.rows.validation.judged import JudgedBatch, RowJudge, TypedColumn, judged_batch, judged_rows
+from schemac.rows.validation.result import ERRORS, REASONS, ROW, RowReason, Validation
+from schemac.rows.validation.sources import Batches, NoRowsError, batches_of, first_row
+from schemac.source.catalogue import (
+    DUPLICATE_COLUMN,
+    NO_ROWS,
+    REFERENCE,
+    SOURCE_TYPE_MISMATCH,
+    UNEXPECTED_COLUMN,
+    UNKNOWN_SOURCE_COLUMN,
+)
+from schemac.source.diagnostic import Code, Diagnostic, SchemaError
+from schemac.source.suggest import closest
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How rows are judged, in the words of a pipeline file."""
+
+    references: Mapping[str, Any] = field(default_factory=dict)
+    """Rows of the datasets that the schema refers to, by name."""
+    keys: Literal["check", "trust"] = "check"
+    unexpected: Unexpected = Unexpected.IGNORE
+    timezone: str | None = None
+
+
+def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
+    """Judge rows. Raises SchemaError where they cannot be judged at all."""
+    schema = dataset.to_arrow(metadata=True)
+    constraints = constraints_of(schema)
+    targets, unchecked = _targets(dataset, constraints, rules, schema)
+    settings = Settings(rules.unexpected, timezone=rules.timezone)
+    found = []
+    for batch in _judged(dataset, source, schema, settings):
+        for row, reason in broken_values(constraints.columns, batch.rows):
+            batch.object_to(row, reason)
+        object_to_conditions(constraints.rows.checks, batch)
+        object_to_references(targets, batch)
+        found.append(batch)
+    for unique in constraints.rows.unique:
+        object_to_twins(unique.fields, unique.path, found, UNIQUE_RULE)
+    key = _key(dataset) if rules.keys == "check" else ()
+    if key:
+        object_to_twins(key, ",".join(map(str, key)), found, DUPLICATE)
+    return _result(dataset, found, unchecked)
+
+
+def _key(dataset: CheckedDataset) -> tuple[FieldNode, ...]:
+    return tuple(
+        [FieldNode.of(slot) for slot in primary_key(dataset._logical.columns) if slot.parent is None]
+    )
+
+
+def _judged(
+    dataset: CheckedDataset, source: Any, schema: pa.Schema, settings: Settings
+) -> Iterator[JudgedBatch]:
+    try:
+        batches = batches_of(source)
+    except NoRowsError as error:
+        message = f"{error} holds no rows"
+        help = "give a table of Arrow, a frame of pandas or polars, a relation of DuckDB, or a list of rows"
+        raise _error(dataset, NO_ROWS, message, help) from error
+    if batches is not None:
+        columns = _columns(dataset, batches, schema, settings)
+        for batch in batches.pieces():
+            yield judged_batch(columns, batch)
+        return
+    judge = RowJudge.of(pa.schema([opened(member) for member in schema], schema.metadata), settings)
+    if judge.uncovered:
+        message = f"{', '.join(judge.uncovered)}: rows of Python cannot have such a field"
+        raise _error(dataset, NO_ROWS, message, "give an Arrow table")
+    _, rows = first_row(source)
+    yield from judged_rows(judge, rows)
+
+
+def _columns(
+    dataset: CheckedDataset, batches: Batches, schema: pa.Schema, settings: Settings
+) -> list[TypedColumn]:
+    """Compile the columns of a table."""
+    names = batches.schema.names
+    for name in schema.names:
+        if name not in names:
+            near = closest(name, names)
+            help = f"did you mean `{near}`?" if near else f"its columns are {', '.join(names)}"
+            raise _error(dataset, UNKNOWN_SOURCE_COLUMN, f"the table has no column `{name}`", help)
+        if names.count(name) > 1:
+            message = f"the table has two columns `{name}`"
+            raise _error(dataset, DUPLICATE_COLUMN, message, "rename or drop one of them")
+    others = [name for name in names if name not in schema.names]
+    if others and settings.unexpected is Unexpected.REJECT:
+        message = f"the table has a column `{others[0]}`, which no field takes"
+        raise _error(dataset, UNEXPECTED_COLUMN, message, "drop it, or add a field")
+    try:
+        zoned = with_zones(pa.schema(map(opened, schema)), lambda _: None, settings.timezone)
+        source = pa.schema(map(opened, batches.schema))
+        return [TypedColumn.of(member, source, settings) for member in zoned]
+    except UnreadableTypeError as error:
+        raise _error(dataset, SOURCE_TYPE_MISMATCH, str(error), "convert the column") from error
+    except MissingMemberError as error:
+        message = f"a struct of the table has no member `{error}`"
+        raise _error(
+            dataset, UNKNOWN_SOURCE_COLUMN, message, "add it, with nulls if it has no values"
+        ) from error
+
+
+def _error(dataset: CheckedDataset, code: Code, message: str, help: str) -> SchemaError:
+    return SchemaError((Diagnostic(code.id, code.slug, code.severity, message, dataset.name, help=help),))
+
+
+def _targets(
+    dataset: CheckedDataset, constraints: SchemaConstraints, rules: Rules, schema: pa.Schema
+) -> tuple[list[Target], tuple[str, ...]]:
+    """Return what references are looked up in, and the datasets whose rows are not given."""
+    wanted = {one.dataset for one in constraints.rows.references}
+    for name in rules.references:
+        if name not in wanted:
+            near = closest(name, wanted)
+            help = f"did you mean `{near}`?" if near else "leave it out"
+            message = f"`references` names `{name}`, and the schema refers to no such dataset"
+            raise _error(dataset, REFERENCE, message, help)
+    found, tables = [], {}
+    for one in constraints.rows.references:
+        given = rules.references.get(one.dataset)
+        if given is None:
+            continue
+        try:
+            if one.dataset not in tables:
+                tables[one.dataset] = _table(given, one.dataset)
+            found.append(target_of(one, tables[one.dataset], schema))
+        except UnusableTargetError as error:
+            raise _error(dataset, REFERENCE, str(error), error.help) from error
+    return found, tuple(sorted(name for name in wanted if rules.references.get(name) is None))
+
+
+def _table(given: Any, name: str) -> pa.Table:
+    help = "give a table of Arrow, a frame of pandas or polars, or a relation of DuckDB"
+    try:
+        batches = batches_of(given)
+    except NoRowsError as error:
+        raise UnusableTargetError(f"the rows of `{name}` are a {error}", help) from error
+    if batches is None:
+        raise UnusableTargetError(f"the rows of `{name}` are a {type(given).__name__}", help)
+    return pa.Table.from_batches(batches.batches, batches.schema)
+
+
+def _result(dataset: CheckedDataset, batches: list[JudgedBatch], unchecked: tuple[str, ...]) -> Validation:
+    exact = dataset.to_arrow()
+    good: list[pa.RecordBatch] = []
+    bad: list[pa.RecordBatch] = []
+    reasons: list[RowReason] = []
+    start = 0
+    for batch in batches:
+        count = batch.rows.num_rows
+        good += _good(batch, exact)
+        if batch.reasons:
+            bad.append(_bad(batch, start))
+        for row in sorted(batch.reasons):
+            reasons += [RowReason(start + row, *reason) for reason in batch.reasons[row]]
+        start += count
+    rejected = (
+        pa.Table.from_batches(bad)
+        if bad
+        else pa.table({ROW: pa.array([], pa.int64()), ERRORS: pa.array([], REASONS)})
+    )
+    return Validation(dataset.name, pa.Table.from_batches(good, exact), rejected, tuple(reasons), unchecked)
+
+
+def _good(batch: JudgedBatch, exact: pa.Schema) -> Iterator[pa.RecordBatch]:
+    rows = batch.rows
+    if batch.reasons:
+        rows = rows.filter(pa.array([row not in batch.reasons for row in range(rows.num_rows)]))
+    return to_batches(rows, exact)
+
+
+def _bad(batch: JudgedBatch, start: int) -> pa.RecordBatch:
+    rows = sorted(batch.reasons)
+    source = batch.source
+    assert source is not None
+    kept = source.take(pa.array(rows, pa.int64()))
+    numbers = pa.array([start + row for row in rows], pa.int64())
+    why = pa.array([[reason._asdict() for reason in batch.reasons[row]] for row in rows], REASONS)
+    names = [*source.schema.names, ROW, ERRORS]
+    return pa.RecordBatch.from_arrays([*kept.columns, numbers, why], names=names)
+
+
+Rows = Iterable[Any]
