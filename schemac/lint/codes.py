@@ -1,7 +1,7 @@
 """The codes of rules, and of comments that ignore findings.
 
 Layer: lint.
-Shape: SC80x comments and settings, SC81x and SC82x names, SC83x descriptions, SC84x and SC85x types and structure, SC86x keys, SC87x constraints,
+Shape: SC80x comments and settings, SC81x and SC82x names, SC83x descriptions, SC84x to SC860 types and structure, SC861 on keys, SC87x constraints,
 SC88x owners, SC89x data about people.
 """
 
@@ -70,6 +70,7 @@ ALWAYS_NULL = Code("SC856", "always-null", _WARNING, "a field that is always nul
 UNCOMPRESSED_TEXT = Code("SC857", "uncompressed-text", _WARNING, "large texts without compression")
 BINARY_WITHOUT_BLOB = Code("SC858", "binary-without-blob", _WARNING, "media that are no blobs")
 ALL_NULLABLE = Code("SC859", "all-nullable", _WARNING, "a dataset in which every column may be null")
+NO_FIELDS = Code("SC860", "no-fields", _WARNING, "a dataset without fields")
 MISSING_KEY = Code("SC861", "missing-key", _WARNING, "a dataset without a key")
 NULLABLE_KEY = Code("SC862", "nullable-key", _WARNING, "a key with a field that may be null")
 FLOAT_KEY = Code("SC863", "float-key", _WARNING, "a key with a float")
@@ -145,6 +146,7 @@ CODES = (
     UNCOMPRESSED_TEXT,
     BINARY_WITHOUT_BLOB,
     ALL_NULLABLE,
+    NO_FIELDS,
     MISSING_KEY,
     NULLABLE_KEY,
     FLOAT_KEY,

@@ -43,6 +43,14 @@ def all_nullable(subject: Subject, say: Say) -> None:
         )
 
 
+@rule(codes.NO_FIELDS, category=STRUCTURE, is_default=True)
+def no_fields(subject: Subject, say: Say) -> None:
+    """It has no place for a value, and most formats cannot store it."""
+    if not subject.dataset.columns:
+        help = "list its fields, or take the schema out until there are some"
+        say.schema(f"{subject.dataset.name} has no fields", help=help)
+
+
 @rule(codes.MISSING_KEY, category=KEYS)
 def missing_key(subject: Subject, say: Say) -> None:
     """Without a key nobody can tell two rows from one that was written twice."""
@@ -130,6 +138,6 @@ def partial_reference(subject: Subject, say: Say) -> None:
 
 
 RULES = (
-    deep_nesting, many_fields, all_nullable, missing_key, nullable_key, float_key, late_key, wide_key, unlinked_id,
+    deep_nesting, many_fields, all_nullable, no_fields, missing_key, nullable_key, float_key, late_key, wide_key, unlinked_id,
     partial_reference,
 )  # fmt: skip

@@ -201,7 +201,7 @@ def _result(dataset: CheckedDataset, batches: list[JudgedBatch], unchecked: tupl
 def _good(batch: JudgedBatch, exact: pa.Schema) -> Iterator[pa.RecordBatch]:
     rows = batch.rows
     if batch.reasons:
-        rows = rows.filter(pa.array([row not in batch.reasons for row in range(rows.num_rows)]))
+        rows = rows.filter(pa.array([row not in batch.reasons for row in range(rows.num_rows)], pa.bool_()))
     return to_batches(rows, exact)
 
 
