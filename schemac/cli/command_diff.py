@@ -18,6 +18,7 @@ from schemac.project.locking import summary
 from schemac.project.rename_findings import possible_renames_text, rename_findings
 from schemac.project.shared_work import collector_paused
 from schemac.source.catalogue import MISSING_EXTRA, WRITE_FAILED
+from schemac.source.extras import install_help
 from schemac.source.printable import printable
 from schemac.source.report import Report
 from schemac.source.text import reason_of
@@ -77,8 +78,8 @@ def _write_page(found: list[Comparison], options: argparse.Namespace, report: Re
     try:
         from schemac.documentation.comparison import comparison_page
     except ModuleNotFoundError as error:
-        help = "install it with: pip install 'schemac[docs]'"
-        report.add(MISSING_EXTRA, f"the page needs {error.name}, which is not installed", help=help)
+        message = f"the page needs {error.name}, which is not installed"
+        report.add(MISSING_EXTRA, message, help=install_help(error))
         return
     try:
         replace_file(Path(options.html), comparison_page(found, options.against, _summary(found)))

@@ -11,6 +11,7 @@ from schemac.cli.project import open_project
 from schemac.project.manifests import read_manifests
 from schemac.source.catalogue import MISSING_EXTRA
 from schemac.source.diagnostic import Severity
+from schemac.source.extras import install_help
 from schemac.source.report import Report
 
 
@@ -65,7 +66,7 @@ def _write(options: argparse.Namespace, report: Report) -> None:
         try:
             from schemac.documentation.html import html_pages as pages
         except ModuleNotFoundError as error:
-            help = "install it with: pip install 'schemac[docs]'; or write `--format markdown`"
+            help = f"{install_help(error)}; or write `--format markdown`"
             report.add(MISSING_EXTRA, f"the site needs {error.name}, which is not installed", help=help)
             return
     changed = write_pages(folder, options.out_folder, pages(site), report)

@@ -71,10 +71,12 @@ def _found(file: ManifestFile, options: CompileOptions) -> Sequence[Diagnostic]:
 
 def say_missing(error: ModuleNotFoundError, report: Report) -> None:
     """Say that a package of the pipeline is not installed."""
-    from schemac.pipeline.codes import MISSING_PACKAGE  # for start-up time: few checks are of pipelines
+    # Imported here for start-up time: few checks are of pipelines.
+    from schemac.pipeline.codes import MISSING_PACKAGE
+    from schemac.source.extras import install_help
 
-    help = "install it with: pip install 'schemac[all]'"
-    report.add(MISSING_PACKAGE, f"the pipeline needs {error.name}, which is not installed", help=help)
+    message = f"the pipeline needs {error.name}, which is not installed"
+    report.add(MISSING_PACKAGE, message, help=install_help(error))
 
 
 def without_ignored_in(pipeline: str, report: Report, edited: Mapping[str, bytes]) -> Report:

@@ -9,6 +9,7 @@ Errors: SC402 damaged-lock, SC403 unmerged-lock.
 """
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import blake2b
@@ -226,5 +227,5 @@ def _refuse(line: int, message: str, file: str, report: Report) -> None:
         f"{file}: {message}",
         file=file,
         at=Region.point(line, 1),
-        help="restore the file from the repository: git checkout -- " + file,
+        help=f"restore the file from the repository: git checkout -- {shlex.quote(file)}",
     )

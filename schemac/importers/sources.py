@@ -18,6 +18,7 @@ from schemac.registry.engine import Format, load_as
 from schemac.registry.installed import blamed, engines
 from schemac.source.catalogue import UNREADABLE_SOURCE, UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic
+from schemac.source.extras import install_help
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.suggest import closest
@@ -167,7 +168,7 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
         # Escapes in JSON can spell half a character, which no file can hold.
         refuse(path, "a name or text in it is not valid Unicode", report)
     except ModuleNotFoundError as error:
-        refuse(path, f"it needs {error.name}, which is not installed", report)
+        refuse(path, f"it needs {error.name}, which is not installed", report, help=install_help(error))
     return None
 
 

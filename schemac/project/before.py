@@ -4,8 +4,9 @@ Layer: project.
 Errors: whatever is wrong with what is read.
 """
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
@@ -16,7 +17,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.manifest.library import Library, Reuse, imports_of
 from schemac.project.configuration import Project
-from schemac.project.discovery import lock_path
+from schemac.project.discovery import lock_name, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.inferred import with_inferred
 from schemac.project.stages import check_source
@@ -125,4 +126,14 @@ def lock_before(before: Before, path: Path, report: Report) -> Lock | None:
     text = before.contents.get(lock_path(path))
     if text is None:
         return None
-    return read_lock(text.decode("utf-8", "replace"), f"{before.names[path]} (its lock)", report)
+    name = lock_name(before.names[path])
+    found = Report()
+    lock = read_lock(text.decode("utf-8", "replace"), name, found)
+    rev, is_in_git, place = name.partition(":")
+    if before.is_of_places and is_in_git:
+        commits = shlex.join(["git", "log", "--oneline", rev, "--", place])
+        help = f"compare with a commit in which it is sound; these have changed it: {commits}"
+        report.extend(replace(finding, help=help) for finding in found.diagnostics)
+    else:
+        report.extend(found.diagnostics)
+    return lock

@@ -51,7 +51,7 @@ def resolve(path: Path, name: str, report: Report) -> bool:
             DAMAGED_LOCK,
             f"{name} has merge conflict markers, but the two branches can no longer be told apart",
             file=name,
-            help=f"restore the conflict with git: git checkout --merge -- {name}",
+            help=f"restore the conflict with git: git checkout --merge -- {shlex.quote(name)}",
         )
         return False
     return _settle(path, name, ours, theirs, report)

@@ -1,6 +1,8 @@
 """`schemac breaking` in a repository: verdicts, findings, exit codes."""
 
 import json
+import re
+import subprocess
 from typing import Any
 
 import pytest
@@ -146,3 +148,16 @@ def test_refuse_an_engine_that_there_is_not(repository: Repository) -> None:
     with pytest.raises(SystemExit) as exit:
         repository.run("breaking", "--against", "lock", "--engine", "hive")
     assert exit.value.code == 2
+
+
+def test_name_a_command_that_works_where_a_lock_was_damaged_then(repository: Repository) -> None:
+    """A help of git's has the commit and the path of the lock apart, and can be typed as it stands."""
+    repository.edit("tables/rides.lock", "Int64", "Int63")
+    repository.git("commit", "-am", "damaged")
+    repository.git("checkout", "v1", "--", "tables/rides.lock")
+    code, out, _ = repository.run("breaking", "--against", "git:HEAD", "tables")
+    assert (code, "HEAD:tables/rides.lock: this line was edited by hand" in out) == (1, True)
+    (command,) = re.findall("git log .*", out)
+    assert command == "git log --oneline HEAD -- tables/rides.lock"
+    told = subprocess.run(command.split(), capture_output=True, text=True, check=True, cwd=repository.folder)
+    assert [line.split()[1] for line in told.stdout.splitlines()] == ["damaged", "two", "one"]

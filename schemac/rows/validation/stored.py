@@ -34,6 +34,7 @@ from schemac.source.catalogue import (
     UNCHECKED_ROWS,
     UNUSABLE_REFERENCE,
 )
+from schemac.source.extras import install_help
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 
@@ -70,7 +71,7 @@ def open_rows(path: str, report: Report) -> StoredRows | None:
         return reader.open(path)
     except ModuleNotFoundError as error:
         message = f"{path}: its rows need {error.name}, which is not installed"
-        report.add(UNCHECKED_ROWS, message, file=path, help=_WAY_OUT)
+        report.add(UNCHECKED_ROWS, message, file=path, help=f"{install_help(error)}; or {_WAY_OUT}")
     except _ERRORS as error:
         report.add(
             UNCHECKED_ROWS, f"{path}: its rows cannot be read: {_reason(error)}", file=path, help=_WAY_OUT

@@ -23,6 +23,7 @@ from schemac.evolution.table_version import Candidate, TableRecord, choose_versi
 from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version, narrowed
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import UNUSABLE_TABLE
+from schemac.source.extras import install_help
 from schemac.source.report import Report
 
 SCHEME = "iceberg://"
@@ -189,7 +190,7 @@ def _load(name: str, report: Report) -> tuple[TableMetadata, Any] | None:
         from pyiceberg.exceptions import NoSuchTableError
     except ModuleNotFoundError as error:
         message = f"cannot open {name}: it needs {error.name}, which is not installed"
-        report.add(UNUSABLE_TABLE, message, file=name, help="pip install 'schemac[iceberg]'")
+        report.add(UNUSABLE_TABLE, message, file=name, help=install_help(error))
         return None
     try:
         table = load_catalog(catalog_name).load_table(identifier)

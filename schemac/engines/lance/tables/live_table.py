@@ -49,6 +49,7 @@ from schemac.logical.origins import Origins
 from schemac.logical.slots import Slot, columns, preorder
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.extras import install_help
 from schemac.source.report import Report
 
 
@@ -182,8 +183,8 @@ def open_table(
             _, *messages = dataset.lance_schema.__reduce__()[1]
             schema = dataset.schema
     except ModuleNotFoundError as error:
-        help = "pip install 'schemac[lance]'"
-        report.add(UNUSABLE_TABLE, f"{path} needs {error.name}, which is not installed", file=path, help=help)
+        message = f"{path} needs {error.name}, which is not installed"
+        report.add(UNUSABLE_TABLE, message, file=path, help=install_help(error))
         return None
     except (ValueError, OSError, RuntimeError) as error:
         message = f"cannot open {path}: {reason_of(error)}"
