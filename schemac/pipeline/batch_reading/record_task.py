@@ -7,11 +7,12 @@ Shape: batches with the texts of records, or with the columns of a source, and w
 Rule: most records of JSON and CSV are proven by Arrow, many at a time (`Sieve`); the others are read one by one.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,12 +20,9 @@ from schemac.arrow.constrained import SchemaConstraints, constraints_of
 from schemac.pipeline.batch_reading.sieve import Sieve
 from schemac.pipeline.reading.csv_grammar import Dialect
 from schemac.pipeline.reading.csv_records import QUOTES
-from schemac.pipeline.reading.cutting import Found, sound
 from schemac.pipeline.reading.json_records import BLANK
-from schemac.pipeline.reading.pieces import File
 from schemac.pipeline.reading.source import EXPLAINED
-from schemac.pipeline.reading.texts import BAD_ENCODING
-from schemac.pipeline.spark.columns import ERRORS, RAW, REASONS, SOURCE
+from schemac.pipeline.spark.columns import ERRORS, REASONS
 from schemac.pipeline.spark.packed import ARROW_TYPE, PACKED, packed
 from schemac.pipeline.spark.value_columns import column_of, column_type
 from schemac.rows.judging.arrays import plain_type
@@ -90,9 +88,23 @@ class _Piece:
 
     batch: pa.RecordBatch
     values: dict[str, pa.Array]
+    places: pa.Array
+    """Where each stands in the batch that the task was given."""
     reasons: dict[int, list[Reason]] = field(default_factory=dict)
     broken: dict[int, Reason] = field(default_factory=dict)
     """Records that are none, with the one reason that they have."""
+
+
+class _Judged(NamedTuple):
+    """Some records that were read and looked at."""
+
+    batch: pa.RecordBatch
+    """What is known of them."""
+    places: pa.Array
+    """Where each stands in the batch that the task was given."""
+    fields: pa.RecordBatch
+    errors: pa.Array
+    """What is wrong with each; null where nothing is."""
 
 
 @dataclass(frozen=True)
@@ -145,39 +157,40 @@ class RecordTask:
 
     def rows(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Read a batch."""
-        for piece in self._pieces(batch):
-            if piece.batch.num_rows:
-                yield from self._finished(piece)
+        finished = [self._finished(piece) for piece in self._pieces(batch) if piece.batch.num_rows]
+        yield from self._packed(finished) if self.packs else self._unpacked(finished)
 
     def _pieces(self, batch: pa.RecordBatch) -> Iterator[_Piece]:
+        places = pa.array(np.arange(batch.num_rows))
         if TEXT not in batch.schema.names:
-            yield _Piece(batch, {})
+            yield _Piece(batch, {}, places)
             return
         texts = batch.column(TEXT)
         if self.sieve is not None:
             proven, found = self.sieve(texts)
             if found.num_rows:
                 values = dict(zip(found.schema.names, found.columns, strict=True))
-                if not self._is_packed_as_read:
-                    values = {
-                        name: _plain(column, self.schema.field(name)) for name, column in values.items()
-                    }
-                yield _Piece(batch.filter(proven), values)
-                if found.num_rows == batch.num_rows:
+                is_whole = found.num_rows == batch.num_rows
+                if not (self._is_packed_as_read and is_whole):
+                    read = _plain if is_whole else _loose
+                    values = {name: read(column, self.schema.field(name)) for name, column in values.items()}
+                yield _Piece(batch.filter(proven), values, places.filter(proven))
+                if is_whole:
                     return
-                batch = batch.filter(pc.invert(proven))
-        yield self._read(batch)
+                rest = pc.invert(proven)
+                batch, places = batch.filter(rest), places.filter(rest)
+        yield self._read(batch, places)
 
     @cached_property
     def _is_packed_as_read(self) -> bool:
         """Whether nobody looks at values that Arrow has read before they are written."""
         return self.packs and not self._constraints and all(one.form == "record" for one in self.inputs)
 
-    def _read(self, batch: pa.RecordBatch) -> _Piece:
+    def _read(self, batch: pa.RecordBatch, places: pa.Array) -> _Piece:
         """Read records one by one."""
         judge = self._judge
         values: dict[str, list[Any]] = {member.name: [] for member in judge.schema}
-        piece = _Piece(batch, {})
+        piece = _Piece(batch, {}, places)
         folders = [(steps, batch.column(column).to_pylist()) for steps, column in self.folders]
         for row, text in enumerate(batch.column(TEXT).to_pylist()):
             found: dict[str, Any] = {}
@@ -222,8 +235,8 @@ class RecordTask:
             raise _WholeError(MALFORMED)
         return self._judge.read_cells(dict(zip(self.csv.columns, cells, strict=True)))
 
-    def _finished(self, piece: _Piece) -> Iterator[pa.RecordBatch]:
-        """Read the fields that stand beside the text, look at constraints, and make rows."""
+    def _finished(self, piece: _Piece) -> _Judged:
+        """Read the fields that stand beside the text, and look at constraints."""
         batch, reasons = piece.batch, piece.reasons
         if FAULT in batch.schema.names and (faults := batch.column(FAULT)).null_count < batch.num_rows:
             for row, rule, shown in zip(
@@ -252,7 +265,12 @@ class RecordTask:
             judged.object_to(row, reason)
         object_to_conditions(self._constraints.rows.checks, judged)
         reasons.update({row: [why] for row, why in piece.broken.items()})
-        yield from self._rows(batch, rows, reasons)
+        errors = (
+            pa.array([reasons.get(row) for row in range(batch.num_rows)], REASONS)
+            if reasons
+            else pa.nulls(batch.num_rows, REASONS)
+        )
+        return _Judged(batch, piece.places, rows, errors)
 
     def _columns(self, one: FieldInput, batch: pa.RecordBatch) -> "_Columns":
         held = batch.schema.field(one.column).type if one.column else pa.null()
@@ -277,39 +295,56 @@ class RecordTask:
             ]
         )
 
-    def _rows(
-        self, batch: pa.RecordBatch, rows: pa.RecordBatch, reasons: dict[int, list[Reason]]
-    ) -> Iterator[pa.RecordBatch]:
-        errors = (
-            pa.array([reasons.get(row) for row in range(batch.num_rows)], REASONS)
-            if reasons
-            else pa.nulls(batch.num_rows, REASONS)
-        )
-        if self.packs:
-            good = rows.filter(errors.is_null()) if reasons else rows
-            if good.num_rows:
-                yield self._batch(
-                    [pa.nulls(1, REASONS), packed(good)],
-                    [pa.nulls(1, batch.schema.field(name).type) for name in self.kept],
-                )
-            if reasons:
-                batch, errors = batch.filter(errors.is_valid()), errors.drop_null()
-                yield self._batch(
-                    [errors, pa.nulls(len(errors), ARROW_TYPE)], [batch.column(name) for name in self.kept]
-                )
-            return
-        kept = [batch.column(name) for name in self.kept]
-        if not self.keeps_all:
-            kept = [
-                _only(errors, column) if reasons else pa.nulls(len(column), column.type) for column in kept
+    def _packed(self, judged: Sequence[_Judged]) -> Iterator[pa.RecordBatch]:
+        """Pack good records, and give each of the others as a row."""
+        good, bad = [], []
+        for batch, places, rows, errors in judged:
+            if errors.null_count == len(errors):
+                good.append((rows, places))
+                continue
+            is_bad = errors.is_valid()
+            if errors.null_count:
+                good.append((rows.filter(errors.is_null()), places.filter(errors.is_null())))
+            reasons, kept = errors.drop_null(), batch.filter(is_bad)
+            columns = [reasons, pa.nulls(len(reasons), ARROW_TYPE)]
+            bad.append(
+                (self._batch(columns, [kept.column(name) for name in self.kept]), places.filter(is_bad))
+            )
+        nulls = [pa.nulls(1, judged[0].batch.schema.field(name).type) for name in self.kept] if judged else []
+        for rows in _in_order(good):
+            yield self._batch([pa.nulls(1, REASONS), packed(rows)], nulls)
+        yield from _in_order(bad)
+
+    def _unpacked(self, judged: Sequence[_Judged]) -> Iterator[pa.RecordBatch]:
+        """Give each record as a row."""
+        rows = []
+        for one in judged:
+            kept = [one.batch.column(name) for name in self.kept]
+            if not self.keeps_all:
+                has_errors = one.errors.null_count < len(one.errors)
+                kept = [
+                    _only(one.errors, column) if has_errors else pa.nulls(len(column), column.type)
+                    for column in kept
+                ]
+            columns = [
+                _in_spark(one.fields.column(i), self.schema.field(each.label))
+                for i, each in enumerate(self.inputs)
             ]
-        columns = [
-            _in_spark(rows.column(i), self.schema.field(one.label)) for i, one in enumerate(self.inputs)
-        ]
-        yield self._batch([*columns, errors], kept)
+            rows.append((self._batch([*columns, one.errors], kept), one.places))
+        yield from _in_order(rows)
 
     def _batch(self, columns: list[pa.Array], kept: list[pa.Array]) -> pa.RecordBatch:
         return pa.RecordBatch.from_arrays([*columns, *kept], names=[*self.row_schema.names, *self.kept])
+
+
+def _in_order(batches: Sequence[tuple[pa.RecordBatch, pa.Array]]) -> list[pa.RecordBatch]:
+    """Join batches of records by the places of these; those of different types stay apart."""
+    found = [batch for batch, _ in batches]
+    if len(found) < 2 or any(not batch.schema.equals(found[0].schema) for batch in found):
+        return found
+    order = pc.sort_indices(pa.concat_arrays([places for _, places in batches]))
+    joined: list[pa.RecordBatch] = pa.Table.from_batches(found).take(order).combine_chunks().to_batches()
+    return joined
 
 
 def _only(errors: pa.Array, column: pa.Array) -> pa.Array:
@@ -321,6 +356,11 @@ def _only(errors: pa.Array, column: pa.Array) -> pa.Array:
 def _plain(values: pa.Array, member: pa.Field) -> pa.Array:
     """Bring proven values to the plain type of their field."""
     return to_field(values, member.with_type(plain_type(member)))
+
+
+def _loose(values: pa.Array, member: pa.Field) -> pa.Array:
+    """Bring proven values to the type that those of their field have which were read one by one."""
+    return _plain(values, member).cast(loose_type(member))
 
 
 def _in_spark(values: pa.Array, member: pa.Field) -> pa.Array:
@@ -440,54 +480,3 @@ def _pattern_reader(one: FieldInput, member: pa.Field, settings: Settings) -> Re
         return value if rule is None else run.object_to(path, rule, text)
 
     return read
-
-
-@dataclass(frozen=True)
-class FileTask:
-    """The work of a task that reads the texts of records out of files."""
-
-    task: RecordTask
-    is_of_lines: bool
-
-    @property
-    def schema(self) -> Any:
-        """Columns of the rows."""
-        from pyspark.sql.pandas.types import from_arrow_schema
-
-        texts = [pa.field(name, pa.string()) for name in self.task.kept]
-        return from_arrow_schema(pa.schema([*self.task.row_schema, *texts]))
-
-    def __call__(self, file: File, found: Found) -> Iterator[pa.RecordBatch]:
-        """Read some records of a file."""
-        texts = sound(*found)
-        faults, raw = found.faults, found.texts
-        if texts.null_count:
-            known = [None] * len(texts) if faults is None else faults.to_pylist()
-            shown = [one.decode("iso-8859-1") if isinstance(one, bytes) and text is None else text if isinstance(one, bytes) else one
-                     for one, text in zip(raw.to_pylist(), texts.to_pylist(), strict=True)]  # fmt: skip
-            rules = [
-                fault if text is not None or fault is not None else BAD_ENCODING
-                for fault, text in zip(known, texts.to_pylist(), strict=True)
-            ]
-            faults = pa.array(rules, pa.string())
-            columns = {
-                TEXT: texts,
-                FAULT: faults,
-                SHOWN: pa.array(shown, pa.string()),
-                RAW: pa.array(shown, pa.string()),
-            }
-        else:
-            columns = {TEXT: texts, RAW: texts}
-        if self.is_of_lines and self.task.csv is None:
-            # Only a line that no pattern proves may be blank.
-            columns = _without_blank(columns)
-        columns[SOURCE] = pa.repeat(pa.scalar(file.uri, pa.string()), len(columns[TEXT]))
-        yield from self.task.rows(pa.record_batch(list(columns.values()), list(columns)))
-
-
-def _without_blank(columns: dict[str, pa.Array]) -> dict[str, pa.Array]:
-    is_blank = pc.fill_null(pc.equal(pc.utf8_trim(columns[TEXT], BLANK), ""), False)
-    if not pc.any(is_blank).as_py():
-        return columns
-    rest = pc.invert(is_blank)
-    return {name: column.filter(rest) for name, column in columns.items()}

@@ -47,8 +47,12 @@ class RowTask:
         text = text_of_row(spark_types(self.row_schema), lambda label: f"{RECORD}.{name(label)}")
         return when(f"{PACKED} is null", text)
 
-    def __call__(self, file: File, rows: Rows) -> Iterator[pa.RecordBatch]:
-        """Read some rows of a file."""
+    def __call__(self, records: Iterator[tuple[File, Rows]]) -> Iterator[pa.RecordBatch]:
+        """Read the rows of files."""
+        for file, rows in records:
+            yield from self._read(file, rows)
+
+    def _read(self, file: File, rows: Rows) -> Iterator[pa.RecordBatch]:
         numbers = pa.array(range(rows.taken.num_rows), pa.int64())
         for found in self.task.rows(rows.taken.append_column(NUMBER, numbers)):
             places, count = found.column(NUMBER), found.num_rows

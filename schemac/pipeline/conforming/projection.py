@@ -19,6 +19,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType, VariantType
 
 from schemac.arrow.constrained import constraints_of
+from schemac.pipeline.batch_reading.file_task import FileTask
 from schemac.pipeline.batch_reading.record_task import (
     FAULT as BROKEN,
 )
@@ -27,7 +28,6 @@ from schemac.pipeline.batch_reading.record_task import (
     TEXT,
     CsvForm,
     FieldInput,
-    FileTask,
     RecordTask,
 )
 from schemac.pipeline.batch_reading.row_task import NUMBER, RowTask

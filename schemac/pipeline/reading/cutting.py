@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES
-from schemac.pipeline.reading.pieces import File, Piece, shares
+from schemac.pipeline.reading.pieces import BLOCK_BYTES, File, Piece, shares
 from schemac.pipeline.spark.arrow_tasks import mapped
 from schemac.pipeline.spark.columns import SOURCE
 from schemac.pipeline.spark.executors import is_connect
@@ -53,8 +53,8 @@ class Work(Protocol[Read_contra]):
     def schema(self) -> StructType:
         """Columns of the rows."""
 
-    def __call__(self, file: File, found: Read_contra, /) -> Iterator[pa.RecordBatch]:
-        """Make rows of some records of a file."""
+    def __call__(self, records: Iterator[tuple[File, Read_contra]], /) -> Iterator[pa.RecordBatch]:
+        """Make rows of the records of a task's files, which come some at a time."""
 
 
 @dataclass(frozen=True)
@@ -109,17 +109,20 @@ class TextRows:
         labels = (VALUE, FAULT, SOURCE, NAME, SIZE, MODIFIED, *self.partitions)
         return StructType([StructField(label, StringType()) for label in labels])
 
-    def __call__(self, file: File, found: Found) -> Iterator[pa.RecordBatch]:
-        """Give the records of a file as rows."""
+    def __call__(self, records: Iterator[tuple[File, Found]]) -> Iterator[pa.RecordBatch]:
+        """Give the records of files as rows."""
+        for together in gathered(records):
+            batches = [self._rows(file, found) for file, found in together]
+            yield from pa.Table.from_batches(batches).combine_chunks().to_batches()
+
+    def _rows(self, file: File, found: Found) -> pa.RecordBatch:
         count = len(found.texts)
-        if not count:
-            return
         known = (file.path.rpartition("/")[2], str(file.size_bytes), str(file.modified_micros))
         faults = pa.nulls(count, pa.string()) if found.faults is None else found.faults
         others = [
             pa.repeat(pa.scalar(other, pa.string()), count) for other in (file.uri, *known, *file.folders)
         ]
-        yield pa.record_batch([_unchecked(found.texts), faults, *others], names=self.schema.names)
+        return pa.record_batch([_unchecked(found.texts), faults, *others], names=self.schema.names)
 
 
 @dataclass(frozen=True)
@@ -134,10 +137,25 @@ class _Task:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Read the pieces of some shares."""
         with storage_in_use(self.storage):
-            for number in (number for batch in batches for number in batch.column(0).to_pylist()):
-                for piece in self.shares[number]:
-                    for found in self.reader(piece):
-                        yield from self.work(piece.file, found)
+            numbers = (number for batch in batches for number in batch.column(0).to_pylist())
+            pieces = (piece for number in numbers for piece in self.shares[number])
+            yield from self.work((piece.file, found) for piece in pieces for found in self.reader(piece))
+
+
+def gathered(records: Iterator[tuple[File, Found]]) -> Iterator[list[tuple[File, Found]]]:
+    """Put the records of small files together, in their order, for a call of Arrow costs as much for few records as for many."""
+    together: list[tuple[File, Found]] = []
+    size = 0
+    for file, found in records:
+        if not len(found.texts):
+            continue
+        if together and size + found.texts.nbytes > BLOCK_BYTES:
+            yield together
+            together, size = [], 0
+        together.append((file, found))
+        size += found.texts.nbytes
+    if together:
+        yield together
 
 
 def sound(texts: pa.Array, faults: pa.Array | None) -> pa.Array:

@@ -1,0 +1,185 @@
+"""Many small files that one task reads together give exactly what each gives alone: rows, reasons, texts, origins, and their order."""
+
+import gzip
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import lance
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from schemac.pipeline.batch_reading.file_task import FileTask
+from schemac.pipeline.batch_reading.sieve import Sieve, Sifted
+from schemac.pipeline.declaration.job import Job
+from schemac.pipeline.errors import PipelineError
+from schemac.pipeline.reading.cutting import Found, TextRows, gathered
+from schemac.pipeline.reading.pieces import BLOCK_BYTES, File
+from schemac.pipeline.runner import run
+from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
+from schemac.pipeline.spark.packed import PACKED, unpacked
+from tests.pipeline.sieved import job_of, task_of
+
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.int32(), False),
+        pa.field("at", pa.timestamp("us", "UTC")),
+        pa.field("p", pa.decimal128(12, 2)),
+        pa.field("s", pa.string()),
+        pa.field("h", pa.float16()),
+    ]
+)
+NAMES = tuple(SCHEMA.names)
+GOOD = {"at": ["2024-01-01T00:00:00Z", "2024-01-01 10:00:00.123456+02:00"], "p": ["1.10", "1e2", "-0.5"], "s": ["a", "é"], "h": ["1", "0.1"]}  # fmt: skip
+ODD = {"at": ["2024-02-30T00:00:00Z", "x"], "p": ["1.105", "NaN"], "s": ["a\x01"], "h": ["65520", "7e-9"]}
+
+Row = tuple[Any, ...]
+
+
+def line(rng: random.Random, id: int, form: str) -> bytes:
+    """A record: right and proven, right and not proven, wrong, no record, blank, or no text."""
+    if rng.random() < 0.08:
+        return rng.choice([b"", b"{", b'"a', b"\xff", b"1,2", b"null"])
+    values = {name: rng.choice(GOOD[name] if rng.random() < 0.9 else ODD[name]) for name in NAMES[1:]}
+    if form == "csv":
+        return ",".join([str(id), *values.values()]).encode()
+    number = float(values["p"]) if values["p"] != "NaN" else "NaN"
+    record = {"id": id, **values, "p": number, "h": float(values["h"])}
+    if rng.random() < 0.1:
+        record["other"] = 1
+    return json.dumps(record, ensure_ascii=rng.random() < 0.5).encode()
+
+
+def files_of(form: str, count: int) -> list[tuple[File, Found]]:
+    rng = random.Random(form)
+    found = []
+    for number in range(count):
+        lines = [line(rng, 1000 * number + i, form) for i in range(rng.choice([0, 1, 3, 20]))]
+        faults = [rng.choice([None, None, None, "malformed"]) for _ in lines] if number % 4 == 1 else None
+        texts: pa.Array = pa.array(lines, pa.binary())
+        if number % 5 == 2:
+            texts = pa.array([text.decode("utf-8", "replace") for text in lines])
+        known = None if faults is None else pa.array(faults, pa.string())
+        file = File(f"/in/{number}", f"file:///in/{number}", 100 + number, number, (str(number % 3),))
+        found.append((file, Found(texts, known)))
+    return found
+
+
+def rows_of(task: FileTask, files: list[tuple[File, Found]]) -> tuple[list[Row], list[Row]]:
+    """Good records, and the others with their reasons, texts and files; each in the order that they come in."""
+    good: list[Row] = []
+    bad: list[Row] = []
+    for batch in task(iter(files)):
+        for records in unpacked(iter([batch])):
+            rows = records.to_pylist()
+            for row in rows:
+                values = (row[ERRORS], row[RAW], row[SOURCE])
+                is_good = row[ERRORS] is None
+                fields = [row.get(name, row.get(f"__v{i}")) for i, name in enumerate(NAMES)]
+                own: Row = (repr([*fields[:-1], float(np.float16(fields[-1]))]),)
+                (good if is_good else bad).append(own if is_good else values)
+    return good, bad
+
+
+@pytest.mark.parametrize("packs", [True, False])
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_give_the_same_as_each_file_alone(form: str, packs: bool, tmp_path: Path) -> None:
+    columns = NAMES if form == "csv" else ()
+    task = task_of(SCHEMA, job_of(tmp_path, form), columns)
+    assert task.sieve is not None
+    task = replace(task, kept=(RAW, SOURCE), keeps_all=False, packs=packs)
+    files = files_of(form, 40)
+    work = FileTask(task, is_of_lines=form == "json")
+    # What the sieve has learned of one file it knows in the next.
+    good, bad = rows_of(work, files)
+    alone = [rows_of(work, [file]) for file in files]
+    assert good == [row for rows, _ in alone for row in rows]
+    assert bad == [row for _, rows in alone for row in rows]
+    assert len(good) > 100
+    assert {why["rule"] for errors, *_ in bad for why in errors} > {"cast", "malformed", "encoding"}
+    assert len({source for *_, source in bad}) > 10
+    # Without the sieve, each record is read by itself: the same records in the same order.
+    plain = FileTask(replace(task, sieve=None), is_of_lines=form == "json")
+    assert rows_of(plain, files)[1] == bad
+
+
+def test_ask_once_for_many_files(tmp_path: Path) -> None:
+    task = task_of(SCHEMA, job_of(tmp_path, "json"))
+    assert task.sieve is not None
+    calls: list[int] = []
+
+    class Counted(Sieve):
+        def __call__(self, texts: pa.Array) -> Sifted:
+            calls.append(len(texts))
+            return super().__call__(texts)
+
+    task = replace(task, sieve=Counted(task.sieve.task, task.sieve.labels), kept=(RAW, SOURCE), packs=True)
+    texts = pa.array([json.dumps({"id": i}).encode() for i in range(100)], pa.binary())
+    files = [(File(f"{number}", f"{number}", 1), Found(texts)) for number in range(50)]
+    batches = list(FileTask(task, is_of_lines=True)(iter(files)))
+    assert calls == [5000]
+    assert [batch.column(PACKED).field("rows").to_pylist() for batch in batches] == [[5000]]
+
+
+def test_gather_no_more_than_a_block() -> None:
+    sizes = [BLOCK_BYTES, 10, 20, BLOCK_BYTES - 100, 200, 2 * BLOCK_BYTES, 5, 0, 5]
+    files = [(File(str(i), "", size), Found(pa.array([b"x" * size] if size else [], pa.binary()))) for i, size in enumerate(sizes)]  # fmt: skip
+    found = [[int(file.path) for file, _ in together] for together in gathered(iter(files))]
+    assert found == [[0], [1, 2, 3], [4], [5], [6, 8]]
+
+
+def test_give_texts_as_each_file_alone() -> None:
+    work = TextRows(("__p0",))
+    files = [(file, found) for file, found in files_of("csv", 30) if pa.types.is_string(found.texts.type)]
+    together = [row for batch in work(iter(files)) for row in batch.to_pylist()]
+    alone = [row for file in files for batch in work(iter([file])) for row in batch.to_pylist()]
+    assert together == alone
+    assert len(list(work(iter(files)))) == 1
+
+
+ID = pa.schema([SCHEMA.field("id")])
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_load_many_files(form: str, spark: SparkSession, tmp_path: Path) -> None:
+    """The table, the quarantine with the file of each record, and what an incremental run remembers of the files."""
+    folder = tmp_path / "in"
+    source = {"path": str(folder), "format": form, "mode": "incremental"}
+    job = Job.model_validate(
+        {"source": source, "target": {"path": str(tmp_path / "t.lance"), "mode": "append"}}
+    )
+    good, bad = [], []
+    folder.mkdir()
+
+    def write(numbers: range) -> None:
+        for number in numbers:
+            lines = ["id"] if form == "csv" else []
+            path = folder / f"{number:03}.{form}"
+            for i in range(5):
+                text = f"wrong {number}" if i == number % 7 else f"{number * 10 + i}"
+                is_good = text.isdigit()
+                lines.append(text if form == "csv" else json.dumps({"id": int(text) if is_good else text}))
+                if is_good:
+                    good.append(int(text))
+                else:
+                    bad.append((lines[-1], f"file:{path}"))
+            path.write_text("\n".join(lines))
+
+    for numbers in (range(60), range(60, 100)):
+        write(numbers)
+        report = run(job, ID, spark=spark)
+        assert report.rows_in == 5 * len(numbers)
+        rows = lance.dataset(str(tmp_path / "t.lance")).to_table(columns=["id"])
+        assert sorted(rows.column("id").to_pylist()) == sorted(good)
+        rows = lance.dataset(str(tmp_path / "t.quarantine.lance")).to_table().to_pylist()
+        assert sorted((row["raw"], row["source"]) for row in rows) == sorted(bad)
+        assert {why["rule"] for row in rows for why in row["errors"]} == {"cast" if form == "csv" else "type"}
+    assert run(job, ID, spark=spark).is_repeat
+    (folder / f"055.{form}.gz").write_bytes(gzip.compress(b"1\n" * 10_000)[:-9])
+    with pytest.raises(PipelineError, match=rf"055\.{form}\.gz"):
+        run(job, ID, spark=spark)
