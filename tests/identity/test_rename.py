@@ -631,3 +631,27 @@ def test_number_by_the_lock_what_is_built(tmp_path: Path) -> None:
     assert schemac(tmp_path, "build", "--locked").returncode == 0
     text = (tmp_path / "build/trips/lance/schema.txtpb").read_text()
     assert [line.strip() for line in text.splitlines() if line.startswith("  id:")] == ["id: 2", "id: 1"]
+
+
+def test_rename_in_table_properties_of_iceberg(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Properties that have a column's full name at their end, or in their list; also for what is inside the column."""
+    monkeypatch.chdir(tmp_path)
+    text = """\
+name: rides
+extra:
+  iceberg.apache.org/tableProperties:
+    write.metadata.metrics.column.at: full   # exact
+    write.parquet.bloom-filter-enabled.column.place.lat: "true"
+    write.orc.bloom.filter.columns: at, place.lat
+    comment: at place.lat
+fields:
+  - {name: at, type: Int64}
+  - {name: place, type: {kind: Struct, fields: [{name: lat, type: Float64}]}}
+"""
+    Path("rides.yaml").write_text(text)
+    assert main(["rename", "rides.yaml", "at", "day"]) == 0
+    assert main(["rename", "rides.yaml", "place", "spot"]) == 0
+    expected = text.replace("column.at", "column.day").replace("column.place", "column.spot")
+    expected = expected.replace("columns: at, place", "columns: day, spot")
+    found = Path("rides.yaml").read_text().replace('"write', "write").replace('":', ":")
+    assert found[: found.index("fields:")] == expected[: expected.index("fields:")]

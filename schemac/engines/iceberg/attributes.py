@@ -4,9 +4,11 @@ Layer: engines.
 Source: the Iceberg table specification, formats 2 and 3.
 """
 
+import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from schemac.attributes.attribute import Attribute
+from schemac.attributes.attribute import Attribute, Renaming
 from schemac.attributes.family import Family
 from schemac.syntax.reading import Bounds, Rule
 
@@ -20,6 +22,29 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 _TYPE = r"^(uuid|variant|(geometry|geography)(\([^()]+\))?)$"
+
+OF_COLUMN = ".column."
+"""Stands before the full name in `write.metadata.metrics.column.a` and in the properties of bloom filters and statistics."""
+COLUMNS = "write.orc.bloom.filter.columns"
+"""A property whose value is a list of full names."""
+
+
+def _renamed_properties(properties: dict[str, str], old: str, new: str) -> Iterator[Renaming]:
+    """Yield the properties that name a column, or a field in it."""
+    for key, value in properties.items():
+        start, of_column, name = key.partition(OF_COLUMN)
+        if of_column and _is_within(name, old):
+            yield Renaming(key, f"{start}{of_column}{new}{name[len(old) :]}", is_key=True)
+        if key == COLUMNS:
+            names = re.split(r"(\s*,\s*)", value)
+            if any(_is_within(one, old) for one in names):
+                text = "".join(new + one[len(old) :] if _is_within(one, old) else one for one in names)
+                yield Renaming(key, text)
+
+
+def _is_within(name: str, column: str) -> bool:
+    return name == column or name.startswith(f"{column}.")
+
 
 FORMAT_VERSION = Attribute[int](
     f"{DOMAIN}/formatVersion",
@@ -43,6 +68,7 @@ TABLE_PROPERTIES = Attribute[dict[str, str]](
     is_of_storage=True,
     on_field=False,
     on_schema=True,
+    renamed=_renamed_properties,
     example="{write.format.default: parquet}",
 )
 TYPE = Attribute[str](

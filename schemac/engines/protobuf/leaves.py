@@ -105,7 +105,12 @@ def usual_leaf(declared: LogicalType) -> Leaf | None:
         case Family.TIMESTAMP if type_.timezone is None:
             return Leaf("int64", becomes=f"int64, {ARROW_UNITS[type_.unit]} since 1970 on the clock")
         case Family.TIMESTAMP:
-            return Leaf(TIMESTAMP, is_utc(type_.timezone) and type_.unit == "Nanosecond")
+            # Nanoseconds of 64 bits end before 2263; other units count beyond what Protobuf's own type may have.
+            if type_.unit == "Nanosecond":
+                return Leaf(TIMESTAMP, is_utc(type_.timezone))
+            return Leaf(TIMESTAMP, becomes=f"{TIMESTAMP}, of the years 1 to 9999")
         case Family.DURATION:
-            return Leaf(DURATION, type_.unit == "Nanosecond")
+            if type_.unit == "Nanosecond":
+                return Leaf(DURATION, is_lossless=True)
+            return Leaf(DURATION, becomes=f"{DURATION}, of up to 10,000 years")
     return None

@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: the default name mapping says which field the columns of files without ids are; the properties of columns have a
-field's full name at their end. What a schema says of properties itself is not followed.
+field's full name at their end. What a schema says of properties itself `schemac rename` follows.
 Source: `MappingUtil.update` and `MetricsConfig.updateProperties` of Java, `update_mapping` of pyiceberg.
 """
 
@@ -11,14 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from schemac.engines.iceberg.attributes import COLUMNS, OF_COLUMN
 from schemac.engines.iceberg.names import NAME_MAPPING, full_name
 from schemac.engines.iceberg.types import IcebergSchema, NestedField
 from schemac.source.json_object import Json
-
-_OF_COLUMN = ".column."
-"""Stands before the full name in `write.metadata.metrics.column.a` and in those of bloom filters and statistics."""
-_LISTED = "write.orc.bloom.filter.columns"
-"""Its value is a list of full names."""
 
 
 def followed(
@@ -29,12 +25,12 @@ def followed(
     names = {full_name(path): after.get(ids[field.id]) for path, field in old.preorder()}
     found: dict[str, str] = {}
     for key, value in properties.items():
-        start, of_column, name = key.partition(_OF_COLUMN)
+        start, of_column, name = key.partition(OF_COLUMN)
         if of_column and name in names:
             name_now = names[name]
             if name_now is not None:
                 found[f"{start}{of_column}{name_now}"] = value
-        elif key == _LISTED:
+        elif key == COLUMNS:
             listed = [names.get(name.strip(), name.strip()) for name in value.split(",")]
             found[key] = ",".join(name for name in listed if name is not None)
         elif key == NAME_MAPPING and (mapping := _read(value)) is not None:
