@@ -25,7 +25,7 @@ from schemac.rows.samples.sampler import Sampler
 from schemac.rows.samples.written import csv_lines, json_lines
 from schemac.rows.samples.wrong import WrongRows, rule_of, wrong_rows
 from schemac.rows.samples.wrong_forms import in_cells, in_columns
-from tests.conformance.manifest_types import POSITIONS
+from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.constraints.cases import PATTERNS, cases, dataset_of
 from tests.engines import crossing
 
@@ -173,6 +173,36 @@ def test_break_each_rule_once() -> None:
         "minimum",
         "multipleOf",
     }
+
+
+@pytest.mark.parametrize(
+    ("place", "step"),
+    [("column", 3), *(pytest.param(place, 1, marks=pytest.mark.long) for place in POSITIONS)],
+)
+def test_break_the_rules_of_every_type(place: str, step: int) -> None:
+    """Each wrong record is refused for the reason that it names, and for no other; those beside it are taken."""
+    rules: set[str] = set()
+    for name, type_ in list(TYPES.items())[::step]:
+        field = {**POSITIONS[place](type_), "name": "f"}
+        try:
+            (dataset,) = schemac.compile_text(json.dumps({"name": "t", "fields": [field]}))
+        except schemac.SchemaError:
+            # A type that cannot stand there.
+            continue
+        if Judge(dataset.to_arrow(metadata=True)).uncovered:
+            # A key that no record of JSON has.
+            continue
+        found = wrong_rows(dataset, 7, {})
+        judged = dataset.validate([one.text for one in found.rows])
+        assert [(one.row, one.path, one.rule) for one in judged.reasons] == [
+            (i, one.path, one.rule) for i, one in enumerate(found.rows)
+        ], name
+        assert not found.missing or name == "tensor", (name, found.missing)
+        rules |= {one.rule for one in found.rows}
+        (batch,) = Sampler(dataset, 20, 1).batches()
+        assert dataset.validate(json_lines(dataset.to_arrow(metadata=True), batch)).is_good, name
+    # Texts are all that keys are.
+    assert rules >= {"malformed", "cast", "range"} | ({"type", "length"} if place != "key" else set())
 
 
 def test_break_every_constraint() -> None:
