@@ -21,7 +21,7 @@ Shape: the way of a record to the table. What fits, and why the rest does not, `
                 ▼ compares them                                ▼
       keys, unique fields, references: SQL over typed rows, then the sink and the quarantine
 
-`conforming.projection.Validation` plans it: where each field is read, and which task reads it; `run --explain FIELD` tells it.
+`conforming.validation.Validation` plans it: where each field is read, and which task reads it; `run --explain FIELD` tells it.
 
 The sieve, for a record: one pattern over its text shows that every value is a token of the kind, and in a spelling, that its field takes
 (`forms`); Arrow's parser refuses wrong syntax and keys that stand twice; no value is null where it may not be or outside the limits of its

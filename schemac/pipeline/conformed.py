@@ -19,9 +19,9 @@ from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.codes import SESSION_SETTING
 from schemac.pipeline.conforming.given import with_given
 from schemac.pipeline.conforming.mapping import mapping_mistakes
-from schemac.pipeline.conforming.projection import conform as projected
-from schemac.pipeline.conforming.projection import key_checked, with_warnings
 from schemac.pipeline.conforming.row_constraints import reference_mistakes
+from schemac.pipeline.conforming.validation import conform as projected
+from schemac.pipeline.conforming.validation import key_checked, with_warnings
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.source import Records, records_in_column, records_of_frame

@@ -17,17 +17,17 @@ from pyspark.sql import SparkSession
 from schemac.arrow.constrained import Constrained, constraints_of
 from schemac.constraints.constraint import Constraint
 from schemac.pipeline.batch_reading.record_task import FieldInput
+from schemac.pipeline.conforming.clocks import with_zones, zone_of
 from schemac.pipeline.conforming.given import with_given
-from schemac.pipeline.conforming.projection import Validation
+from schemac.pipeline.conforming.validation import Validation
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.reading import inputs
 from schemac.pipeline.reading.source import Records, open_records
 from schemac.pipeline.session import settings_of_a_run, start_session
 from schemac.pipeline.spark.failures import sparks_errors_told
 from schemac.pipeline.spark.registration import active
 from schemac.pipeline.spark.value_columns import spark_type
-from schemac.pipeline.values import inputs
-from schemac.pipeline.values.clocks import with_zones, zone_of
 from schemac.rows.judging.description import NUMBERS, TEXTS, Outcome, outcomes, tokens_of, told
 from schemac.rows.judging.parts import Context, cell_reader, json_reader
 from schemac.rows.judging.scalars import clock_of

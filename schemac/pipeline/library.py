@@ -18,7 +18,7 @@ from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.backfill.spool import Batches, spooled
 from schemac.pipeline.conformed import Conformed, Rules, checked_job, job_of_frame, open_frame
 from schemac.pipeline.conforming.load import LoadedJob, load_job, schema_engines
-from schemac.pipeline.conforming.projection import primary_key
+from schemac.pipeline.conforming.validation import primary_key
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reports.progress import Progress

@@ -8,14 +8,14 @@ import pyarrow as pa
 
 from schemac.pipeline.batch_reading.record_task import TEXT, CsvForm, FieldInput, RecordTask
 from schemac.pipeline.batch_reading.sieve import sieve_of
-from schemac.pipeline.conforming.projection import settings_of
+from schemac.pipeline.conforming.clocks import with_zones
+from schemac.pipeline.conforming.validation import settings_of
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reading.csv_grammar import Dialect
 from schemac.pipeline.reading.csv_records import CsvRecords
 from schemac.pipeline.reading.source import json_text_records
 from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import ERRORS
-from schemac.pipeline.values.clocks import with_zones
 
 
 def no_frame() -> None:

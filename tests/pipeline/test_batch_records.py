@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from schemac.pipeline.conforming import projection
+from schemac.pipeline.conforming import validation
 from schemac.pipeline.runner import run
 from tests.pipeline.odd_records import BEHIND
 from tests.pipeline.sieved import job_of, sieved_alike
@@ -163,7 +163,7 @@ def test_packed_records_reach_the_table_as_rows_do(
     found = {}
     for label in ("packed", "rows"):
         job = job_of(tmp_path / "in", form, target={"path": str(tmp_path / label)}, maxQuarantined=1.0)
-        unpacked = mock.patch.object(projection, "sieve_of", return_value=None)
+        unpacked = mock.patch.object(validation, "sieve_of", return_value=None)
         with unpacked if label == "rows" else nullcontext():
             report = run(job, schema, spark=spark)
         assert report.quarantine_path is not None
@@ -232,7 +232,7 @@ def test_records_with_constraints_reach_the_table_as_rows_do(
     found = {}
     for label in ("packed", "rows"):
         job = job_of(tmp_path / "in", form, target={"path": str(tmp_path / label)}, maxQuarantined=1.0)
-        unpacked = mock.patch.object(projection, "sieve_of", return_value=None)
+        unpacked = mock.patch.object(validation, "sieve_of", return_value=None)
         with unpacked if label == "rows" else nullcontext():
             report = run(job, schema, spark=spark)
         assert report.quarantine_path is not None

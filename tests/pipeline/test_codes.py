@@ -19,7 +19,7 @@ from schemac.cli.main import main
 from schemac.constraints.registry import CONSTRAINTS
 from schemac.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
 from schemac.pipeline.codes import JAVA_NOT_FOUND, MISSING_PACKAGE, OUT_OF_MEMORY, SPARK_NOT_STARTED
-from schemac.pipeline.conforming.projection import DUPLICATE, UNEXPECTED
+from schemac.pipeline.conforming.validation import DUPLICATE, UNEXPECTED
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import csv_records, source

@@ -13,7 +13,7 @@ from schemac.pipeline.conforming.preflight import check
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.documents import split_records
-from schemac.pipeline.values.inputs import parse_steps, variant_path
+from schemac.pipeline.reading.inputs import parse_steps, variant_path
 
 
 def test_job_reads_the_short_and_the_long_form() -> None:

@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_type
 
-from schemac.pipeline.conforming.projection import Validation
+from schemac.pipeline.conforming.validation import Validation
 from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.row_groups import in_place, plain

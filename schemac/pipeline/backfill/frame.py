@@ -20,16 +20,16 @@ from pyspark.sql.types import DataType
 from schemac.pipeline.backfill.joins import Joined, check_exact, opened_join
 from schemac.pipeline.conforming.gather import check_constants
 from schemac.pipeline.conforming.given import Scope, with_given
-from schemac.pipeline.conforming.projection import conform
+from schemac.pipeline.conforming.validation import conform
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.reading.inputs import parse_steps
 from schemac.pipeline.reading.source import Records, records_of_frame
 from schemac.pipeline.reading.table_source import TableSource
 from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS, RAW, ROW_ID, SOURCE
+from schemac.pipeline.spark.python_functions import Computed, PythonFunction, type_of
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.spark.sqltext import name
-from schemac.pipeline.values.inputs import parse_steps
-from schemac.pipeline.values.python_functions import Computed, PythonFunction, type_of
 from schemac.rows.runs.plain_types import plain_field
 from schemac.rows.runs.tables import sink_engine, source_of
 from schemac.source.catalogue import PYTHON_FUNCTION, UNKNOWN_SOURCE_COLUMN

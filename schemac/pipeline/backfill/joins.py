@@ -17,9 +17,9 @@ from pyspark.sql.types import DataType, IntegralType, StringType, VariantType
 from schemac.pipeline.conforming.given import Scope
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.reading.inputs import Input, Json, Typed
 from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, open_records
 from schemac.pipeline.spark.sqltext import name
-from schemac.pipeline.values.inputs import Input, Json, Typed
 from schemac.source.catalogue import JOIN
 
 SHOWN_KEYS = 3

@@ -20,9 +20,9 @@ from pyspark.sql import Column, DataFrame, SparkSession, functions
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES, METADATA, file_part, no_file
+from schemac.pipeline.reading.inputs import Input, Json, JsonText, Text, Typed, parse_steps, typed_input
 from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records
 from schemac.pipeline.spark.sqltext import literal, name
-from schemac.pipeline.values.inputs import Input, Json, JsonText, Text, Typed, parse_steps, typed_input
 from schemac.source.catalogue import INVALID_EXPRESSION
 
 ALL, VALUE = "__all", "v"

@@ -31,7 +31,7 @@ from schemac.pipeline.conforming.merge_settings import merge_mistakes
 from schemac.pipeline.conforming.row_constraints import reference_mistakes
 from schemac.pipeline.declaration.job import FILE_FORMATS, Job, Source, Target
 from schemac.pipeline.declaration.source_options import option_mistakes
-from schemac.pipeline.values.python_functions import function_path
+from schemac.pipeline.spark.python_functions import function_path
 from schemac.project.configuration import Project, find_project
 from schemac.project.discovery import has_lock
 from schemac.project.imported import FolderFiles

@@ -11,14 +11,14 @@ import pyarrow as pa
 
 from schemac.constraints.registry import CONSTRAINTS
 from schemac.constraints.rows import CHECK_RULE, REFERENCE_RULE, UNIQUE_RULE
+from schemac.pipeline.conforming.clocks import with_zones, zone_of
+from schemac.pipeline.conforming.patterns import has_optional_zone, pattern_mistake
 from schemac.pipeline.declaration.job import FieldSource, Job, Source, SourceMode, Target
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.file_columns import file_part, no_file
+from schemac.pipeline.reading.inputs import parse_steps
 from schemac.pipeline.spark.columns import ADDRESS, DELETE, ERRORS, RAW, SOURCE, WARNINGS
 from schemac.pipeline.spark.value_columns import column_type
-from schemac.pipeline.values.clocks import with_zones, zone_of
-from schemac.pipeline.values.inputs import parse_steps
-from schemac.pipeline.values.patterns import has_optional_zone, pattern_mistake
 from schemac.rows.judging.clocks import zone_of_clock
 from schemac.rows.judging.shapes import is_list, is_scalar, storage_type
 from schemac.rows.runs.locations import is_local

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, functions
 
 from schemac.arrow.constrained import constraints_of
 from schemac.constraints.rows import UNIQUE_RULE
-from schemac.pipeline.conforming.projection import DUPLICATE, primary_key
+from schemac.pipeline.conforming.validation import DUPLICATE, primary_key
 from schemac.pipeline.declaration.job import DeleteMarker, FieldSource, Job, Keys
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.spark.columns import DELETE, ERRORS

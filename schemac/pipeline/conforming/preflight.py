@@ -19,7 +19,7 @@ from schemac.pipeline.declaration.job import FILE_FORMATS, Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.source import check_source
 from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
-from schemac.pipeline.values.python_functions import PythonFunction
+from schemac.pipeline.spark.python_functions import PythonFunction
 from schemac.rows.runs.columns import COLUMN_SINK
 from schemac.rows.runs.locations import absolute, is_local
 from schemac.rows.runs.modes import Mode

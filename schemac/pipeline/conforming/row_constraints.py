@@ -18,11 +18,11 @@ from schemac.constraints.expressions import FieldNode
 from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo, Unique
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
+from schemac.pipeline.reading.inputs import Text, Typed, follow, parse_steps
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.spark.columns import DELETE, ERRORS
 from schemac.pipeline.spark.reasons import reason
 from schemac.pipeline.spark.sqltext import literal, name, struct
-from schemac.pipeline.values.inputs import Text, Typed, follow, parse_steps
 from schemac.rows.runs.modes import Mode
 from schemac.source.catalogue import REFERENCE
 

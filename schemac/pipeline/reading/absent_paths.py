@@ -19,10 +19,10 @@ from schemac.pipeline.errors import did_you_mean
 from schemac.pipeline.reading.absent_path import AbsentPath
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.file_columns import file_part
+from schemac.pipeline.reading.inputs import Json, parse_steps
 from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records
 from schemac.pipeline.spark.columns import DELETE, RAW
 from schemac.pipeline.spark.sqltext import any_of, is_alone, parsed
-from schemac.pipeline.values.inputs import Json, parse_steps
 from schemac.rows.judging.record_paths import Step
 from schemac.rows.runs.errors import Place
 from schemac.syntax.plain import written

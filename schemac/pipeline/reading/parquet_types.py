@@ -20,7 +20,7 @@ from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.decoding import open_file
-from schemac.pipeline.values.inputs import CountType
+from schemac.pipeline.reading.inputs import CountType
 from schemac.source.catalogue import AMBIGUOUS_COLUMN
 
 FILES_LOOKED_AT = 100

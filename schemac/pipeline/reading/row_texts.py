@@ -44,10 +44,10 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from schemac.pipeline.reading.inputs import CountType
 from schemac.pipeline.spark.arrow_tasks import mapped
 from schemac.pipeline.spark.columns import RAW
 from schemac.pipeline.spark.sqltext import concat, fresh, literal, name, struct, when
-from schemac.pipeline.values.inputs import CountType
 
 TYPES, ROW = "types", "row"
 EPOCH, _NOT_PLAIN = "timestamp_ntz'1970-01-01'", "decode(X'00', 'ISO-8859-1')"

@@ -29,6 +29,16 @@ from schemac.pipeline.reading.csv_records import CsvRecords, read_csv
 from schemac.pipeline.reading.cutting import FAULT, Found, Work
 from schemac.pipeline.reading.decoding import check_encoding
 from schemac.pipeline.reading.file_columns import FILE, METADATA, NO_FILE_KNOWN, OF_FILE
+from schemac.pipeline.reading.inputs import (
+    Input,
+    Json,
+    Text,
+    follow,
+    parse_steps,
+    typed_input,
+    unknown_column,
+    variant_path,
+)
 from schemac.pipeline.reading.items import items_of_columns, items_of_texts
 from schemac.pipeline.reading.json_records import read_geojson, read_json
 from schemac.pipeline.reading.parquet_types import read_parquet
@@ -40,16 +50,6 @@ from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.failures import deepest, told
 from schemac.pipeline.spark.sqltext import first_of, is_alone, literal, name, parsed
-from schemac.pipeline.values.inputs import (
-    Input,
-    Json,
-    Text,
-    follow,
-    parse_steps,
-    typed_input,
-    unknown_column,
-    variant_path,
-)
 from schemac.rows.runs.tables import source_names
 from schemac.source.catalogue import MISSING_PATH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN, UNREADABLE_INPUT
 

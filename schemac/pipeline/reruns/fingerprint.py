@@ -16,7 +16,7 @@ from pathlib import Path
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reading.paths import local_part
 from schemac.pipeline.reading.source import check_source
-from schemac.pipeline.values.python_functions import digest_of_function
+from schemac.pipeline.spark.python_functions import digest_of_function
 from schemac.rows.runs.locations import seen_from
 from schemac.rows.runs.tables import TableForm, source_of
 

@@ -17,6 +17,7 @@ from schemac.pipeline.declaration.job import Job, Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading.cutting import FAULT
 from schemac.pipeline.reading.file_columns import FILE, METADATA, file_name, file_part
+from schemac.pipeline.reading.inputs import Json, parse_steps
 from schemac.pipeline.reading.items import NO_LIST
 from schemac.pipeline.reading.row_texts import TYPES, UnreadableRowError, types_of_text
 from schemac.pipeline.reading.source import (
@@ -32,7 +33,6 @@ from schemac.pipeline.reruns.history import CommittedRun, runs_of
 from schemac.pipeline.spark.columns import ADDRESS, POSITIONS, RAW, SOURCE
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.spark.sqltext import literal
-from schemac.pipeline.values.inputs import Json, parse_steps
 from schemac.rows.runs.locations import is_local
 from schemac.rows.runs.modes import Mode
 from schemac.rows.runs.tables import sink_engine, sink_of

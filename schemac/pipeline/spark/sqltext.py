@@ -1,7 +1,7 @@
 """Small pieces of Spark SQL text, quoted right.
 
 Layer: pipeline.
-Shape: expressions are text until the projection is handed to Spark: one parse for each column, where a chain of calls
+Shape: expressions are text until it is handed to Spark: one parse for each column, where a chain of calls
        into the JVM for every operator would take seconds on a wide schema.
 """
 

@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: a record batch of Spark types in, a record batch of the target schema out; buffers are shared where they can be.
-       Values have been checked by `projection`, or are checked here by Arrow's safe casts: what does not fit raises.
+       Values have been checked by `conforming.validation`, or are checked here by Arrow's safe casts: what does not fit raises.
 """
 
 import pyarrow as pa

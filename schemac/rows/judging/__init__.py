@@ -1,8 +1,7 @@
-"""Judges records that are text, one by one, in plain Python: the value of each field, or every reason why it has none.
+"""What fits a type, and which value a text is: the one definition, for records that are text and for columns with a type.
 
 Layer: rows.
-Shape: `judge.Judge` is made of an Arrow schema and `settings.Settings`, and compiles one reader for each field. It gives what the
-       pipeline's expressions for Spark (`schemac/pipeline/conforming/projection.py`) give, to the letter; a test runs both on the
-       same records. `tokens` reads JSON as Spark's variant keeps it, `scalars` and `timestamps` turn the text of one value
-       into a value or the name of a rule, `parts` puts lists, maps and structs together, `arrays` makes Arrow of the values.
+Shape: `tokens` reads JSON with exact numbers; `scalars` and `timestamps` turn the text of one value into a value or the name of a rule,
+       `parts` puts lists, maps and structs together, and `judge.Judge` reads whole records. `typed_values` reads columns that came with a
+       type; `proofs` says of which of their values that is certain, many at a time. `loose` makes Arrow of what was read.
 """

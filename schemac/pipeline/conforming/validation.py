@@ -32,19 +32,13 @@ from schemac.pipeline.batch_reading.record_task import (
 )
 from schemac.pipeline.batch_reading.row_task import NUMBER, RowTask
 from schemac.pipeline.batch_reading.sieve import sieve_of
+from schemac.pipeline.conforming.clocks import with_zones
+from schemac.pipeline.conforming.patterns import has_zone
 from schemac.pipeline.conforming.row_constraints import rows_checked
 from schemac.pipeline.declaration.job import FieldSource, Job, Unexpected
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.cutting import FAULT
-from schemac.pipeline.reading.source import RECORD, Records
-from schemac.pipeline.spark.arrow_tasks import mapped
-from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE, WARNINGS
-from schemac.pipeline.spark.packed import PACKED
-from schemac.pipeline.spark.reasons import reason
-from schemac.pipeline.spark.sqltext import literal, name, struct, when
-from schemac.pipeline.spark.value_columns import column_type, spark_type
-from schemac.pipeline.values.clocks import with_zones
-from schemac.pipeline.values.inputs import (
+from schemac.pipeline.reading.inputs import (
     Counted,
     CountType,
     Input,
@@ -54,7 +48,13 @@ from schemac.pipeline.values.inputs import (
     Typed,
     unknown_column,
 )
-from schemac.pipeline.values.patterns import has_zone
+from schemac.pipeline.reading.source import RECORD, Records
+from schemac.pipeline.spark.arrow_tasks import mapped
+from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE, WARNINGS
+from schemac.pipeline.spark.packed import PACKED
+from schemac.pipeline.spark.reasons import reason
+from schemac.pipeline.spark.sqltext import literal, name, struct, when
+from schemac.pipeline.spark.value_columns import column_type, spark_type
 from schemac.rows.judging.exact_types import MissingMemberError
 from schemac.rows.judging.settings import Coerce, Origin, Settings
 from schemac.rows.judging.settings import Unexpected as UnexpectedKeys

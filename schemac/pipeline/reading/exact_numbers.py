@@ -6,8 +6,8 @@ Source: Spark's variant keeps a number with an exponent, or with more than 38 di
 Shape: SQL text. The record is written anew with such numbers as strings that begin with a mark, which a variant keeps letter by letter.
 """
 
+from schemac.pipeline.reading.inputs import NUMBER_MARK
 from schemac.pipeline.spark.sqltext import literal, when
-from schemac.pipeline.values.inputs import NUMBER_MARK
 
 MAY_BE_LONG = "[0-9][eE][+-]?[0-9]|[0-9.]{39}"
 """A record without it has no number that a variant keeps as a double."""
