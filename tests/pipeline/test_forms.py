@@ -1,20 +1,24 @@
 """What a form lets pass, Arrow reads as Python does; and what it is for, it lets pass. No Spark is needed here."""
 
 import re
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemac.pipeline.batch_reading.csv_batches import CsvBatches
 from schemac.pipeline.batch_reading.forms import Form, form_of
 from schemac.pipeline.batch_reading.json_batches import JsonBatches
 from schemac.pipeline.batch_reading.parts import Leaf, Members
+from schemac.rows.judging.judge import Judge
+from schemac.rows.judging.settings import Settings
 
 FIELD = pa.field
 
@@ -111,3 +115,39 @@ def test_what_is_refused_takes_no_other_record_with_it() -> None:
     task = JsonBatches(Members({"v": Leaf(form(pa.int64()))}, (), is_nullable=False), (("v",),), {})
     proven = task(pa.array(records)).field("p").to_pylist()
     assert proven == [True] * 500 + [False] * (len(odd) + 1) + [True] * 500
+
+
+@given(st.integers(-(2**66), 2**66), st.integers(0, 4))
+def test_integers_with_a_point_are_those_of_the_judge(number: int, zeros: int) -> None:
+    text = f"{number}.{'0' * zeros}" if zeros else str(number)
+    for data_type in (pa.int8(), pa.uint16(), pa.int64(), pa.uint64()):
+        members = Members({"v": Leaf(form(data_type).with_points)}, (), is_nullable=False)
+        found = JsonBatches(members, (("v",),), {})(pa.array([f'{{"v": {text}}}']))
+        values = Judge(pa.schema([("v", data_type)])).json(f'{{"v": {text}}}').values
+        if found.field("p")[0].as_py():
+            assert values is not None
+            assert found.field("r0")[0].as_py() == values["v"]
+        else:
+            assert values is None or abs(number) >= 10**18 or zeros > 3
+
+
+def test_points_are_learned_from_records_and_from_cells() -> None:
+    texts = pa.array([f"{i}.0" for i in range(50)])
+    members = Members({"v": Leaf(form(pa.int32()))}, (), is_nullable=False)
+    records = pc.binary_join_element_wise('{"v": ', texts, "}", "")
+    for found in (
+        JsonBatches(members, (("v",),), None)(records),
+        CsvBatches(1, ((0, Leaf(form(pa.int32()))),), ",", '"')(texts),
+    ):
+        assert found.field("p").to_pylist() == [True] * 50
+        assert found.field("r0").to_pylist() == [*range(50)]
+
+
+@pytest.mark.parametrize("zone", ["Z", "", "+02:00", "-0330", "+05"])
+@pytest.mark.parametrize("clock", ["10:00", "23:59:59", "10:00:00.25"])
+def test_instants_of_all_spellings_are_those_of_the_judge(clock: str, zone: str) -> None:
+    data_type, text = pa.timestamp("us", "UTC"), f"2024-02-29T{clock}{zone}"
+    values = Judge(pa.schema([("v", data_type)]), Settings(timezone="UTC")).json(f'{{"v": "{text}"}}').values
+    assert values is not None
+    (found,) = read(data_type, f'"{text}"')
+    assert (found - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) == values["v"]

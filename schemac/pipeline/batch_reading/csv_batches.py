@@ -8,7 +8,7 @@ Proof: the pattern shows that a record has as many cells as the header, each of 
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 
 from schemac.pipeline.batch_reading.parts import Leaf, required
-from schemac.pipeline.batch_reading.placing import Piece, in_portions, placed
+from schemac.pipeline.batch_reading.placing import WORTH_LEARNING, Piece, in_portions, placed
 from schemac.rows.judging.scalars import Token
 
 NO_TEXT = r"\x00-\x1f"
@@ -62,13 +62,25 @@ class CsvBatches:
         fits = pa.array(np.zeros(len(records), dtype=bool))
         found: list[Piece] = []
         try:
-            fits = pc.fill_null(pc.match_substring_regex(records, self.pattern), False)
+            task, fits = self, self._fitting(records)
+            if fits.true_count < len(records) * (1 - WORTH_LEARNING):
+                task = self.with_points
+                fits = task._fitting(records)
             if pc.any(fits).as_py():
-                found = [(np.flatnonzero(fits), self._parsed(records.filter(fits)))]
+                found = [(np.flatnonzero(fits), task._parsed(records.filter(fits)))]
         except pa.ArrowInvalid:
             # No record is lost: all of them are read one by one.
             found = []
         return placed(found, len(records), self.spark)
+
+    def _fitting(self, records: pa.Array) -> pa.Array:
+        return pc.fill_null(pc.match_substring_regex(records, self.pattern), False)
+
+    @property
+    def with_points(self) -> "CsvBatches":
+        """The same where integers may have a point and zeros behind it."""
+        fields = [(at, replace(leaf, form=leaf.form.with_points)) for at, leaf in self.fields]
+        return replace(self, fields=tuple(fields))
 
     def _parsed(self, records: pa.Array) -> list[tuple[pa.Array, pa.Array | None]]:
         offsets = pa.array([0, len(records)], pa.int32())

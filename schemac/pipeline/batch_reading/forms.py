@@ -7,7 +7,7 @@ Rule: a form says too little rather than too much. What it matches means the sam
       does not match is read, or refused, one by one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from schemac.rows.judging.scalars import Token
 from schemac.rows.judging.shapes import extension_name, role_of, storage_type
 
 INTEGER = "-?(?:0|[1-9][0-9]{0,17})"
+WHOLE = rf"{INTEGER}(?:\.0{{1,3}})?"
+"""Whole numbers as those write them who have doubles for integers that may be absent."""
 NUMBER = r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?"
 
 # Centuries that every reader has, and those that also counts of nanoseconds have; other years are rare. The second of each
@@ -30,9 +32,11 @@ NUMBER = r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?"
 CENTURY = ("[12][0-9]", "(?:1[26]|2[048])")
 CENTURY_OF_NANOSECONDS = ("(?:1[7-9]|2[01])", "20")
 _MONTHS = "(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31"
-CLOCK = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
-ZONE = "(?:Z|[+-](?:0[0-9]|1[0-7]):[0-5][0-9])"
+CLOCK = "(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9]FRACTION)?"
+ZONE = "(?:Z|[+-](?:0[0-9]|1[0-7])(?::?[0-5][0-9])?)"
 
+
+_WITH_POINT = pa.decimal128(21, 3)
 
 # The bits of a double that a float does not have, and the middle of what they can be.
 _BELOW_FLOAT, _MIDDLE = np.uint64(2**29 - 1), 2**28
@@ -53,12 +57,19 @@ class Form:
 
     def read(self, values: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         """Give the column for Spark, and which values are outside the limits; None where none is."""
+        if self.pattern == WHOLE:
+            values = values.cast(pa.int64())
         outside = self._outside(values) if self.limits is not None else None
         if pa.types.is_float32(self.spark):
             outside = either(outside, _rounded_in_doubt(values))
         if outside is not None:
             values = pc.if_else(outside, pa.scalar(None, values.type), values)
         return self._converted(values), outside
+
+    @property
+    def with_points(self) -> "Form":
+        """The same where integers may have a point and zeros behind it; Arrow takes twice as long for these."""
+        return replace(self, pattern=WHOLE, parsed=_WITH_POINT) if self.pattern == INTEGER else self
 
     def _outside(self, values: pa.Array) -> pa.Array | None:
         assert self.limits is not None
@@ -177,13 +188,13 @@ def _time(field: pa.Field, data_type: pa.DataType) -> Form | None:
     if is_.is_date(data_type):
         return Form(Token.STRING, _day(), pa.string(), pa.date32())
     if is_.is_time(data_type):
-        pattern = CLOCK + _fraction(data_type.unit)
+        pattern = _clock(data_type.unit)
         count = pa.timestamp(data_type.unit)
         return Form(Token.STRING, pattern, pa.string(), pa.int64(), prefix="1970-01-01T", parsed_text=count)
     if not is_.is_timestamp(data_type):
         return None
     unit = data_type.unit
-    pattern = f"{_day(CENTURY_OF_NANOSECONDS if unit == 'ns' else CENTURY)}[T ]{CLOCK}{_fraction(unit)}"
+    pattern = f"{_day(CENTURY_OF_NANOSECONDS if unit == 'ns' else CENTURY)}[T ]{_clock(unit)}"
     if data_type.tz is not None:
         # Without a zone it is the reading of a clock, which needs no more than this where the clock is in UTC.
         pattern += f"{ZONE}?" if is_utc(zone_of(field) or data_type.tz) else ZONE
@@ -191,6 +202,6 @@ def _time(field: pa.Field, data_type: pa.DataType) -> Form | None:
     return Form(Token.STRING, pattern, pa.string(), pa.int64() if unit == "ns" else held, parsed_text=held)
 
 
-def _fraction(unit: str) -> str:
+def _clock(unit: str) -> str:
     digits = FRACTION_DIGITS[unit]
-    return rf"(?:\.[0-9]{{1,{digits}}})?" if digits else ""
+    return CLOCK.replace("FRACTION", rf"(?:\.[0-9]{{1,{digits}}})?" if digits else "")

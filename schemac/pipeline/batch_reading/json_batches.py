@@ -21,13 +21,12 @@ import pyarrow.compute as pc
 from schemac.pipeline.batch_reading.forms import either
 from schemac.pipeline.batch_reading.learning import with_learned
 from schemac.pipeline.batch_reading.parts import BLANK, Entries, Found, Members, Part, parse, required
-from schemac.pipeline.batch_reading.placing import Piece, Places, in_portions, placed
+from schemac.pipeline.batch_reading.placing import WORTH_LEARNING, Piece, Places, in_portions, placed
 
 MOST_ATTEMPTS = 64
 """To find what Arrow's parser refuses in one piece of records."""
-WORTH_LEARNING, MOST_LESSONS = 0.05, 10
-"""The share of a batch that has to be unknown to be looked at, and how often that is done."""
-LEARNED_RECORDS = 20
+MOST_LESSONS, LEARNED_RECORDS = 10, 20
+"""How often it is looked for keys, and at how many records."""
 
 
 @dataclass

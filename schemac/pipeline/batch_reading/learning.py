@@ -41,7 +41,23 @@ def with_learned(
             part = _learned(values, may_learn, inside)
             if part is not None and len(members) - len(root.members) < MOST_LEARNED_KEYS:
                 members[key] = part
+        elif known is not None and _has_points(values):
+            members[key] = _with_points(known)
     return replace(root, members=members)
+
+
+def _has_points(values: list[Any]) -> bool:
+    """Whether some of these numbers, or of the items of these lists, are doubles."""
+    return any(
+        isinstance(value, float) or (isinstance(value, list) and _has_points(value)) for value in values
+    )
+
+
+def _with_points(part: Part) -> Part:
+    """Let the integers of a value, or of a list, have a point."""
+    if isinstance(part, Items):
+        return replace(part, item=_with_points(part.item))
+    return replace(part, form=part.form.with_points) if isinstance(part, Leaf) else part
 
 
 def _is_vague(part: Part) -> bool:

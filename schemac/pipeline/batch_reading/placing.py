@@ -17,6 +17,8 @@ from schemac.pipeline.batch_reading.parts import Found
 
 MOST_BYTES = 16 << 20
 """Of records that are parsed in one piece; also the most that Spark's variant takes."""
+WORTH_LEARNING = 0.05
+"""The share of a batch that has to be unproven for another look at it."""
 
 Places = np.ndarray[Any, np.dtype[np.int64]]
 Piece = tuple[Places, list[Found]]
