@@ -4,48 +4,15 @@ Layer: cli.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_compile_arguments, exit_code, say, show
-from schemac.cli.project import open_project
-from schemac.cli.terminal import put_manifest, tell
-from schemac.evolution.diff import diff_of
-from schemac.evolution.undeclared_renames import undeclared_renames
-from schemac.evolution.version_pair import VersionPair
-from schemac.identity.freeze import freeze
-from schemac.identity.lock import Lock
-from schemac.identity.lockfile import write_lock
-from schemac.identity.opening import open_version
-from schemac.logical.slots import preorder
-from schemac.manifest.write import write_manifest
+from schemac.cli.terminal import tell
 from schemac.physical.arrow import numpy_left_out
-from schemac.project.configuration import Project
 from schemac.project.discovery import lock_path
-from schemac.project.locking import (
-    LockFile,
-    identified,
-    lock_name,
-    open_lock,
-    pair_since,
-    report_returned_names,
-    report_undeclared_renames,
-    report_unlocked,
-    save_lock,
-    summary,
-)
-from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.merging import merge_driver, resolve
-from schemac.project.shared_work import collector_paused
-from schemac.project.strays import LostLocks
-from schemac.project.unchanged_locks import UnchangedLocks
-from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
-from schemac.source.diagnostic import Severity
-from schemac.source.listing import listed
 from schemac.source.report import Report
-from schemac.source.suggest import closest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,163 +56,22 @@ def run(options: argparse.Namespace) -> int:
         tell("schemac lock: argument --drop: it is for the next version, which this command does not write")
         return ExitCode.USAGE
     report = Report()
-    if options.merge_driver:
-        _base, ours, theirs = map(Path, options.merge_driver)
-        merge_driver(ours, theirs, report)
-    elif options.resolve:
-        _resolve(options, report)
-    else:
-        with collector_paused(), numpy_left_out():
-            _lock(options, report)
+    with numpy_left_out():
+        if options.merge_driver:
+            _base, ours, theirs = map(Path, options.merge_driver)
+            merge_driver(ours, theirs, report)
+        elif options.resolve:
+            _resolve(options, report)
+        else:
+            # Imported here for start-up time: git starts the merge driver once for each lock.
+            from schemac.cli.locking import lock_manifests
+            from schemac.project.shared_work import collector_paused
+
+            with collector_paused():
+                lock_manifests(options, report)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)
-
-
-def _lock(options: argparse.Namespace, report: Report) -> None:
-    project, files = open_project(options, report)
-    strict = options.strict or project.configuration.strict
-    compiled = read_manifests(files, project, report, strict=strict)
-    if report.has_errors:
-        return
-    # All or nothing: a lock is written only once every manifest of the run has its next version.
-    planned = _planned(compiled, project, options, report)
-    project.cache.save()
-    if options.check or options.show is not None or report.has_errors:
-        return
-    for next_one in planned:
-        if next_one.held is not None and save_lock(next_one.held, next_one.lock, report):
-            lines = "\n".join(next_one.lines)
-            say(lines or f"{next_one.name}: the file has the new format; nothing else changed", options)
-        elif not report.has_errors:
-            say(f"{next_one.name}: unchanged", options)
-
-
-class _Next(NamedTuple):
-    """What becomes of a lock."""
-
-    name: str
-    held: LockFile | None = None
-    """None where it is known to stay as it is."""
-    lock: Lock = Lock()
-    lines: Sequence[str] = ()
-    """What is new in it."""
-
-
-def _planned(
-    compiled: Sequence[CompiledFile], project: Project, options: argparse.Namespace, report: Report
-) -> list[_Next]:
-    """Return what becomes of each lock; of those that are known to stay as they are, nothing is asked again."""
-    wanted = _restored(compiled, dict(options.restore), report) if options.restore else {}
-    dropped = _Dropped(options.drop)
-    unchanged, search = UnchangedLocks(project, is_check=options.check), LostLocks(project)
-    is_plain = not options.restore and not options.drop and options.show is None
-    planned: list[_Next] = []
-    for file in compiled:
-        kept = unchanged.kept(file) if is_plain else None
-        if kept is not None:
-            report.extend(kept)
-            planned.append(_Next(lock_name(file.file.name)))
-            continue
-        own, key = Report(), unchanged.key(file)
-        is_looked_for = search.report(file, own)
-        held = open_lock(file.file.path, file.file.name, own) if file.named else None
-        if held is not None and options.show is not None:
-            _show(file, held, options, own)
-        elif held is not None:
-            lock, lines = _next(file, held, options, wanted, dropped, own)
-            planned.append(_Next(held.name, held, lock, lines))
-            if is_plain and write_lock(lock) == held.text:
-                unchanged.keep(file, key, own, is_looked_for=is_looked_for)
-        report.extend(own.diagnostics)
-    dropped.report(compiled, report)
-    return planned
-
-
-class _Dropped:
-    """The fields that the author says are dropped."""
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        self.paths = frozenset(paths)
-        self._used: set[str] = set()
-
-    def take(self, pair: VersionPair) -> None:
-        """Look for the fields in what a dataset does not have any more."""
-        removed = (slot for slot in preorder(pair.old.dataset.columns) if slot not in pair.after)
-        self._used.update(slot.path_text for slot in removed if slot.path_text in self.paths)
-
-    def report(self, compiled: Sequence[CompiledFile], report: Report) -> None:
-        """Say which of them no dataset has dropped."""
-        datasets = [dataset.name for file in compiled for dataset in file.datasets]
-        for path in sorted(self.paths - self._used):
-            report.add(
-                UNKNOWN_COLUMN,
-                f"{path} was not removed from {listed(datasets, 'or')} since the last version",
-                help="name a field of the last version that the manifest does not have any more",
-            )
-
-
-def _next(
-    file: CompiledFile,
-    held: LockFile,
-    options: argparse.Namespace,
-    wanted: Mapping[str, Mapping[str, int]],
-    dropped: "_Dropped",
-    report: Report,
-) -> tuple[Lock, list[str]]:
-    lock, lines = held.lock, []
-    for dataset in file.datasets:
-        locked = held.lock.dataset(dataset.name)
-        found = identified(dataset, locked, report, wanted.get(dataset.name, {}))
-        if options.check:
-            report_unlocked(dataset, locked, found, report, is_error=True)
-            continue
-        after = freeze(dataset, locked, found)
-        lock = lock.with_dataset(after)
-        if after is locked or after.newest is None:
-            continue
-        what = _columns(len(dataset.columns))
-        if locked.newest:
-            pair = pair_since(dataset, locked, found)
-            dropped.take(pair)
-            undecided = [rename for rename in undeclared_renames(pair) if rename.path not in dropped.paths]
-            report_undeclared_renames(dataset, undecided, report, Severity.ERROR)
-            changes = diff_of(pair)
-            report_returned_names(dataset, changes, locked, found, report)
-            what = summary(changes)
-        lines.append(f"{held.name}: version {after.newest.number} of {dataset.name}: {what}")
-    return lock, lines
-
-
-def _restored(
-    compiled: Sequence[CompiledFile], given: Mapping[str, int], report: Report
-) -> dict[str, dict[str, int]]:
-    """Return the ids that fields are to have, by dataset."""
-    wanted: dict[str, dict[str, int]] = {}
-    datasets = [dataset for file in compiled for dataset in file.datasets]
-    for path_text, id in given.items():
-        having = [
-            d
-            for d in datasets
-            if any(slot.path_text == path_text for slot in preorder(d.columns) if slot.is_member)
-        ]
-        if len(having) == 1:
-            wanted.setdefault(having[0].name, {})[path_text] = id
-            continue
-        path_texts = {slot.path_text for d in datasets for slot in preorder(d.columns) if slot.is_member}
-        near = closest(path_text, path_texts)
-        report.add(
-            UNKNOWN_COLUMN,
-            f"{', '.join(d.name for d in having)} all have a field {path_text}"
-            if having
-            else f"none of these datasets has a field {path_text}",
-            help="name the manifest that you mean"
-            if having
-            else f"did you mean {near}?"
-            if near
-            else "give the field's current name in the manifest",
-        )
-    return wanted
 
 
 def _given(text: str) -> tuple[str, int]:
@@ -255,22 +81,6 @@ def _given(text: str) -> tuple[str, int]:
             f"'{text}' does not have the form FIELD=ID, such as fare=2; see the ids with `--show` or in the lock"
         )
     return path_text, int(id)
-
-
-def _show(file: CompiledFile, held: LockFile, options: argparse.Namespace, report: Report) -> None:
-    for dataset in file.datasets:
-        locked = held.lock.dataset(dataset.name)
-        version = locked.version(options.show)
-        if version is None:
-            last = locked.newest.number if locked.newest else 0
-            report.add(
-                NOTHING_TO_COMPILE,
-                f"{dataset.name} has no version {options.show};"
-                f" {f'the newest is {last}' if last else 'it was never locked'}",
-                file=held.name,
-            )
-            continue
-        put_manifest(write_manifest(open_version(locked, version).logical), options)
 
 
 def _resolve(options: argparse.Namespace, report: Report) -> None:
@@ -295,7 +105,3 @@ def _locks(path: Path) -> list[Path]:
             if lock.is_file() and any(lock.with_suffix(suffix).exists() for suffix in (".yaml", ".yml"))
         ]
     return [path if path.suffix == ".lock" else lock_path(path)]
-
-
-def _columns(count: int) -> str:
-    return f"{count} column{'s' if count != 1 else ''}"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from schemac.attributes.family import Family
 from schemac.engines.lance.casts import is_cast
-from schemac.engines.lance.view import Words, words_of
+from schemac.engines.lance.view import LazyWords, Words
 from schemac.identity.numbering import Former, Numbered, Numbering
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot, is_in_structs, preorder
@@ -47,6 +47,11 @@ class _Nodes:
         self._former = former
         self._words_before = words_before
         self.olds = former.fields if former is not None else {}
+        self._has_same_extra = (
+            isinstance(words, LazyWords)
+            and isinstance(words_before, LazyWords)
+            and words.dataset.schema.extra == words_before.dataset.schema.extra
+        )
 
     def words_before(self, slot: Slot) -> tuple[str, ...]:
         """Return the words of what the slot was. Nothing is kept of a field that is back: Lance gives no number twice."""
@@ -55,7 +60,16 @@ class _Nodes:
 
     def is_same(self, slot: Slot) -> bool:
         """Whether a slot was there with the same nodes."""
-        return slot in self.olds and self.words_before(slot) == self._words[slot]
+        return slot in self.olds and (
+            self._is_untouched(slot) or self.words_before(slot) == self._words[slot]
+        )
+
+    def _is_untouched(self, slot: Slot) -> bool:
+        """Whether a slot is in a column that nobody changed, which is known without Lance's words for it."""
+        old, new = self.olds[slot].slot.column, slot.column
+        is_there = self._has_same_extra and not self.olds[slot].is_back
+        is_alike = is_there and self.olds[slot].slot.path[1:] == slot.path[1:]
+        return is_alike and old.extra == new.extra and old.type == new.type
 
     def is_new(self, slot: Slot) -> bool:
         """Whether the nodes of a slot cannot stay."""
@@ -89,13 +103,13 @@ class _Nodes:
 
 
 def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
-    words_before = words_of(former.dataset) if former is not None else _NO_FIELDS
-    return number_nodes(dataset.columns, words_of(dataset), former, words_before, highest)
+    words_before = LazyWords(former.dataset) if former is not None else _NO_FIELDS
+    return number_nodes(dataset.columns, LazyWords(dataset), former, words_before, highest)
 
 
 def _takes(dataset: LogicalDataset, other: Former) -> set[Slot]:
     """Slots of the same nodes, but inside lists and maps only in columns that are as the other branch has them."""
-    nodes = _Nodes(words_of(dataset), other, words_of(other.dataset))
+    nodes = _Nodes(LazyWords(dataset), other, LazyWords(other.dataset))
 
     def is_as_there(slot: Slot) -> bool:
         is_same = nodes.is_same(slot) and nodes.is_in_its_place(slot)

@@ -3,11 +3,13 @@
 Layer: engines.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from schemac.arrow.lower import lower
 from schemac.engines.lance.nodes import words_by_slot
 from schemac.evolution.version_pair import SchemaVersion
+from schemac.kinds.plain import PlainType
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot
 
@@ -18,6 +20,35 @@ Words = Mapping[Slot, tuple[str, ...]]
 def words_of(dataset: LogicalDataset) -> Words:
     """Return Lance's words for the fields of a dataset."""
     return words_by_slot(lower(dataset))
+
+
+class LazyWords(Words):
+    """Lance's words for the fields of a dataset, which are worked out when one is read that is not known without Arrow.
+
+    The merge driver starts for every lock anew, and loading pyarrow takes longer than merging one.
+    """
+
+    def __init__(self, dataset: LogicalDataset) -> None:
+        self.dataset = dataset
+
+    def __getitem__(self, slot: Slot) -> tuple[str, ...]:
+        """Return the words of a field."""
+        type_ = slot.type
+        if slot.parent is None and not slot.extra and isinstance(type_, PlainType):
+            return (type_.arrow_text,)
+        return self._all[slot]
+
+    def __iter__(self) -> Iterator[Slot]:
+        """Iterate over the fields."""
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        """Return how many fields there are."""
+        return len(self._all)
+
+    @cached_property
+    def _all(self) -> Words:
+        return words_of(self.dataset)
 
 
 def _words(version: SchemaVersion) -> Words:
