@@ -29,7 +29,7 @@ OUTPUTS = (
     "losses.json",
 )
 ELSEWHERE = frozenset({
-    "SC430", "SC543", "SC544", "SC545",
+    "SC430", "SC533", "SC534", "SC543", "SC544", "SC545",
     "SC101", "SC104", "SC401", "SC402", "SC403", "SC404", "SC405", "SC406", "SC407", "SC408", "SC409", "SC411", "SC412", "SC413", "SC414",
     "SC415", "SC416", "SC417", "SC418", "SC419", "SC420", "SC421", "SC422", "SC423", "SC424", "SC425", "SC426", "SC427", "SC428", "SC429", "SC541", "SC542", "SC551", "SC552", "SC553", "SC555", "SC237", "SC342", "SC343", "SC344", "SC350", "SC351", "SC352", "SC353", "SC354", "SC431", "SC432", "SC433", "SC597",
     *(id for id in own_codes() if id.startswith(("SC6", "SC8"))),

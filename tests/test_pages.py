@@ -29,6 +29,8 @@ STRICT = frozenset({"SC213", "SC214"})
 """Codes whose examples are compiled with `--strict`."""
 SHOWN_BY = {
     "SC423": "tables/test_paimon_apply.py",
+    "SC533": "kinds/test_kind_of_ones_own.py",
+    "SC534": "kinds/test_kind_of_ones_own.py",
     "SC555": "constraints/test_metadata.py",
     "SC597": "engines/protobuf/test_artifact.py",
     "SC607": "documentation/test_docs.py",

@@ -13,6 +13,7 @@ from typing import Any
 from schemac.arrow.lift_metadata import is_text
 from schemac.arrow.lower_metadata import EXTENSION_METADATA
 from schemac.attributes import arrow
+from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.attribute import Role
 from schemac.attributes.registry import of_role
 from schemac.kinds.foreign import ARROW_BUFFERS, ARROW_NAMES
@@ -43,6 +44,19 @@ def kind_of(type_: Any) -> tuple[type[LogicalType], Lifted] | None:
         if lifted is not None:
             return kind, lifted
     return None
+
+
+def storage_kind(type_: LogicalType) -> LogicalType | None:
+    """Return the type that a type without parts is stored as, if it stands for an extension type of Arrow; else None."""
+    if type_.parts():
+        return None
+    arrow_type: Any = type_.to_arrow((), Hints(), ArrowDefaults())
+    if not isinstance(arrow_type, pa.BaseExtensionType):
+        return None
+    found = kind_of(arrow_type.storage_type)
+    return (
+        None if found is None else found[0].model_validate({"kind": found[0].__name__, **found[1].properties})
+    )
 
 
 def dictionary_hint(type_: Any) -> Json:

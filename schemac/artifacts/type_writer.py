@@ -13,7 +13,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from schemac.artifacts.emission import Emission
 from schemac.attributes import arrow, odf, own
-from schemac.attributes.registry import DOMAINS, domain_of
+from schemac.attributes.attribute import Role
+from schemac.attributes.registry import DOMAINS, domain_of, has_role
 from schemac.kinds.sequences import Binary
 from schemac.logical.slots import Slot
 from schemac.physical.arrow import pa
@@ -86,6 +87,8 @@ class TypeWriter(ABC, Generic[T]):
         row = self.rows.get(arrow_type.id)
         if row is None:
             method = self.builders.get(arrow_type.id)
+            if method is None and isinstance(arrow_type, pa.BaseExtensionType):
+                return self.extension(lowered, arrow_type)
             if method is None:
                 return self.refused(lowered.slot)
             found: T = getattr(self, method)(lowered, arrow_type)
@@ -146,6 +149,27 @@ class TypeWriter(ABC, Generic[T]):
         """Return the type of a dictionary's values."""
         self.lose(lowered, f"a dictionary with {arrow_type.index_type} indices", str(arrow_type.value_type))
         return self.type(lowered, arrow_type.value_type)
+
+    def extension(self, lowered: LoweredField, arrow_type: Any) -> T:
+        """Return the type of an extension type's storage, whether an attribute or the kind asks for the extension type."""
+        type_ = self.type(lowered, arrow_type.storage_type)
+        self.lose_extension(lowered, arrow_type.extension_name, type_)
+        return type_
+
+    def with_extension(self, lowered: LoweredField) -> T:
+        """Return the type of a field whose attributes may ask for an extension type, also for one that pyarrow does not know."""
+        arrow_type: Any = lowered.arrow.type
+        if isinstance(arrow_type, pa.BaseExtensionType):
+            return self.extension(lowered, arrow_type)
+        type_ = self.type(lowered, arrow_type)
+        if lowered.extension_name is not None:
+            self.lose_extension(lowered, lowered.extension_name, type_)
+        return type_
+
+    def lose_extension(self, lowered: LoweredField, name: str, type_: T) -> None:
+        """Enter an extension type of which the storage is left."""
+        is_json = has_role(lowered.slot.extra, Role.JSON)
+        self.lose(lowered, "JSON" if is_json else f"the extension type {name}", self.type_text(type_))
 
     def lose(self, lowered: LoweredField, lost: str, becomes: str) -> None:
         """Enter a loss at a field."""

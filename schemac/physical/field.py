@@ -39,6 +39,14 @@ class LoweredField:
         self.slot = slot
         self.metadata = metadata
 
+    @property
+    def extension_name(self) -> str | None:
+        """The name of the field's extension type, whether pyarrow has registered it or not; None where it has none."""
+        type_: Any = self.arrow.type
+        if isinstance(type_, pa.BaseExtensionType):
+            return str(type_.extension_name)
+        return self.metadata.get("ARROW:extension:name")
+
     def preorder(self) -> "Iterator[LoweredField]":
         """Yield this field and all below it, parents first."""
         yield self

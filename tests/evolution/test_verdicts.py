@@ -63,8 +63,8 @@ OTHERS: dict[str, dict[str, Any]] = {
 class Unheard:
     """A kind of a family that no rule names."""
 
-    kind: str = "Uuid"
-    family: str = "uuid"
+    kind: str = "Unheard"
+    family: str = "unheard"
 
     def parts(self) -> tuple[()]:
         return ()

@@ -6,6 +6,7 @@ Source: Avro 1.12, "Primitive Types", "Logical Types", "Schema Resolution".
 
 from typing import Any, NamedTuple
 
+from schemac.arrow.lift_types import storage_kind
 from schemac.attributes.family import Family
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import LogicalType
@@ -80,7 +81,9 @@ def leaf_of(declared: LogicalType) -> Leaf | None:
         case Family.DURATION:
             # Avro's `duration` counts months, days and milliseconds, which is something else.
             return Leaf("long", counts=ARROW_UNITS[type_.unit], is_lossless=False)
-    return None
+    storage = storage_kind(declared)
+    leaf = None if storage is None else leaf_of(storage)
+    return None if leaf is None else leaf._replace(is_lossless=False)
 
 
 def _integer(bits: int, *, is_signed: bool) -> Leaf:

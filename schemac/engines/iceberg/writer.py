@@ -12,7 +12,7 @@ from typing import Any
 
 from schemac.artifacts.emission import Emission
 from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_variant, list_form
-from schemac.attributes import arrow, odf, own
+from schemac.attributes import odf, own
 from schemac.attributes.attribute import Role
 from schemac.attributes.family import Family
 from schemac.attributes.registry import has_role
@@ -32,7 +32,6 @@ from schemac.engines.iceberg.types import (
     Struct,
 )
 from schemac.logical.slots import Slot
-from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.syntax.remedies import Remove
 from schemac.syntax.remedies_around import AttachToSchema, LeaveOut
@@ -124,23 +123,21 @@ class _Writer(TypeWriter[IcebergType]):
     def special(self, lowered: LoweredField) -> IcebergType:
         """Return the type of a field with attributes."""
         slot: Slot = lowered.slot
-        extra, arrow_type = slot.extra, lowered.arrow.type
+        extra = slot.extra
         word = attributes.TYPE.read(extra)
         if word is not None:
             return self.worded(lowered, word)
         if has_role(extra, Role.BLOB):
             self.lose(lowered, "a blob", "binary")
             return BINARY
-        storage = arrow_type.storage_type if isinstance(arrow_type, pa.BaseExtensionType) else arrow_type
-        extension = arrow.EXTENSION_TYPE.read(extra)
-        if extension is not None and extension.name == "arrow.uuid":
-            return Primitive("uuid")
-        type_ = self.type(lowered, storage)
-        if has_role(extra, Role.JSON):
-            self.lose(lowered, "JSON", type_.type_text())
-        elif extension is not None:
-            self.lose(lowered, f"the extension type {extension.name}", type_.type_text())
-        return type_
+        return self.with_extension(lowered)
+
+    def extension(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
+        return (
+            Primitive("uuid")
+            if arrow_type.extension_name == "arrow.uuid"
+            else super().extension(lowered, arrow_type)
+        )
 
     def worded(self, lowered: LoweredField, word: str) -> IcebergType:
         """Return the type that the attribute names, if it goes with the field and the format."""

@@ -10,6 +10,7 @@ ENGINE = Engine(
     "ODF",
     position=50,
     is_default=True,
+    is_optional=True,
     artifacts="schemac.engines.odf.artifact:TARGET",
     judge="schemac.engines.odf.judge:JUDGE",
     codes="schemac.engines.odf.codes:CODES",

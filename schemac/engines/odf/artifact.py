@@ -5,19 +5,18 @@ Shape: `odf/schema.yaml`, the event in the standard's long form with every defau
 `odf/schema.bin`, the same event as FlatBuffers. Both say the same. `keysSorted` is written where it is false, as the
 reference implementation does coming from Arrow; `fixedLength` has no default and is left out. Encoding hints stay, for
 an author wrote them.
-Errors: SC214 friendly-form for kinds that the standard does not have; losses SC532.
+Errors: SC533 odf-kind for kinds that the standard does not have; without ODF, where nobody asks for it, SC534; losses SC532.
 Source: RFC-016; a union has no buffer of its own in FlatBuffers, so the root is the event's table. FlatBuffers' own verifiers
 stop at 64 tables inside each other, which is deeper than any engine here reads.
 """
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.attributes.own import TARGETS_OF
-from schemac.engines.odf.codes import ODF_LOSS
+from schemac.engines.odf.codes import ODF_KIND, ODF_LEFT_OUT, ODF_LOSS
 from schemac.engines.odf.text import write_text
 from schemac.engines.odf.values import TAGS
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.slots import Slot, preorder
-from schemac.source.catalogue import FRIENDLY_FORM
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
@@ -26,7 +25,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     for slot in strangers:
         emission.findings.at_type(
             slot,
-            FRIENDLY_FORM,
+            ODF_KIND,
             f"{slot.path_text}: the standard has no kind {slot.type.kind}",
             help=f"leave it out of this dataset's engines with `{TARGETS_OF.key}` under the schema's `extra:`",
         )
@@ -56,4 +55,4 @@ def _keep_silent(_slot: Slot, _lost: str, _becomes: str) -> None:
     """Losses were entered when the text was written."""
 
 
-TARGET = Target("odf", ODF_LOSS, emit)
+TARGET = Target("odf", ODF_LOSS, emit, left_out_code=ODF_LEFT_OUT)

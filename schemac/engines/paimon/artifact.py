@@ -13,7 +13,7 @@ from typing import Any
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_lost, is_variant, list_form
-from schemac.attributes import arrow, odf, own
+from schemac.attributes import odf, own
 from schemac.attributes.attribute import Role
 from schemac.attributes.family import Family
 from schemac.attributes.registry import has_role
@@ -223,21 +223,14 @@ class _Writer(TypeWriter[PaimonType]):
     def special(self, lowered: LoweredField) -> PaimonType:
         """Return the type of a field with attributes."""
         slot: Slot = lowered.slot
-        extra, arrow_type = slot.extra, lowered.arrow.type
+        extra = slot.extra
         word = extra.get(paimon.TYPE.key)
         if word is not None:
             return self.worded(lowered, str(word))
         if has_role(extra, Role.BLOB):
             self.emission.lose(slot, "a blob", "BYTES; `paimon.apache.org/type: BLOB` would keep it")
             return BYTES
-        storage = arrow_type.storage_type if isinstance(arrow_type, pa.BaseExtensionType) else arrow_type
-        extension = arrow.EXTENSION_TYPE.read(extra)
-        type_ = self.type(lowered, storage)
-        if has_role(extra, Role.JSON):
-            self.emission.lose(slot, "JSON", type_.type_text())
-        elif extension is not None:
-            self.emission.lose(slot, f"the extension type {extension.name}", type_.type_text())
-        return type_
+        return self.with_extension(lowered)
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         slot: Slot = lowered.slot

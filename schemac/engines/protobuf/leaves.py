@@ -7,6 +7,7 @@ nanoseconds; "ProtoJSON Format" for messages that are any value of JSON.
 
 from typing import Any, NamedTuple
 
+from schemac.arrow.lift_types import storage_kind
 from schemac.attributes.family import Family
 from schemac.attributes.zones import is_utc
 from schemac.engines.protobuf.attributes import ENUM, TYPE
@@ -113,4 +114,6 @@ def usual_leaf(declared: LogicalType) -> Leaf | None:
             if type_.unit == "Nanosecond":
                 return Leaf(DURATION, is_lossless=True)
             return Leaf(DURATION, becomes=f"{DURATION}, of up to 10,000 years")
-    return None
+    storage = storage_kind(declared)
+    leaf = None if storage is None else usual_leaf(storage)
+    return None if leaf is None else leaf._replace(is_lossless=False)

@@ -187,7 +187,7 @@ class _Writer(TypeWriter[SparkType]):
     def type(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         slot: Slot = lowered.slot
         extra = slot.extra
-        may_decide = extra and (are_telling(extra) or isinstance(arrow_type, pa.BaseExtensionType))
+        may_decide = isinstance(arrow_type, pa.BaseExtensionType) or (extra and are_telling(extra))
         if may_decide and (special := self.special(lowered, arrow_type)) is not None:
             return special
         return super().type(lowered, arrow_type)

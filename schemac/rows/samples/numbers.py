@@ -12,7 +12,7 @@ from functools import cached_property
 from math import gcd
 from typing import Any
 
-from schemac.attributes.family import Family
+from schemac.attributes.family import TEMPORAL, Family
 from schemac.constraints.bounds import Bound, MultipleOf
 from schemac.constraints.columns import EXACT, whole
 from schemac.constraints.constraint import Constraint
@@ -22,6 +22,8 @@ from schemac.logical.model import LogicalType
 from schemac.rows.judging.forms import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
 from schemac.rows.samples.draws import Draws
 
+COUNTED = TEMPORAL | {Family.INTEGER, Family.DECIMAL}
+"""Families whose values are counts of a unit."""
 _DAY = 86_400
 _MARGIN = 2 * _DAY * 10**6
 """At the ends of the calendar, what is shown in another zone may lie beyond."""

@@ -26,7 +26,7 @@ from schemac.rows.judging.shapes import is_scalar, role_of, storage_type
 from schemac.rows.judging.typed_values import range_of
 from schemac.rows.samples import geometries
 from schemac.rows.samples.draws import Draws
-from schemac.rows.samples.numbers import Floats, grid_of, value_of
+from schemac.rows.samples.numbers import COUNTED, Floats, grid_of, value_of
 from schemac.rows.samples.patterns import Piece, piece_of
 from schemac.rows.samples.written import plain_text
 
@@ -143,7 +143,17 @@ def _values_of(slot: Slot, member: pa.Field, constraints: tuple[Constraint, ...]
             return Values(floats.draw, lambda number: _kept(floats.nth(number), floats.allows), floats.count)
         case Family.NULL:
             return Values(lambda _: None)
-    return _counted(slot, member, constraints)
+        case family if family in COUNTED:
+            return _counted(slot, member, constraints)
+    return _own(slot)
+
+
+def _own(slot: Slot) -> Values:
+    """Return the values that the kind itself names, of a kind whose family is known to it alone."""
+    values = slot.type.samples()
+    if not values:
+        raise NoValueError(f"{slot.path_text}: the kind {slot.type.kind} has no samples")
+    return Values(lambda draws: draws.one_of(values), lambda number: values[number], len(values))
 
 
 def _kept(value: Any, is_allowed: Callable[[Any], bool]) -> Any:
