@@ -9,7 +9,7 @@ from schemac.attributes.attribute import Attribute
 from schemac.attributes.registry import ATTRIBUTES, OPEN, domain_of
 from schemac.kinds.registry import KINDS
 from schemac.logical.model import LogicalType
-from schemac.manifest.pydantic_models import json_schema
+from schemac.manifest.json_schema_words import json_schema
 
 _INHERITED = frozenset({"kind", "extra"})
 _BOUNDS = {

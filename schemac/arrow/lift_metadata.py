@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from pydantic import ValidationError
+
 from schemac.arrow.form import forms
 from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME, compact, field_metadata
 from schemac.attributes import arrow
@@ -20,7 +22,6 @@ from schemac.attributes.own import TABLE_RECORD
 from schemac.attributes.registry import DOMAINS, domain_of, known
 from schemac.kinds.registry import BY_NAME
 from schemac.source.json_object import Json
-from schemac.syntax.reading import InvalidValueError
 
 _KEY = re.compile(KEY_PATTERN)
 
@@ -138,7 +139,7 @@ def _is_sound(key: str, value: Any, kind: str | None) -> bool:
         return False
     try:
         attribute.typed(value)
-    except InvalidValueError:
+    except ValidationError:
         return False
     # Some attributes of fields do not travel under their own keys.
     return kind is None or key in field_metadata({key: value})

@@ -7,75 +7,73 @@ Source: RFC-016, "Encoding Hints"; dictionary and extension types are our own ad
 
 import json
 from math import prod
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, Self
 
-from schemac.attributes.attribute import Attribute, AttributeValue, Extra, Facts, spelled, spellings
+from pydantic import Field, model_validator
+
+from schemac.attributes.attribute import Attribute, Extra, Facts, spelled, spellings
 from schemac.attributes.family import NUMBERS, Family
-from schemac.syntax.reading import Bounds
+from schemac.syntax.model import AuthoredModel
 
 DOMAIN = "arrow.apache.org"
 INTEGERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
 
 
-class BufferEncoding(AttributeValue):
+class BufferEncoding(AuthoredModel):
     """Offsets into one buffer, views of prefix and position, or runs of equal values."""
 
-    kind: Annotated[Literal["Contiguous", "View", "RunEnd"], spelled("Contiguous", "View", "RunEnd")]
-    """How the values lie in memory."""
-    offset_bit_width: Literal[32, 64] | None = None
-    """Bits of an offset into the values."""
-    run_ends_bit_width: Literal[16, 32, 64] | None = None
-    """Bits of the end of a run."""
+    kind: Annotated[Literal["Contiguous", "View", "RunEnd"], spelled("Contiguous", "View", "RunEnd")] = Field(
+        description="How the values lie in memory."
+    )
+    offset_bit_width: Literal[32, 64] | None = Field(None, description="Bits of an offset into the values.")
+    run_ends_bit_width: Literal[16, 32, 64] | None = Field(None, description="Bits of the end of a run.")
 
-    def check_together(self) -> None:
+    @model_validator(mode="after")
+    def check_together(self) -> Self:
         """Refuse a width of the other kind."""
         if self.kind == "RunEnd" and self.offset_bit_width is not None:
             raise ValueError("offsetBitWidth belongs to Contiguous and View; RunEnd takes runEndsBitWidth")
         if self.kind != "RunEnd" and self.run_ends_bit_width is not None:
             raise ValueError(f"runEndsBitWidth belongs to RunEnd; {self.kind} takes offsetBitWidth")
+        return self
 
 
-class DateEncoding(AttributeValue):
+class DateEncoding(AuthoredModel):
     """Days in 32 bits, or milliseconds in 64."""
 
-    unit: Annotated[Literal["Day", "Millisecond"], spelled("Day", "Millisecond")]
-    """Days in 32 bits, or milliseconds in 64."""
+    unit: Annotated[Literal["Day", "Millisecond"], spelled("Day", "Millisecond")] = Field(
+        description="Days in 32 bits, or milliseconds in 64."
+    )
 
 
-class DecimalEncoding(AttributeValue):
+class DecimalEncoding(AuthoredModel):
     """Width of the stored integer."""
 
-    bit_width: Literal[32, 64, 128, 256]
-    """Bits of a value."""
+    bit_width: Literal[32, 64, 128, 256] = Field(description="Bits of a value.")
 
 
-class DictionaryEncoding(AttributeValue):
+class DictionaryEncoding(AuthoredModel):
     """Distinct values once, and indices to them."""
 
-    index_type: Annotated[Literal[INTEGERS], spelled(*INTEGERS)] = "Int32"  # type: ignore[valid-type]
-    """The type of the indices."""
-    ordered: bool = False
-    """Whether the order of the distinct values means something."""
+    index_type: Annotated[Literal[INTEGERS], spelled(*INTEGERS)] = Field(  # type: ignore[valid-type]
+        "Int32", description="The type of the indices."
+    )
+    ordered: bool = Field(False, description="Whether the order of the distinct values means something.")
 
 
-class ChildNames(AttributeValue):
+class ChildNames(AuthoredModel):
     """What the nameless parts of a list or map are called in Arrow."""
 
-    item: str | None = None
-    """What the items of a list are called."""
-    key: str | None = None
-    """What the keys of a map are called."""
-    value: str | None = None
-    """What the values of a map are called."""
+    item: str | None = Field(None, description="What the items of a list are called.")
+    key: str | None = Field(None, description="What the keys of a map are called.")
+    value: str | None = Field(None, description="What the values of a map are called.")
 
 
-class ExtensionType(AttributeValue):
+class ExtensionType(AuthoredModel):
     """An Arrow extension type; the field's own type is its storage."""
 
-    name: Annotated[str, Bounds(min_length=1)]
-    """The name of the extension type, such as `arrow.uuid`."""
-    metadata: str | None = None
-    """What the extension type needs to know, as text."""
+    name: str = Field(min_length=1, description="The name of the extension type, such as `arrow.uuid`.")
+    metadata: str | None = Field(None, description="What the extension type needs to know, as text.")
 
 
 EXTENSION_STORAGE = {

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin
 
 from schemac.attributes.family import Family
-from schemac.syntax.reading import Before, Read, Reading, reader_of
-from schemac.syntax.record import Record
+
+if TYPE_CHECKING:
+    from pydantic import BeforeValidator, TypeAdapter
 
 T = TypeVar("T")
 
@@ -23,18 +24,25 @@ KEY_PATTERN = r"[a-zA-Z0-9.-]+/[a-zA-Z0-9_-]+"
 """Form of a key. Source: the standard's JSON Schema of ExtraAttributes."""
 
 
-class AttributeValue(Record):
-    """Base of the objects that attributes take as value; closed, and written in camelCase."""
+class Spelling:
+    """Puts PascalCase words into their own spelling, and leaves all else as it is."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        self.words = words
+        self._by_spelling = {spelling: word for word in words for spelling in spellings(word)}
+
+    def __call__(self, value: Any) -> Any:
+        """Return the value, or the word that it spells."""
+        return self._by_spelling.get(value, value) if isinstance(value, str) else value
 
 
-def spelled(*words: str) -> Before:
+def spelled(*words: str) -> "BeforeValidator":
     """Accept the lowerCamelCase and lowercase spelling of PascalCase words, as RFC-016's enums do."""
-    by_folded = {spelling: word for word in words for spelling in spellings(word)}
+    from pydantic import (
+        BeforeValidator,  # here and below for start-up time: what is unchanged needs no models
+    )
 
-    def canonical(value: Any) -> Any:
-        return by_folded.get(value, value) if isinstance(value, str) else value
-
-    return Before(canonical, words)
+    return BeforeValidator(Spelling(words))
 
 
 def spellings(word: str) -> tuple[str, str, str]:
@@ -143,19 +151,30 @@ class Attribute(Generic[T]):
     """Where a value names a column, by the old and the new name of the column, if it is no list of columns."""
 
     @cached_property
-    def _read(self) -> Read:
-        return reader_of(self.value_type)
+    def _adapter(self) -> "TypeAdapter[T]":
+        from pydantic import ConfigDict, TypeAdapter
+
+        is_model = hasattr(self.value_type, "model_config")
+        return TypeAdapter(self.value_type, config=None if is_model else ConfigDict(strict=True))
 
     def typed(self, value: Any, *, by_name: bool = True) -> T:
-        """Return the typed value of one as it is written; `by_name` takes names of Python for keys too. Raises InvalidValueError."""
-        reading = Reading(takes_names=by_name)
-        found: T = self._read(value, reading)
-        reading.finish(self.key)
-        return found
+        """Return the typed value of one as it is written; `by_name` takes names of Python for keys too. Raises ValidationError."""
+        return self._adapter.validate_python(value, by_alias=True, by_name=by_name)
+
+    def as_standard(self, value: Any) -> Any:
+        """Return a value that has passed the checks with its words in the standard's spelling."""
+        return self._adapter.dump_python(self.typed(value), by_alias=True, exclude_unset=True)
 
     def read(self, extra: Extra) -> T | None:
         """Return the typed value, or None where the attribute is absent. The value has to have passed the checks."""
         return self.typed(extra[self.key]) if self.key in extra else None
+
+    @property
+    def has_entries(self) -> bool:
+        """Whether its value is a mapping with keys of the author's own."""
+        annotation = self.value_type
+        plain = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+        return get_origin(plain) is dict
 
     @property
     def names_columns(self) -> bool:

@@ -7,19 +7,21 @@ Source: JSON Schema 2020-12, "Validation", section 6; SQL's UNIQUE, FOREIGN KEY 
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from schemac.attributes.attribute import Attribute, AttributeValue, Facts, Renaming
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+
+from schemac.attributes.attribute import Attribute, Facts, Renaming
 from schemac.attributes.family import NUMBERS, TEMPORAL, Family
 from schemac.attributes.own import DOMAIN
-from schemac.syntax.reading import Bounds, Rule
+from schemac.syntax.model import AuthoredModel
 
 ORDERED = NUMBERS | TEMPORAL | {Family.DECIMAL}
 """Families whose values have an order that all systems agree on."""
 _LENGTHS = frozenset({Family.TEXT, Family.BYTES})
 _ITEMS = frozenset({Family.LIST})
 _FACTS = Facts("constraint-added", "constraint-removed", "constraint-changed")
-Paths = Annotated[list[str], Bounds(min_length=1)]
+Paths = Annotated[list[str], Field(min_length=1)]
 """Fields by their paths, such as `trip.fare`."""
 
 
@@ -33,27 +35,30 @@ def _plain_or_truth(value: Any) -> Any:
     return value if isinstance(value, bool) else _plain(value)
 
 
-_PLAIN = Annotated[Any, Rule(_plain, {"type": ["number", "string"]})]
-_ENUM_VALUE = Annotated[Any, Rule(_plain_or_truth, {"type": ["boolean", "number", "string"]})]
-_COUNT = Annotated[int, Bounds(ge=0)]
+_PLAIN = Annotated[Any, AfterValidator(_plain), WithJsonSchema({"type": ["number", "string"]})]
+_ENUM_VALUE = Annotated[
+    Any, AfterValidator(_plain_or_truth), WithJsonSchema({"type": ["boolean", "number", "string"]})
+]
+_COUNT = Annotated[int, Field(ge=0)]
 
 
-class Reference(AttributeValue):
+class Reference(AuthoredModel):
     """Fields whose values stand in a row of another dataset."""
 
-    fields: Paths
-    """Paths of the fields here."""
-    dataset: Annotated[str, Bounds(min_length=1)]
-    """The name of the other dataset."""
-    to: list[str] | None = None
-    """Their names in the other dataset, if they are others there."""
+    fields: Paths = Field(description="Paths of the fields here.")
+    dataset: str = Field(min_length=1, description="The name of the other dataset.")
+    to: list[str] | None = Field(
+        None, description="Their names in the other dataset, if they are others there."
+    )
 
-    def check_together(self) -> None:
+    @model_validator(mode="after")
+    def check_together(self) -> Self:
         """Check that there is one field for each. Raises ValueError."""
         if self.to is not None and len(self.to) != len(self.fields):
             raise ValueError(
                 f"`fields` has {len(self.fields)} fields, but `to` has {len(self.to)}; each needs its like"
             )
+        return self
 
 
 _FOREIGN = {
@@ -198,7 +203,7 @@ MIN_LENGTH = _of_values("minLength", _COUNT, _LENGTHS, "the least length: charac
 MAX_LENGTH = _of_values("maxLength", _COUNT, _LENGTHS, "the greatest length: characters of a text, or bytes")
 PATTERN = _of_values(
     "pattern",
-    Annotated[str, Bounds(min_length=1)],
+    Annotated[str, Field(min_length=1)],
     frozenset({Family.TEXT}),
     "regular expression that is found in every text; `^` and `$` are its ends",
     # A backslash before a letter that stands for no control character, and a quantifier of nothing: `constraints.patterns`
@@ -207,7 +212,7 @@ PATTERN = _of_values(
 )
 ENUM = _of_values(
     "enum",
-    Annotated[list[_ENUM_VALUE], Bounds(min_length=1)],
+    Annotated[list[_ENUM_VALUE], Field(min_length=1)],
     ORDERED | {Family.TEXT, Family.BOOLEAN},
     "the only values",
     example="[a, b]",
@@ -230,21 +235,21 @@ def are_constrained(extra: Mapping[str, Any]) -> bool:
 
 UNIQUE = _of_rows(
     "unique",
-    Annotated[list[Paths], Bounds(min_length=1)],
+    Annotated[list[Paths], Field(min_length=1)],
     "lists of fields; no two rows have the same values in all fields of a list",
     _renamed_unique,
     example="[[id]]",
 )
 REFERENCES = _of_rows(
     "references",
-    Annotated[list[Reference], Bounds(min_length=1)],
+    Annotated[list[Reference], Field(min_length=1)],
     "fields whose values occur in a row of another dataset",
     _renamed_references,
     example="[{fields: [driver_id], dataset: drivers, to: [id]}]",
 )
 CHECK = _of_rows(
     "check",
-    Annotated[list[Annotated[str, Bounds(min_length=1)]], Bounds(min_length=1)],
+    Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)],
     "conditions of a row, such as `tip <= fare`; one that is null, for want of a value, holds",
     _renamed_conditions,
     {"type": "array", "contains": {"type": "string", "not": {"pattern": CONDITION_TEXT}}},

@@ -6,34 +6,31 @@ Source: the standard's attribute list and RFC-016, RFC-017.
 
 from typing import Annotated, Literal
 
-from schemac.attributes.attribute import Attribute, AttributeValue, Facts, spelled
+from pydantic import Field
+
+from schemac.attributes.attribute import Attribute, Facts, spelled
 from schemac.attributes.family import Family
 from schemac.source.json_object import Json
-from schemac.syntax.reading import Bounds
-from schemac.syntax.record import OpenRecord
+from schemac.syntax.model import AuthoredModel
 
 DOMAIN = "opendatafabric.org"
 
 
-class LogicalTypeWord(OpenRecord):
+class LogicalTypeWord(AuthoredModel, extra="allow"):
     """A richer logical type than the kind tells; `linkType` belongs to ObjectLink.
 
     The standard also allows any core type here in its long form; those carry properties of their own.
     """
 
-    kind: Annotated[str, spelled("Did", "Multihash", "ObjectLink")]
-    """The richer type."""
-    link_type: Json | None = None
-    """What an ObjectLink leads to."""
+    kind: Annotated[str, spelled("Did", "Multihash", "ObjectLink")] = Field(description="The richer type.")
+    link_type: Json | None = Field(None, description="What an ObjectLink leads to.")
 
 
-class LinkedObjects(AttributeValue):
+class LinkedObjects(AuthoredModel):
     """Size of what a block of data links to."""
 
-    num_objects_naive: Annotated[int, Bounds(ge=0)]
-    """How many objects there are, counted with repetitions."""
-    size_naive: Annotated[int, Bounds(ge=0)]
-    """Their bytes, counted with repetitions."""
+    num_objects_naive: int = Field(ge=0, description="How many objects there are, counted with repetitions.")
+    size_naive: int = Field(ge=0, description="Their bytes, counted with repetitions.")
 
 
 DESCRIPTION = Attribute[str](

@@ -7,11 +7,13 @@ from datetime import date
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from schemac.attributes.attribute import Attribute, AttributeValue, Facts, Inheritance
+from pydantic import AfterValidator, Field
+
+from schemac.attributes.attribute import Attribute, Facts, Inheritance
 from schemac.attributes.family import NUMBERS, Family
 from schemac.attributes.zones import find_zone
 from schemac.registry.installed import engines
-from schemac.syntax.reading import Bounds, Rule
+from schemac.syntax.model import AuthoredModel
 
 DOMAIN = "schemac.dev"
 TABLE_VERSION = "schemac.version"
@@ -62,25 +64,25 @@ def _known_zone(name: str) -> str:
 
 RENAMED_FROM = Attribute[str](
     f"{DOMAIN}/renamedFrom",
-    Annotated[str, Bounds(min_length=1)],
+    Annotated[str, Field(min_length=1)],
     "the field's former name; the field keeps its id",
 )
 UNIT = Attribute[str](
     f"{DOMAIN}/unit",
-    Annotated[str, Bounds(min_length=1)],
+    Annotated[str, Field(min_length=1)],
     "unit of measure of the number, such as `m/s`",
     fits=NUMBERS | frozenset({Family.DECIMAL, Family.LIST}),
     facts=Facts.all("unit-changed"),
 )
 CLOCK_ZONE = Attribute[str](
     f"{DOMAIN}/clockZone",
-    Annotated[str, Bounds(min_length=1), Rule(_known_zone)],
+    Annotated[str, Field(min_length=1), AfterValidator(_known_zone)],
     "time zone of the clock whose readings have no zone",
     fits=frozenset({Family.TIMESTAMP}),
 )
 TARGETS_OF = Attribute[list[str]](
     f"{DOMAIN}/targets",
-    Annotated[list[TargetName], Bounds(min_length=1), Rule(_distinct)],
+    Annotated[list[TargetName], Field(min_length=1), AfterValidator(_distinct)],
     "the targets that this dataset is built for, if not all",
     is_of_storage=True,
     on_field=False,
@@ -105,20 +107,21 @@ class Classification(StrEnum):
         return list(Classification).index(self)
 
 
-class Deprecation(AttributeValue):
+class Deprecation(AuthoredModel):
     """That readers are to stop using something."""
 
-    remove_after: Annotated[str, Rule(_calendar_day)] | None = None
-    """The last day on which readers can rely on it, as 2027-03-31."""
-    successor: Annotated[str, Bounds(min_length=1)] | None = None
-    """Path of the field that takes its place."""
-    note: str | None = None
-    """What else readers should know."""
+    remove_after: Annotated[str, AfterValidator(_calendar_day)] | None = Field(
+        None, description="The last day on which readers can rely on it, as 2027-03-31."
+    )
+    successor: Annotated[str, Field(min_length=1)] | None = Field(
+        None, description="Path of the field that takes its place."
+    )
+    note: str | None = Field(None, description="What else readers should know.")
 
 
 OWNER = Attribute[str](
     f"{DOMAIN}/owner",
-    Annotated[str, Bounds(min_length=1)],
+    Annotated[str, Field(min_length=1)],
     "the team or the person that answers for the data",
     on_schema=True,
     foreign_keys=("owner", "steward"),
@@ -126,7 +129,7 @@ OWNER = Attribute[str](
 )
 TAGS = Attribute[list[str]](
     f"{DOMAIN}/tags",
-    Annotated[list[Annotated[str, Bounds(min_length=1)]], Bounds(min_length=1), Rule(_distinct_tags)],
+    Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1), AfterValidator(_distinct_tags)],
     "words to find the data by",
     on_schema=True,
     inheritance=Inheritance.ADDED,

@@ -11,6 +11,8 @@ from functools import lru_cache, partial
 from math import isfinite
 from typing import Any
 
+from pydantic import ValidationError
+
 from schemac.attributes import odf
 from schemac.attributes.attribute import KEY_PATTERN, Attribute
 from schemac.attributes.registry import ATTRIBUTES, DOMAINS, OPEN, domain_of, known
@@ -31,7 +33,6 @@ from schemac.source.json_object import Json
 from schemac.source.suggest import closest, fold, one_of, with_article
 from schemac.syntax.complaints import Complaint, complaints
 from schemac.syntax.plain import written
-from schemac.syntax.reading import InvalidValueError
 from schemac.syntax.remedies import Meant, Quote, Remove, Write
 from schemac.syntax.remedies_around import Hold, Insert, Move
 from schemac.syntax.remedies_within import MoveToPart
@@ -223,7 +224,7 @@ def _fitting_place(attribute: Attribute[Any], slot: Slot) -> str:
 def _is_valid(attribute: Attribute[Any], value: Any, say: Say) -> bool:
     try:
         typed = attribute.typed(value, by_name=False)
-    except InvalidValueError as error:
+    except ValidationError as error:
         for found in complaints(error, attribute.value_type, value):
             _say_complaint(attribute, value, found, (), say)
         return False
@@ -286,7 +287,7 @@ def _is_logical_type(
         return False
     try:
         BY_NAME[word.kind].model_validate({**value, "kind": word.kind}, by_name=False)
-    except InvalidValueError as error:
+    except ValidationError as error:
         for found in complaints(error, LogicalType, value):
             _say_complaint(attribute, value, found, steps, say)
         return False
@@ -314,7 +315,7 @@ def _is_standard_word(
     inner, place = value["linkType"], (*steps, "linkType")
     try:
         typed = odf.LogicalTypeWord.model_validate(inner, by_name=False)
-    except InvalidValueError as error:
+    except ValidationError as error:
         for found in complaints(error, odf.LogicalTypeWord, inner):
             _say_complaint(attribute, inner, found, place, say)
         return False

@@ -73,7 +73,7 @@ def type_tree(type_: LogicalType) -> Json:
     tree: Json = {"kind": str(type_.kind)}
     for name, info in type(type_).model_fields.items():
         value = getattr(type_, name)
-        if name != "kind" and value != info.get_default():
+        if name != "kind" and value != info.get_default(call_default_factory=True):
             tree[info.alias or name] = _tree(value)
     return tree
 

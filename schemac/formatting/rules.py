@@ -15,7 +15,7 @@ _FIRST_OF_FIELD = ("name", "description", "type")
 _FIRST_OF_TYPE = ("kind",)
 _LAST = "extra"
 _PARTS = ("inner", "itemType", "keyType", "valueType")
-BARE = frozenset(name for name, kind in BY_NAME.items() if kind.bare is not None)
+BARE = frozenset(name for name, kind in BY_NAME.items() if kind.has_short_form)
 """Kinds that may be written as their names alone."""
 
 

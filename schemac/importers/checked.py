@@ -5,6 +5,8 @@ Layer: importers.
 
 from dataclasses import replace
 
+from pydantic import ValidationError
+
 from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
@@ -16,14 +18,13 @@ from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.syntax.complaints import complaints
-from schemac.syntax.reading import InvalidValueError
 
 
 def from_tree(tree: Json, name: str, file: str, report: Report) -> LogicalDataset | None:
     """Return the checked dataset of a schema in the standard's long form, as importers give it."""
     try:
         schema = Schema.model_validate(tree)
-    except InvalidValueError as error:
+    except ValidationError as error:
         # Types that Arrow has and no kind admits, such as a decimal with a scale of a thousand.
         for found in complaints(error, Schema, tree):
             column = tree["fields"][found.path[1]]["name"]

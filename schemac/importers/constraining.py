@@ -7,6 +7,8 @@ Rule: an attribute is taken if the checks of the manifest take it at its field; 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic import ValidationError
+
 from schemac.attributes.constraints import CHECK, ENUM, OF_VALUES, REFERENCES, UNIQUE
 from schemac.checks.constraints import check_constraints, check_row_constraints
 from schemac.importers.importer import Notes
@@ -18,7 +20,6 @@ from schemac.logical.path import FieldPath, Part
 from schemac.logical.slots import columns
 from schemac.source.json_object import Json
 from schemac.source.report import Report
-from schemac.syntax.reading import InvalidValueError
 
 _BY_KEY = {attribute.key: attribute for attribute in OF_VALUES}
 
@@ -27,7 +28,7 @@ def typed(tree: Json) -> LogicalType | None:
     """Return the type of a tree without its Option; None for one that no kind takes."""
     try:
         found: LogicalType = LogicalType.model_validate(tree)
-    except InvalidValueError:
+    except ValidationError:
         return None
     return found.inner_type() or found
 
@@ -124,7 +125,7 @@ def _row_refusal(tree: Json, key: str, value: Any) -> str | None:
     extra = {key: [value]}
     try:
         schema = Schema.model_validate({"fields": tree["fields"]})
-    except InvalidValueError as error:
+    except ValidationError as error:
         return str(error.errors()[0]["msg"])
     report = Report()
     check_row_constraints(extra, columns(schema), Findings(report, Origins("")))
@@ -146,7 +147,7 @@ def _refusal(tree: Json, extra: Json, key: str) -> str | None:
     try:
         _BY_KEY[key].typed(extra[key])
         schema = Schema.model_validate({"fields": [{"name": "it", "type": tree}]})
-    except InvalidValueError as error:
+    except ValidationError as error:
         return str(error.errors()[0]["msg"] or f"{_name(key)} has no such values")
     (slot,) = columns(schema)
     if slot.type.family not in (_BY_KEY[key].fits or ()):

@@ -8,7 +8,9 @@ Source: RFC-016; the limits are Arrow's (9, 18, 38 and 76 digits in 32, 64, 128 
 
 import decimal
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field
 
 from schemac.attributes.arrow import DECIMAL_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.attributes.family import Family
@@ -23,7 +25,6 @@ from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait
 from schemac.source.catalogue import DECIMAL_WIDTH, SCALE_ABOVE_PRECISION
 from schemac.source.listing import listed
-from schemac.syntax.reading import Bounds
 from schemac.syntax.remedies import Write
 
 MOST_DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}
@@ -34,10 +35,8 @@ class Decimal(LogicalType, Checked):
     """A number with `precision` digits, `scale` of them after the point; a negative scale is legal."""
 
     kind: Literal["Decimal"] = "Decimal"
-    precision: Annotated[int, Bounds(ge=1, le=76)]
-    """Digits in all, up to 76."""
-    scale: Annotated[int, Bounds(ge=-76, le=76)]
-    """Digits after the point."""
+    precision: int = Field(ge=1, le=76, description="Digits in all, up to 76.")
+    scale: int = Field(ge=-76, le=76, description="Digits after the point.")
     family: ClassVar[Family] = Family.DECIMAL
     standard_number: ClassVar[int | None] = 4
     foreign_names: ClassVar[tuple[str, ...]] = (

@@ -8,6 +8,8 @@ Source: RFC-016; Arrow names the children `key` and `value` inside a struct `ent
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal, Self
 
+from pydantic import Field
+
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.family import Family
 from schemac.kinds.answers import WithoutValues
@@ -27,12 +29,9 @@ class Map(WithoutValues, Checked):
     """Values by key; a key is never null."""
 
     kind: Literal["Map"] = "Map"
-    key_type: LogicalType
-    """The type of the keys; keys are never null."""
-    value_type: LogicalType
-    """The type of the values."""
-    keys_sorted: bool = False
-    """Whether the keys of every map are in order."""
+    key_type: LogicalType = Field(description="The type of the keys; keys are never null.")
+    value_type: LogicalType = Field(description="The type of the values.")
+    keys_sorted: bool = Field(False, description="Whether the keys of every map are in order.")
     family: ClassVar[Family] = Family.MAP
     standard_number: ClassVar[int | None] = 18
     foreign_names: ClassVar[tuple[str, ...]] = ("dict", "hashmap", "multiset")

@@ -7,6 +7,8 @@ Source: RFC-016: nullability is this type, never a flag of a field.
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
+from pydantic import Field
+
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.family import Family
 from schemac.kinds.answers import Invariable, WithoutValues
@@ -18,8 +20,7 @@ class Option(Invariable, WithoutValues):
     """A value of the inner type, or null."""
 
     kind: Literal["Option"] = "Option"
-    inner: LogicalType
-    """The type of the values that are not null."""
+    inner: LogicalType = Field(description="The type of the values that are not null.")
     family: ClassVar[Family] = Family.OPTION
     standard_number: ClassVar[int | None] = 20
     foreign_names: ClassVar[tuple[str, ...]] = ("nullable", "optional", "maybe")

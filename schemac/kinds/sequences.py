@@ -9,6 +9,8 @@ Source: RFC-016; layouts as in the reference conversion (`fixedLength` and a buf
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
+from pydantic import Field
+
 from schemac.attributes.arrow import BUFFER_ENCODING, ArrowDefaults, Hints, read_hints
 from schemac.attributes.family import Family
 from schemac.kinds.answers import Invariable, WithoutValues
@@ -25,12 +27,11 @@ from schemac.registry.installed import with_trait
 from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
 from schemac.source.listing import listed
 from schemac.source.suggest import with_article
-from schemac.syntax.reading import Bounds
 from schemac.syntax.remedies import Remove, Write
 from schemac.syntax.remedies_around import Detach
 
-FixedLength = Annotated[int, Bounds(ge=1, le=2**31 - 1)]
-ByteLength = Annotated[int, Bounds(ge=1, le=(2**31 - 1) // 8)]
+FixedLength = Annotated[int, Field(ge=1, le=2**31 - 1)]
+ByteLength = Annotated[int, Field(ge=1, le=(2**31 - 1) // 8)]
 """Arrow counts the bits of a value in 31 bits, and refuses to read a schema with more."""
 
 
@@ -157,8 +158,9 @@ class Binary(LogicalType, Checked):
     """Bytes, of any length or of one."""
 
     kind: Literal["Binary"] = "Binary"
-    fixed_length: ByteLength | None = None
-    """Bytes of every value; without it, values are of any length."""
+    fixed_length: ByteLength | None = Field(
+        None, description="Bytes of every value; without it, values are of any length."
+    )
     family: ClassVar[Family] = Family.BYTES
     standard_number: ClassVar[int | None] = 1
     foreign_names: ClassVar[tuple[str, ...]] = (
@@ -215,10 +217,10 @@ class List(WithoutValues, Checked):
     """Items of one type, any number of them or always the same number."""
 
     kind: Literal["List"] = "List"
-    item_type: LogicalType
-    """The type of the items."""
-    fixed_length: FixedLength | None = None
-    """Items of every list, as of a vector; without it, lists are of any length."""
+    item_type: LogicalType = Field(description="The type of the items.")
+    fixed_length: FixedLength | None = Field(
+        None, description="Items of every list, as of a vector; without it, lists are of any length."
+    )
     family: ClassVar[Family] = Family.LIST
     standard_number: ClassVar[int | None] = 17
     foreign_names: ClassVar[tuple[str, ...]] = (

@@ -6,6 +6,8 @@ Layer: kinds.
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
+from pydantic import Field
+
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.family import Family
 from schemac.kinds.answers import Invariable, WithoutValues
@@ -17,8 +19,7 @@ class Struct(Invariable, WithoutValues):
     """A record of fields."""
 
     kind: Literal["Struct"] = "Struct"
-    fields: Fields
-    """The members, in their order."""
+    fields: Fields = Field(description="The members, in their order.")
     family: ClassVar[Family] = Family.STRUCT
     standard_number: ClassVar[int | None] = 21
     foreign_names: ClassVar[tuple[str, ...]] = ("row", "record", "tuple", "nested")

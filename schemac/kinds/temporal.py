@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal, Self
 
+from pydantic import Field
+
 from schemac.attributes.arrow import DATE_ENCODING, ArrowDefaults, Hints
 from schemac.attributes.family import Family
 from schemac.kinds.answers import Invariable
@@ -79,8 +81,7 @@ class Time(LogicalType):
     """A time of day."""
 
     kind: Literal["Time"] = "Time"
-    unit: TimeUnit = "Millisecond"
-    """The unit that values are counted in."""
+    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
     family: ClassVar[Family] = Family.TIME
     standard_number: ClassVar[int | None] = 22
     foreign_names: ClassVar[tuple[str, ...]] = ("time32", "time64", "timewithouttimezone")
@@ -125,10 +126,11 @@ class Timestamp(LogicalType, Checked):
     """A point in time; with no zone, a reading of a wall clock."""
 
     kind: Literal["Timestamp"] = "Timestamp"
-    unit: TimeUnit = "Millisecond"
-    """The unit that values are counted in."""
-    timezone: str | None = "UTC"
-    """The zone of the clock that shows the values, which are instants; `null` for readings of a clock without a zone."""
+    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
+    timezone: str | None = Field(
+        "UTC",
+        description="The zone of the clock that shows the values, which are instants; `null` for readings of a clock without a zone.",
+    )
     family: ClassVar[Family] = Family.TIMESTAMP
     standard_number: ClassVar[int | None] = 23
     foreign_names: ClassVar[tuple[str, ...]] = (
@@ -233,8 +235,7 @@ class Duration(LogicalType):
     """A length of time."""
 
     kind: Literal["Duration"] = "Duration"
-    unit: TimeUnit = "Millisecond"
-    """The unit that values are counted in."""
+    unit: TimeUnit = Field("Millisecond", description="The unit that values are counted in.")
     family: ClassVar[Family] = Family.DURATION
     standard_number: ClassVar[int | None] = 5
     foreign_names: ClassVar[tuple[str, ...]] = ("interval", "timedelta", "timedelta64", "intervaldaytosecond")

@@ -6,6 +6,8 @@ Layer: lint.
 from collections.abc import Iterable
 from dataclasses import replace
 
+from pydantic import ValidationError
+
 from schemac.lint.descriptions import missing_group_description, undescribed_groups
 from schemac.lint.rule import Rule, Say, Subject
 from schemac.lint.selection import Selection
@@ -14,7 +16,6 @@ from schemac.logical.findings import Findings
 from schemac.manifest.groups import GroupFile
 from schemac.registry.engine import EngineError, reason_of
 from schemac.source.report import Report
-from schemac.syntax.reading import InvalidValueError
 
 
 def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Report) -> None:
@@ -50,7 +51,7 @@ def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, rep
 def _run(rule: Rule, subject: Subject, say: Say) -> None:
     try:
         rule.check(subject, say)
-    except InvalidValueError:
+    except ValidationError:
         # The checks have said which attribute is wrong; what a rule makes of it is known once that is mended.
         return
     except Exception as error:

@@ -10,6 +10,9 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
+import pydantic
+from pydantic_core.core_schema import CoreSchema, tagged_union_schema
+
 from schemac.attributes.arrow import ArrowDefaults, Hints
 from schemac.attributes.family import PROPERTIES, Family
 from schemac.logical.castability import Castability
@@ -17,18 +20,19 @@ from schemac.logical.facts import Fact
 from schemac.logical.path import Segment
 from schemac.physical.arrow import ArrowField, ArrowType
 from schemac.source.json_object import Json
-from schemac.syntax.reading import Reading
-from schemac.syntax.record import Record
+from schemac.syntax.model import AuthoredModel, Items
 
 ExtraAttributes = dict[str, Any]
 
 
-class LogicalType(Record):
+class LogicalType(AuthoredModel):
     """A kind with its properties. Each kind is one subclass, in one file of `schemac.kinds`."""
 
     kind: Any
-    extra: ExtraAttributes = {}
-    """Attributes at a nested position (list item, map key or value, Option inner); empty elsewhere."""
+    extra: ExtraAttributes = pydantic.Field(
+        default_factory=dict,
+        description="Attributes at a nested position (list item, map key or value, Option inner); empty elsewhere.",
+    )
 
     kinds: ClassVar[Mapping[str, "type[LogicalType]"]]
     """All kinds by name; an annotation with this base class accepts each of them. Set by the registry."""
@@ -41,33 +45,19 @@ class LogicalType(Record):
     foreign_names: ClassVar[tuple[str, ...]]
     """What other systems call it, without case and punctuation."""
 
+    has_short_form: ClassVar[bool] = False
+    """Whether the name of the kind alone says a type of it, for no other property is needed."""
+
     @classmethod
-    def read(cls, value: Any, reading: Reading) -> Any:
-        """Read a value as this kind, or as the kind that it names."""
+    def __get_pydantic_core_schema__(cls, source: Any, handler: pydantic.GetCoreSchemaHandler) -> CoreSchema:
+        """Return the union of all kinds for the base class; each kind is a model as others are."""
         if cls is not LogicalType:
-            return super().read(value, reading)
-        if not isinstance(value, dict):
-            return value if isinstance(value, cls) else reading.add("model_attributes_type", value)
-        if "kind" not in value:
-            return reading.add("union_tag_not_found", value)
-        name = value["kind"]
-        kind = cls.kinds.get(name) if isinstance(name, str) else None
-        if kind is None:
-            expected = ", ".join(map(repr, cls.kinds))
-            return reading.add("union_tag_invalid", value, expected_tags=expected)
-        if len(value) == 1 and kind.bare is not None:
-            return kind.bare
-        count = len(reading.mistakes)
-        found = kind.read(value, reading)
-        if len(reading.mistakes) > count:
-            reading.lead(count, name)
-        return found
-
-    bare: ClassVar["LogicalType | None"] = None
-    """The type of this kind with nothing but its name, which is all that most fields say; None where it needs more."""
+            return handler(source)
+        choices = {name: handler.generate_schema(kind) for name, kind in cls.kinds.items()}
+        return tagged_union_schema(choices, discriminator="kind")
 
     @classmethod
-    def check_class(cls) -> None:
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
         """Refuse a kind that leaves a question open. Raises TypeError."""
         if cls.model_fields["kind"].is_required():
             # What kinds have in common is no kind itself.
@@ -84,8 +74,7 @@ class LogicalType(Record):
             raise TypeError(
                 f"the kind {cls.__name__} does not say its {', '.join(missing)}, which the family {cls.family.value} has"
             )
-        if not any(found.is_required() for found in cls.model_fields.values()):
-            cls.bare = cls.model_construct(kind=cls.__name__)
+        cls.has_short_form = not any(field.is_required() for field in cls.model_fields.values())
 
     def parts(self) -> "tuple[Member, ...]":
         """Return the slots below this type; none for a leaf."""
@@ -145,27 +134,27 @@ class Lifted(NamedTuple):
     """Attributes without which lowering would choose another layout."""
 
 
-class Field(Record):
+class Field(AuthoredModel):
     """A column, or a member of a struct."""
 
-    name: str
-    """What the column or member is called."""
-    type: LogicalType
-    """What its values are."""
-    extra: ExtraAttributes = {}
-    """Attributes, as `<domain>/<name>`: encodings, keys, constraints, owners and others."""
+    name: str = pydantic.Field(description="What the column or member is called.")
+    type: LogicalType = pydantic.Field(description="What its values are.")
+    extra: ExtraAttributes = pydantic.Field(
+        default_factory=dict,
+        description="Attributes, as `<domain>/<name>`: encodings, keys, constraints, owners and others.",
+    )
 
 
-Fields = tuple[Field, ...]
+Fields = Items[Field]
 
 
-class Schema(Record):
+class Schema(AuthoredModel):
     """The columns of a dataset, in their order, and attributes of the dataset as a whole."""
 
-    fields: Fields
-    """The columns, in their order."""
-    extra: ExtraAttributes = {}
-    """Attributes of the dataset as a whole, as `<domain>/<name>`."""
+    fields: Fields = pydantic.Field(description="The columns, in their order.")
+    extra: ExtraAttributes = pydantic.Field(
+        default_factory=dict, description="Attributes of the dataset as a whole, as `<domain>/<name>`."
+    )
 
 
 class Member(NamedTuple):

@@ -22,12 +22,14 @@ from schemac.logical.model import LogicalType
 from schemac.lsp.context import Context
 from schemac.lsp.grammar import (
     Extra,
+    Property,
     Shape,
     alternatives,
     chosen,
+    description_of,
     fitting_attributes,
-    friendly_description,
     properties_of,
+    property_of,
 )
 from schemac.lsp.offers import Offer, named, plain, yaml_text, zones
 from schemac.lsp.outline import Role
@@ -37,8 +39,7 @@ from schemac.lsp.texts import Lines
 from schemac.manifest.groups import Use
 from schemac.manifest.overlay import DatasetOverlay, OverlayFile
 from schemac.source.suggest import fold
-from schemac.syntax.docstrings import class_text
-from schemac.syntax.record import Property, Record
+from schemac.syntax.model import AuthoredModel, class_text
 
 
 def complete(
@@ -123,13 +124,13 @@ class Offers:
         for one in alternatives(shape.annotation):
             if getattr(one, "__origin__", None) is dict:
                 yield from self._named_keys(shape, taken)
-        for record in chosen(shape, lambda: self._given()):
-            if record is LogicalType:
-                yield self._key(record, record.model_fields["kind"])
+        for model in chosen(shape, lambda: self._given()):
+            if model is LogicalType:
+                yield self._key(model, property_of(model, "kind"))
                 continue
-            for found in properties_of(record):
+            for found in properties_of(model):
                 if found.alias not in taken:
-                    yield self._key(record, found)
+                    yield self._key(model, found)
 
     def _named_keys(self, shape: Shape, taken: set[str]) -> Iterator[Offer]:
         """Yield the keys of a mapping by names: arguments of a group, and what an overlay is laid over."""
@@ -146,16 +147,15 @@ class Offers:
         given = dict.fromkeys(self._cursor.keys)
         return {**given, **value} if isinstance(value, dict) else given
 
-    def _key(self, record: type[Record], found: Property) -> Offer:
-        rank = 1 if found.is_required() else 3
-        text = friendly_description(record, found)
+    def _key(self, model: type[AuthoredModel], found: Property) -> Offer:
+        is_required = found.field.is_required()
         return Offer(
             found.alias,
             f"{found.alias}: ",
             types.CompletionItemKind.Property,
-            "required" if found.is_required() else "",
-            text,
-            rank=rank,
+            "required" if is_required else "",
+            description_of(model, found),
+            rank=1 if is_required else 3,
         )
 
     def _attributes(self, extra: Extra, taken: set[str]) -> Iterator[Offer]:
@@ -206,7 +206,7 @@ class Offers:
             if is_nested and kind.family is Family.OPTION:
                 continue
             text = class_text(kind)
-            if kind.bare is not None:
+            if kind.has_short_form:
                 yield Offer(name, yaml_text(name), types.CompletionItemKind.Class, documentation=text, rank=2)
             else:
                 snippet = _snippet(kind.example) if self._snippets else kind.example
@@ -228,7 +228,7 @@ class Offers:
             return
         for foreign, name in FOREIGN_NAMES.items():
             if foreign.startswith(typed):
-                example = BY_NAME[name].example if BY_NAME[name].bare is None else name
+                example = BY_NAME[name].example if not BY_NAME[name].has_short_form else name
                 detail = f"what other systems call {foreign}"
                 yield Offer(
                     f"{name} ({foreign})",

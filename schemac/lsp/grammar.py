@@ -9,7 +9,10 @@ from dataclasses import dataclass, replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from schemac.attributes.attribute import Attribute, spellings
+from pydantic import BeforeValidator
+from pydantic.fields import FieldInfo
+
+from schemac.attributes.attribute import Attribute, Spelling, spellings
 from schemac.attributes.family import Family
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.registry import ATTRIBUTES, OPEN, known
@@ -28,10 +31,8 @@ from schemac.manifest.envelopes import (
 from schemac.manifest.groups import Group, GroupField, GroupLibrary, Use
 from schemac.manifest.inherited import is_inherited
 from schemac.manifest.overlay import DatasetOverlay, FieldOverlay, OverlayFile, is_stored
-from schemac.syntax.docstrings import class_text, property_texts
 from schemac.syntax.document import TreePath
-from schemac.syntax.reading import Before
-from schemac.syntax.record import Property, Record
+from schemac.syntax.model import AuthoredModel, class_text
 
 ValueAt = Callable[[int], Any]
 """Returns what is written at the first steps of a path, as far as it can be read."""
@@ -40,10 +41,29 @@ _READ: TreePath = ("read", "schema")
 
 
 @dataclass(frozen=True)
+class Property:
+    """A property of a model, as it is written."""
+
+    name: str
+    field: FieldInfo
+
+    @property
+    def alias(self) -> str:
+        """Its key."""
+        return self.field.alias or self.name
+
+    @property
+    def annotation(self) -> Any:
+        """What may stand there, with its bounds."""
+        found = self.field
+        return Annotated[found.annotation, *found.metadata] if found.metadata else found.annotation
+
+
+@dataclass(frozen=True)
 class Extra:
     """A mapping of attributes."""
 
-    holder: type[Record]
+    holder: type[AuthoredModel]
     """What the attributes are of."""
     depth: int
     """Steps to it."""
@@ -54,9 +74,9 @@ class Shape:
     """What may stand at a path."""
 
     annotation: Any
-    """As records have it; `Any` where nothing is known."""
-    holder: type[Record] | None = None
-    """The record whose property it is."""
+    """As models have it; `Any` where nothing is known."""
+    holder: type[AuthoredModel] | None = None
+    """The model whose property it is."""
     member: Property | None = None
     attribute: Attribute[Any] | None = None
     """The attribute whose value it is a part of."""
@@ -66,9 +86,11 @@ class Shape:
     """From the attribute's value, if it is a part of one."""
 
     @property
-    def records(self) -> list[type[Record]]:
-        """The records of which one may stand here."""
-        found = [a for a in alternatives(self.annotation) if isinstance(a, type) and issubclass(a, Record)]
+    def models(self) -> list[type[AuthoredModel]]:
+        """The models of which one may stand here."""
+        found = [
+            a for a in alternatives(self.annotation) if isinstance(a, type) and issubclass(a, AuthoredModel)
+        ]
         return [kind for one in found for kind in (BY_NAME.values() if one is LogicalType else (one,))]
 
     @property
@@ -91,11 +113,11 @@ class Shape:
         return ""
 
 
-def description_of(record: type[Record], found: Property) -> str:
+def description_of(model: type[AuthoredModel], found: Property) -> str:
     """Return what a property is, in a sentence."""
-    if found.name == "kind" and issubclass(record, LogicalType):
-        return class_text(record)
-    return property_texts(record).get(found.name, "")
+    if found.name == "kind" and issubclass(model, LogicalType):
+        return class_text(model)
+    return found.field.description or ""
 
 
 def alternatives(annotation: Any) -> list[Any]:
@@ -126,7 +148,12 @@ def _words_of(annotation: Any) -> list[Any]:
     if bare is bool:
         return [True, False]
     marks = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
-    return [word for mark in marks if isinstance(mark, Before) for word in mark.words]
+    return [
+        word
+        for mark in marks
+        if isinstance(mark, BeforeValidator) and isinstance(mark.func, Spelling)
+        for word in mark.func.words
+    ]
 
 
 def root_shape(keys: Sequence[str], kind: Any, path: TreePath) -> Shape:
@@ -182,37 +209,39 @@ def _below(shape: Shape, step: str | int, depth: int, value_at: ValueAt) -> Shap
         if isinstance(step, str) and origin is dict:
             return replace(inner, annotation=arguments[1])
     if isinstance(step, str):
-        records = chosen(shape, lambda: value_at(depth))
-        found = [(record, one) for record in records for one in properties_of(record) if one.alias == step]
+        models = chosen(shape, lambda: value_at(depth))
+        found = [(model, one) for model in models for one in properties_of(model) if one.alias == step]
         if found:
             holder, member = found[0]
             extra = Extra(holder, depth) if member.name == "extra" else None
-            annotation: Any = Union[tuple(one.written_annotation for _, one in found)]  # noqa: UP007 — of a list
+            annotation: Any = Union[tuple(one.annotation for _, one in found)]  # noqa: UP007 — of a list
             if holder is GroupField and member.name == "type":
                 annotation = LogicalType
             return Shape(annotation, holder, member, shape.attribute, extra, steps)
     return Shape(Any)
 
 
-def chosen(shape: Shape, value: Callable[[], Any]) -> list[type[Record]]:
-    """Return the records that may stand at a place, of kinds and events only the one that is written there."""
-    records = shape.records
-    if len(records) < 2:
-        return records
+def chosen(shape: Shape, value: Callable[[], Any]) -> list[type[AuthoredModel]]:
+    """Return the models that may stand at a place, of kinds and events only the one that is written there."""
+    models = shape.models
+    if len(models) < 2:
+        return models
     written = value()
     given = written if isinstance(written, dict) else {}
     if shape.is_type:
         kind = kind_of(given)
         return [kind] if kind is not None else [LogicalType]
     if "use" in given:
-        return [record for record in records if record is Use] or records
+        return [model for model in models if model is Use] or models
     if "name" in given or "type" in given:
-        return [record for record in records if record is not Use]
+        return [model for model in models if model is not Use]
     kind_word = given.get("kind")
     fitting = [
-        r for r in records if (p := r.model_fields.get("kind")) and kind_word in Shape(p.annotation).words
+        model
+        for model in models
+        if "kind" in model.model_fields and kind_word in Shape(property_of(model, "kind").annotation).words
     ]
-    return fitting or records
+    return fitting or models
 
 
 def kind_of(value: Any) -> type[LogicalType] | None:
@@ -221,28 +250,24 @@ def kind_of(value: Any) -> type[LogicalType] | None:
     return BY_NAME.get(SPELLINGS.get(word, "")) if isinstance(word, str) else None
 
 
-_DESCRIBED = Property("description", str, "", None)
-_FRIENDLY = {name: GroupLibrary.model_fields[name] for name in ("imports", "groups")}
+def property_of(model: type[AuthoredModel], name: str) -> Property:
+    """Return a property of a model by its name."""
+    return Property(name, model.model_fields[name])
+
+
+_DESCRIBED = Property("description", FieldInfo(annotation=str, default="", description=DESCRIPTION.summary))
+_FRIENDLY = [property_of(GroupLibrary, name) for name in ("imports", "groups")]
 _OF_SCHEMAS = (Schema, Field)
 
 
-def properties_of(record: type[Record]) -> list[Property]:
-    """Return the properties of a record, with those that only the default mode accepts."""
-    own = list(record.model_fields.values())
-    if issubclass(record, _OF_SCHEMAS):
+def properties_of(model: type[AuthoredModel]) -> list[Property]:
+    """Return the properties of a model, with those that only the default mode accepts."""
+    own = [Property(name, field) for name, field in model.model_fields.items()]
+    if issubclass(model, _OF_SCHEMAS):
         own.append(_DESCRIBED)
-    if issubclass(record, Schema):
-        own += _FRIENDLY.values()
+    if issubclass(model, Schema):
+        own += _FRIENDLY
     return own
-
-
-def friendly_description(record: type[Record], found: Property) -> str:
-    """Return what a property is, also one that only the default mode accepts."""
-    if found is _DESCRIBED:
-        return DESCRIPTION.summary
-    if found in _FRIENDLY.values():
-        return description_of(GroupLibrary, found)
-    return description_of(record, found)
 
 
 def fitting_attributes(extra: Extra, value: Any) -> list[Attribute[Any]]:

@@ -18,7 +18,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import LogicalType
 from schemac.logical.slots import Slot, preorder
 from schemac.lsp.context import Context
-from schemac.lsp.grammar import Shape, alternatives, chosen, friendly_description, kind_of, properties_of
+from schemac.lsp.grammar import Property, Shape, alternatives, chosen, description_of, kind_of, properties_of
 from schemac.lsp.history import history
 from schemac.lsp.outline import Role
 from schemac.lsp.pipelines import is_like_pipeline, pipeline_text
@@ -29,8 +29,7 @@ from schemac.project.options import CompileOptions
 from schemac.project.targets import engines_of
 from schemac.registry.installed import engine
 from schemac.source.report import Report
-from schemac.syntax.docstrings import class_text
-from schemac.syntax.record import Property, Record
+from schemac.syntax.model import AuthoredModel, class_text
 
 _MOST_COLUMNS = 300
 """Columns of a dataset from which on a column is compiled alone, without what its engines say of the whole schema."""
@@ -49,7 +48,7 @@ def word_text(context: Context) -> str:
     written = context.written.value(len(cursor.path))
     kind = kind_of(written) if shape.is_type or _is_kind(shape) else None
     if kind is not None:
-        example = f"\n\n```yaml\ntype: {kind.example}\n```" if kind.bare is None else ""
+        example = f"\n\n```yaml\ntype: {kind.example}\n```" if not kind.has_short_form else ""
         return f"**{kind.__name__}**: {class_text(kind)}{example}"
     return ""
 
@@ -63,10 +62,10 @@ def _of_key(context: Context, shape: Shape, key: str) -> str:
     if shape.extra is not None:
         attribute = known(key)
         return attribute_text(attribute) if attribute is not None else ""
-    for record in chosen(shape, lambda: context.written.value(len(context.cursor.path))):
-        for found in properties_of(record):
+    for model in chosen(shape, lambda: context.written.value(len(context.cursor.path))):
+        for found in properties_of(model):
             if found.alias == key:
-                return _property_text(record, found)
+                return _property_text(model, found)
     return ""
 
 
@@ -85,26 +84,26 @@ def _value_lines(annotation: Any) -> Iterator[str]:
     if shape.words:
         yield f"Values: {', '.join(f'`{word}`' for word in shape.words)}"
     for one in alternatives(annotation):
-        if isinstance(one, type) and issubclass(one, Record) and one is not LogicalType:
-            rows = [_row(one, found) for found in one.model_fields.values()]
+        if isinstance(one, type) and issubclass(one, AuthoredModel) and one is not LogicalType:
+            rows = [_row(one, Property(name, field)) for name, field in one.model_fields.items()]
             yield "\n".join(rows)
 
 
-def _row(record: type[Record], found: Property) -> str:
-    words = ", ".join(f"`{word}`" for word in Shape(found.written_annotation).words)
-    text = friendly_description(record, found)
+def _row(model: type[AuthoredModel], found: Property) -> str:
+    words = ", ".join(f"`{word}`" for word in Shape(found.annotation).words)
+    text = description_of(model, found)
     return f"- `{found.alias}`{': ' if text or words else ''}{text}{' ' if text and words else ''}{words}"
 
 
-def _property_text(record: type[Record], found: Property) -> str:
-    text = friendly_description(record, found)
+def _property_text(model: type[AuthoredModel], found: Property) -> str:
+    text = description_of(model, found)
     head = f"**{found.alias}**" + (f": {text}" if text else "")
     lines = [head]
-    words = Shape(found.written_annotation).words
+    words = Shape(found.annotation).words
     if (words and found.name != "kind") or (found.name == "kind" and words and words[0] not in BY_NAME):
         lines.append(f"Values: {', '.join(f'`{word}`' for word in words)}")
-    default = None if found.is_required() else found.get_default()
-    if found.is_required():
+    default = found.field.get_default()
+    if found.field.is_required():
         lines.append("Required.")
     elif isinstance(default, str | int) and not isinstance(default, bool) and default != "":
         lines.append(f"Default: `{default}`")

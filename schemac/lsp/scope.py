@@ -76,7 +76,7 @@ class Scope:
         """Yield the parameters of a group: name, description, and whether a use has to give it."""
         found = self.definition(name) if isinstance(name, str) else None
         for parameter, one in found.group.parameters.items() if found is not None else ():
-            yield parameter, one.description, "default" not in one.model_fields_set
+            yield parameter, one.description, one.is_required
 
     def importable(self) -> Iterator[str]:
         """Yield the paths of files that can be imported."""

@@ -10,7 +10,6 @@ from schemac.manifest.expanded import Via
 from schemac.manifest.groups import Definition
 from schemac.source.suggest import closest
 from schemac.syntax.document import Document, TreePath
-from schemac.syntax.reading import MISSING
 from schemac.syntax.remedies import Meant, Remove
 
 
@@ -37,12 +36,12 @@ class Mistake(NamedTuple):
 def arguments_of(definition: Definition, given: Mapping[str, Argument]) -> dict[str, Argument]:
     """Return the argument of each parameter; those without a value are left out."""
     found: dict[str, Argument] = {}
-    for name in definition.group.parameters:
+    for name, parameter in definition.group.parameters.items():
         if name in given:
             found[name] = given[name]
-        elif (default := definition.default(name)) is not MISSING:
+        elif not parameter.is_required:
             path = (*definition.path, "parameters", name, "default")
-            found[name] = Argument(default, definition.document, path)
+            found[name] = Argument(parameter.default, definition.document, path)
     return found
 
 
@@ -60,7 +59,7 @@ def mistakes_of(definition: Definition, given: Mapping[str, Argument]) -> Iterat
         )
         if near:
             return
-    missing = [n for n in parameters if n not in given and definition.default(n) is MISSING]
+    missing = [n for n, parameter in parameters.items() if n not in given and parameter.is_required]
     if missing:
         wanted = " and ".join(f"`{name}`" for name in missing)
         entries = ", ".join(f"{name}: …" for name in missing)

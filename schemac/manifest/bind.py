@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+from pydantic import ValidationError
+
 from schemac.attributes.attribute import Attribute
 from schemac.attributes.registry import ATTRIBUTES
 from schemac.kinds.foreign import FOREIGN_NAMES
@@ -35,7 +37,6 @@ from schemac.source.suggest import fold
 from schemac.source.text import SourceText
 from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document, TreePath, parse
-from schemac.syntax.reading import InvalidValueError
 from schemac.syntax.remedies import MakeOptional, Remove
 from schemac.syntax.remedies_around import Move
 
@@ -297,7 +298,7 @@ class _DocumentBinder:
         origins = Origins(self._document.source.name, self._document, body.path, body.named_at or None)
         try:
             schema = Schema.model_validate(standard, by_name=False)
-        except InvalidValueError as error:
+        except ValidationError as error:
             wrong = complaints(error, Schema, standard, self._words)
             for found in wrong:
                 self._say(
@@ -321,7 +322,7 @@ class _DocumentBinder:
             try:
                 fields.append(Field.model_validate(value, by_name=False))
                 indices.append(i)
-            except InvalidValueError:
+            except ValidationError:
                 continue
         extra = standard.get("extra", {})
         schema = Schema(fields=tuple(fields), extra=extra if isinstance(extra, dict) else {})

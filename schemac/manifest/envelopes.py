@@ -4,105 +4,94 @@ Layer: manifest.
 Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018 for `$schema` / `headers` / `spec`.
 """
 
-from typing import Annotated, Literal
+from typing import Literal
+
+from pydantic import Field
 
 from schemac.logical.model import Schema
 from schemac.manifest.documents import OtherEventKind
 from schemac.source.json_object import Json
-from schemac.syntax.reading import Bounds
-from schemac.syntax.record import OpenRecord, Record
+from schemac.syntax.model import AuthoredModel
 
 
-class SetDataSchema(Record):
+class SetDataSchema(AuthoredModel):
     """The event that gives a dataset its schema."""
 
-    aliases = {"schema_": "schema"}
-    kind: Literal["SetDataSchema"]
-    """The event of the standard that gives a dataset its schema."""
-    schema_: Schema
-    """The columns and attributes."""
-    raw_arrow_schema: str = ""
-    """The schema in the form of old, which the other one replaces."""
+    kind: Literal["SetDataSchema"] = Field(
+        description="The event of the standard that gives a dataset its schema."
+    )
+    schema_: Schema = Field(alias="schema", description="The columns and attributes.")
+    raw_arrow_schema: str = Field(
+        "", description="The schema in the form of old, which the other one replaces."
+    )
 
 
-class OtherEvent(OpenRecord):
+class OtherEvent(AuthoredModel, extra="allow"):
     """An event of the standard that is left as it is."""
 
-    kind: OtherEventKind
-    """Which event of the standard it is."""
+    kind: OtherEventKind = Field(description="Which event of the standard it is.")
 
 
-class DatasetSpec(Record):
+class DatasetSpec(AuthoredModel):
     """Nature and events of a dataset."""
 
-    kind: Literal["Root", "Derivative"]
-    """Whether the dataset has data of its own, or derives them from others."""
-    metadata: list[SetDataSchema | OtherEvent]
-    """The events of the dataset, in their order."""
+    kind: Literal["Root", "Derivative"] = Field(
+        description="Whether the dataset has data of its own, or derives them from others."
+    )
+    metadata: list[SetDataSchema | OtherEvent] = Field(
+        description="The events of the dataset, in their order."
+    )
 
 
 class DatasetSnapshotContent(DatasetSpec):
     """Name, nature and events of a dataset."""
 
-    name: str
-    """The name of the dataset."""
+    name: str = Field(description="The name of the dataset.")
 
 
-class DatasetSnapshot(Record):
+class DatasetSnapshot(AuthoredModel):
     """A dataset with all its events, in the standard's first envelope."""
 
-    kind: Literal["DatasetSnapshot"]
-    """The envelope."""
-    version: Literal[1]
-    """The version of the envelope."""
-    content: DatasetSnapshotContent
-    """The dataset."""
+    kind: Literal["DatasetSnapshot"] = Field(description="The envelope.")
+    version: Literal[1] = Field(description="The version of the envelope.")
+    content: DatasetSnapshotContent = Field(description="The dataset.")
 
 
-class MetadataEvent(Record):
+class MetadataEvent(AuthoredModel):
     """One event in an envelope of its own."""
 
-    kind: Literal["MetadataEvent"]
-    """The envelope."""
-    version: Literal[1]
-    """The version of the envelope."""
-    content: SetDataSchema | OtherEvent
-    """The event."""
+    kind: Literal["MetadataEvent"] = Field(description="The envelope.")
+    version: Literal[1] = Field(description="The version of the envelope.")
+    content: SetDataSchema | OtherEvent = Field(description="The event.")
 
 
-class Headers(OpenRecord):
+class Headers(AuthoredModel, extra="allow"):
     """What a resource is called, and what else is known of it."""
 
-    name: str
-    """The name of the dataset."""
+    name: str = Field(description="The name of the dataset.")
 
 
-class DatasetResource(Record):
+class DatasetResource(AuthoredModel):
     """A dataset in the standard's second envelope."""
 
-    aliases = {"schema_": "$schema"}
-    schema_: Annotated[str, Bounds(pattern="/Dataset/?$")]
-    """The URL of the schema of a Dataset."""
-    headers: Headers
-    """The name, and what else is known of the resource."""
-    spec: DatasetSpec
-    """The nature and the events of the dataset."""
+    schema_: str = Field(
+        alias="$schema", pattern="/Dataset/?$", description="The URL of the schema of a Dataset."
+    )
+    headers: Headers = Field(description="The name, and what else is known of the resource.")
+    spec: DatasetSpec = Field(description="The nature and the events of the dataset.")
 
 
-class SourceResource(Record):
+class SourceResource(AuthoredModel):
     """A source in the standard's second envelope; what it reads has a schema."""
 
-    aliases = {"schema_": "$schema"}
-    schema_: Annotated[str, Bounds(pattern="/Source/?$")]
-    """The URL of the schema of a Source."""
-    headers: Headers
-    """The name, and what else is known of the resource."""
-    spec: Json
-    """How the source is read."""
+    schema_: str = Field(
+        alias="$schema", pattern="/Source/?$", description="The URL of the schema of a Source."
+    )
+    headers: Headers = Field(description="The name, and what else is known of the resource.")
+    spec: Json = Field(description="How the source is read.")
 
 
 class BareSchema(Schema):
     """The short form: a schema with the dataset's name beside it."""
 
-    name: str | None = None
-    """The dataset's name; by default that of the file."""
+    name: str | None = Field(None, description="The dataset's name; by default that of the file.")

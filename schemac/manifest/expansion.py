@@ -10,6 +10,8 @@ SC202 to SC204 of a use.
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from pydantic import ValidationError
+
 from schemac.manifest.arguments import Argument, arguments_of, mistakes_of
 from schemac.manifest.expanded import ExpandedDocument, Graft, Via, replaced
 from schemac.manifest.groups import KEYS, PLACEHOLDER, WORDS, Definition, Use
@@ -31,7 +33,6 @@ from schemac.source.suggest import closest
 from schemac.syntax.complaints import complaints, sort_of
 from schemac.syntax.compose import MAX_DEPTH
 from schemac.syntax.document import Document, TreePath
-from schemac.syntax.reading import MISSING, InvalidValueError
 from schemac.syntax.remedies import Meant
 from schemac.syntax.remedies_within import RemoveItem
 
@@ -93,7 +94,7 @@ class Expander:
     def group(self, definition: Definition) -> Document | None:
         """Return a schema with the fields of a group alone, at the path (); None where it needs arguments."""
         group, at = definition.group, ("fields",)
-        if any(definition.default(name) is MISSING for name in group.parameters):
+        if any(parameter.is_required for parameter in group.parameters.values()):
             return None
         arguments = arguments_of(definition, {}) if group.parameters else None
         frame = Frame(definition.document, self._scope, (definition,), arguments)
@@ -227,7 +228,7 @@ class Expander:
         self._refuse_in_strict(frame.graft((*here, "use")), "use")
         try:
             use = Use.model_validate(item, by_name=False)
-        except InvalidValueError as error:
+        except ValidationError as error:
             for found in complaints(error, Use, item, WORDS):
                 place = frame.graft((*here, *found.path))
                 self._say(place, found.code, found.message, help=found.help, on_key=found.on_key)

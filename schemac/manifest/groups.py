@@ -9,7 +9,9 @@ Errors: SC202 to SC206 of a definition, SC232 duplicate-group, SC235 and SC236 o
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from pydantic import Field, ValidationError
 
 from schemac.logical.model import ExtraAttributes
 from schemac.manifest.documents import Documents, is_library
@@ -27,8 +29,7 @@ from schemac.source.report import Report, label
 from schemac.source.suggest import closest
 from schemac.syntax.complaints import Vocabulary, complaints, sort_of
 from schemac.syntax.document import Document, Place, TreePath
-from schemac.syntax.reading import MISSING, Bounds, InvalidValueError
-from schemac.syntax.record import Record
+from schemac.syntax.model import AuthoredModel
 from schemac.syntax.remedies_around import MeantPart
 
 PLACEHOLDER = re.compile(r"\$\$\(|\$\(([^()]*)\)")
@@ -37,60 +38,60 @@ KEYS = ("imports", "groups")
 """Keys beside `fields:` that the standard does not have."""
 
 
-class Parameter(Record):
+class Parameter(AuthoredModel):
     """What the users of a group say themselves."""
 
-    description: str = ""
-    """What its value means, for those who use the group."""
-    default: Any = None
-    """What counts where nothing is said; without one, something has to be."""
+    description: str = Field("", description="What its value means, for those who use the group.")
+    default: Any = Field(
+        None, description="What counts where nothing is said; without one, something has to be."
+    )
+
+    @property
+    def is_required(self) -> bool:
+        """Whether each use has to say something."""
+        return "default" not in self.model_fields_set
 
 
-class Group(Record):
+class Group(AuthoredModel):
     """Fields that several schemas have."""
 
-    description: str = ""
-    """What the fields are for."""
-    parameters: dict[str, Parameter] = {}
-    """What each use of the group says itself, by name; `$(name)` stands for it in the fields."""
-    extra: ExtraAttributes = {}
-    """Attributes that each of the fields has, unless it says otherwise itself."""
-    fields: Annotated[list[Any], Bounds(min_length=1)]
-    """The fields that a use stands for."""
+    description: str = Field("", description="What the fields are for.")
+    parameters: dict[str, Parameter] = Field(
+        {},
+        description="What each use of the group says itself, by name; `$(name)` stands for it in the fields.",
+    )
+    extra: ExtraAttributes = Field(
+        {}, description="Attributes that each of the fields has, unless it says otherwise itself."
+    )
+    fields: list[Any] = Field(min_length=1, description="The fields that a use stands for.")
 
 
-class Use(Record):
+class Use(AuthoredModel):
     """The place of a list of fields where those of a group stand."""
 
-    aliases = {"arguments": "with"}
-    use: Annotated[str, Bounds(min_length=1)]
-    """The group whose fields stand here."""
-    arguments: Json = {}
-    """A value for each of the group's parameters."""
+    use: str = Field(min_length=1, description="The group whose fields stand here.")
+    arguments: Json = Field({}, alias="with", description="A value for each of the group's parameters.")
 
 
-class GroupField(Record):
+class GroupField(AuthoredModel):
     """A field of a group; a parameter may stand in each of its texts, or in the place of a value."""
 
-    name: str
-    """What the field is called."""
-    type: Any
-    """What its values are."""
-    description: str = ""
-    """A description for readers."""
-    extra: ExtraAttributes = {}
-    """Attributes, as `<domain>/<name>`."""
+    name: str = Field(description="What the field is called.")
+    type: Any = Field(description="What its values are.")
+    description: str = Field("", description="A description for readers.")
+    extra: ExtraAttributes = Field({}, description="Attributes, as `<domain>/<name>`.")
 
 
-class GroupLibrary(Record):
+class GroupLibrary(AuthoredModel):
     """A document with groups alone, for other files to import."""
 
-    description: str = ""
-    """What the groups are for."""
-    imports: list[str] = []
-    """Files whose groups are used here, by their paths from the folder of this file."""
-    groups: dict[str, Group]
-    """Fields that several schemas have, by the name of each group."""
+    description: str = Field("", description="What the groups are for.")
+    imports: list[str] = Field(
+        [], description="Files whose groups are used here, by their paths from the folder of this file."
+    )
+    groups: dict[str, Group] = Field(
+        description="Fields that several schemas have, by the name of each group."
+    )
 
 
 WORDS = Vocabulary(
@@ -113,11 +114,6 @@ class Definition(NamedTuple):
     document: Document
     path: TreePath
     group: Group
-
-    def default(self, parameter: str) -> Any:
-        """Return the default of a parameter; MISSING where it has none."""
-        found = self.group.parameters[parameter]
-        return found.default if "default" in found.model_fields_set else MISSING
 
 
 class Import(NamedTuple):
@@ -186,7 +182,7 @@ class GroupFile:
             path = (*at, name)
             try:
                 yield Definition(name, document, path, Group.model_validate(value, by_name=False))
-            except InvalidValueError as error:
+            except ValidationError as error:
                 self.unsound.add(name)
                 for found in complaints(error, Group, value, WORDS):
                     place = (*path, *found.path)

@@ -1,7 +1,7 @@
 """The manifest language as JSON Schema, for editors and for others' tools.
 
 Layer: manifest.
-Shape: JSON Schema 2020-12. The records are the master; `make schemas` writes the files in `schemas/`, and a test fails when they
+Shape: JSON Schema 2020-12. The models are the master; `make schemas` writes the files in `schemas/`, and a test fails when they
 differ.
 The friendly schema knows the three spellings, short forms and the additions of the default mode; the strict one
 the standard alone. Neither can tell everything that `schemac check` tells.
@@ -16,21 +16,18 @@ from schemac.attributes.family import Family
 from schemac.attributes.odf import DESCRIPTION
 from schemac.kinds.registry import BY_NAME
 from schemac.kinds.units import ARROW_UNITS
-from schemac.logical.model import Field, Schema
+from schemac.logical.model import Schema
 from schemac.manifest.documents import EVENTS, SOURCE_EVENTS
 from schemac.manifest.envelopes import (
     BareSchema,
     DatasetResource,
     DatasetSnapshot,
-    DatasetSnapshotContent,
-    DatasetSpec,
-    Headers,
     MetadataEvent,
     OtherEvent,
     SetDataSchema,
     SourceResource,
 )
-from schemac.manifest.groups import KEYS, Group, GroupField, GroupLibrary, Parameter, Use
+from schemac.manifest.groups import KEYS, GroupField, GroupLibrary, Use
 from schemac.manifest.json_schema_attributes import (
     attribute_definitions,
     attributes_by_type,
@@ -41,21 +38,14 @@ from schemac.manifest.json_schema_together import (
     rules_of_field,
     rules_of_kind,
 )
-from schemac.manifest.json_schema_words import described, spelled_words, word_choice
-from schemac.manifest.pydantic_models import json_schema
+from schemac.manifest.json_schema_words import json_schema, spelled_words, word_choice
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.compose import compose
-from schemac.syntax.docstrings import class_text
-from schemac.syntax.record import Record
+from schemac.syntax.model import class_text
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_RECORDS: tuple[type[Record], ...] = (
-    BareSchema, DatasetResource, DatasetSnapshot, DatasetSnapshotContent, DatasetSpec, Field, Group, GroupField,
-    GroupLibrary, Headers, MetadataEvent, OtherEvent, Parameter, Schema, SetDataSchema, SourceResource, Use,
-    *BY_NAME.values(),
-)  # fmt: skip
 _WITH_WORDS = ("SetDataSchema", "OtherEvent", "DatasetSpec", "DatasetSnapshotContent")
 """Definitions whose `kind` may be spelled in three ways."""
 _HOLDERS = ("Field", "Schema", "BareSchema")
@@ -72,9 +62,6 @@ def manifest_schema(*, strict: bool) -> Json:
     if not strict:
         definitions |= _of_groups(definitions)
     definitions = {name: _with_references(body) for name, body in definitions.items()}
-    for record in _RECORDS:
-        if record.__name__ in definitions:
-            definitions[record.__name__] = described(definitions[record.__name__], record)
     for name in BY_NAME:
         _spell_kind(definitions[name], name, strict=strict)
     for name in _HOLDERS:
@@ -156,8 +143,9 @@ def _of_groups(definitions: Json) -> Json:
     """Return definitions in which groups may stand among fields, and beside them."""
     own: Json = json_schema(Use | GroupField | GroupLibrary)["$defs"]
     own["Group"]["properties"]["fields"]["items"] = _field_or_use("GroupField")
-    own["Group"]["properties"]["extra"] = _of("GroupAttributes")
-    own["GroupField"]["properties"]["type"] = _either(
+    extra = own["Group"]["properties"]["extra"]
+    own["Group"]["properties"]["extra"] = {**_of("GroupAttributes"), "description": extra["description"]}
+    own["GroupField"]["properties"]["type"] |= _either(
         {"anyOf": [_PLACEHOLDER, {"type": "object"}]}, {}, _of("Type")
     )
     found: Json = {}
@@ -167,7 +155,7 @@ def _of_groups(definitions: Json) -> Json:
             continue
         properties["fields"] = {**properties["fields"], "items": _field_or_use("Field")}
         if name in _HOLDERS:
-            library = described(own["GroupLibrary"], GroupLibrary)["properties"]
+            library = own["GroupLibrary"]["properties"]
             properties |= {key: library[key] for key in KEYS}
         found[name] = {**definition, "properties": properties}
     return {**own, **found}
@@ -193,7 +181,7 @@ def _types(*, strict: bool) -> Json:
 
 def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
     """Return a type: a kind's name alone where the kind needs no property, or the kind with its properties."""
-    bare = [name for name, kind in BY_NAME.items() if kind.bare is not None and name not in refused]
+    bare = [name for name, kind in BY_NAME.items() if kind.has_short_form and name not in refused]
     texts = {name: class_text(kind) for name, kind in BY_NAME.items()}
     kinds = word_choice(BY_NAME, (), texts.values()) if not strict else {"enum": list(BY_NAME)}
     names = word_choice(bare, (), [texts[name] for name in bare]) if not strict else {"enum": bare}
@@ -217,7 +205,7 @@ def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
     snippets = [
         {"label": name, "description": texts[name], "body": _value_of(kind.example)}
         for name, kind in BY_NAME.items()
-        if kind.bare is None and name not in refused
+        if not kind.has_short_form and name not in refused
     ]
     return {
         "description": "what the values are: the name of a kind, or a mapping with its `kind` and properties",
@@ -237,10 +225,11 @@ def _with_references(value: Any) -> Any:
         return [_with_references(item) for item in value]
     if not isinstance(value, dict):
         return value
+    text = {"description": value["description"]} if "description" in value else {}
     if "oneOf" in value and len(value.get("discriminator", {}).get("mapping", {})) == len(BY_NAME):
-        return _of("Type")
+        return {**_of("Type"), **text}
     if value.get("anyOf") == [_of("SetDataSchema"), _of("OtherEvent")]:
-        return _of("Event")
+        return {**_of("Event"), **text}
     return {key: _with_references(item) for key, item in value.items()}
 
 

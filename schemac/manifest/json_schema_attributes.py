@@ -20,8 +20,7 @@ from schemac.manifest.json_schema_together import (
     shape_rules,
     words_of,
 )
-from schemac.manifest.json_schema_words import described, word_choice
-from schemac.manifest.pydantic_models import json_schema
+from schemac.manifest.json_schema_words import json_schema, word_choice
 from schemac.source.json_object import Json
 
 _FAMILIES = tuple(dict.fromkeys(kind.family for kind in BY_NAME.values() if kind.family is not Family.OPTION))
@@ -119,7 +118,7 @@ def family_attributes(family: Family) -> Json:
 def _value(attribute: Attribute[Any], *, strict: bool) -> Json:
     document = json_schema(attribute.value_type)
     definitions: Json = document.pop("$defs", {})
-    schema: Json = described(_with_definitions(document, definitions), attribute.value_type)
+    schema: Json = _with_definitions(document, definitions)
     schema = schema if strict else spelled(schema)
     if attribute.refused is not None:
         schema = {**schema, "allOf": [*schema.get("allOf", ()), {"not": dict(attribute.refused)}]}

@@ -19,7 +19,6 @@ from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.logical.model import LogicalType
 from schemac.manifest.json_schema_words import spelled_words
 from schemac.source.json_object import Json
-from schemac.syntax.reading import bare
 
 _INSIDE = {"$ref": "#/$defs/InsideType"}
 _KEY_PARTS = {attribute.key: False for attribute in of_role(Role.KEY_PART)}
@@ -164,7 +163,7 @@ def inside_definition() -> Json:
 def _steps_of(*kinds: type[LogicalType]) -> list[str]:
     """Return the properties of kinds that are types."""
     properties = (found for kind in kinds for found in kind.model_fields.values())
-    return list(dict.fromkeys(found.alias for found in properties if bare(found.annotation) is LogicalType))
+    return list(dict.fromkeys(str(found.alias) for found in properties if found.annotation is LogicalType))
 
 
 def shape_rules(key: str) -> list[Json]:

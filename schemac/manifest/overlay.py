@@ -8,7 +8,9 @@ Errors: SC202 to SC206 of the file, SC237 invalid-overlay.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, get_origin
+from typing import Any
+
+from pydantic import Field, ValidationError
 
 from schemac.attributes.attribute import Attribute, Role
 from schemac.attributes.registry import ATTRIBUTES, DOMAINS, domain_of, known
@@ -23,28 +25,25 @@ from schemac.source.report import Report
 from schemac.source.suggest import closest, one_of
 from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document
-from schemac.syntax.reading import InvalidValueError, bare
-from schemac.syntax.record import Record
+from schemac.syntax.model import AuthoredModel
 from schemac.syntax.remedies import Meant
 
 
-class FieldOverlay(Record):
+class FieldOverlay(AuthoredModel):
     """How one field is stored."""
 
     extra: ExtraAttributes
 
 
-class DatasetOverlay(Record):
+class DatasetOverlay(AuthoredModel):
     """How one dataset is called and stored."""
 
-    name: str | None = None
-    """Its name in this environment."""
-    extra: ExtraAttributes = {}
-    fields: dict[str, FieldOverlay] = {}
-    """By the paths of the fields."""
+    name: str | None = Field(None, description="Its name in this environment.")
+    extra: ExtraAttributes = Field({})
+    fields: dict[str, FieldOverlay] = Field({}, description="By the paths of the fields.")
 
 
-class OverlayFile(Record):
+class OverlayFile(AuthoredModel):
     """A file of overlays for one environment."""
 
     description: str = ""
@@ -130,7 +129,7 @@ def read_overlay(document: Document, report: Report) -> Overlay | None:
     said = Report()
     try:
         file = OverlayFile.model_validate(document.value, by_name=False)
-    except InvalidValueError as error:
+    except ValidationError as error:
         for found in complaints(error, OverlayFile, document.value, _WORDS):
             place = document.place(found.path, on_key=found.on_key)
             report.add(found.code, found.message, spot=place, help=found.help)
@@ -170,7 +169,7 @@ def _merged(below: ExtraAttributes, above: ExtraAttributes) -> ExtraAttributes:
     found = dict(below)
     for key, value in above.items():
         attribute, before = known(key), found.get(key)
-        has_entries = attribute is not None and get_origin(bare(attribute.value_type)) is dict
+        has_entries = attribute is not None and attribute.has_entries
         if has_entries and isinstance(before, dict) and isinstance(value, dict):
             found[key] = {**before, **value}
         else:

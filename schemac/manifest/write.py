@@ -133,7 +133,7 @@ class _Writer:
         tree = CommentedMap()
         for name, info in type(type_).model_fields.items():
             value = getattr(type_, name)
-            if name != "kind" and value == info.get_default():
+            if name != "kind" and value == info.get_default(call_default_factory=True):
                 continue
             below = (*path, _PARTS[name]) if name in _PARTS else path
             tree[info.alias or name] = self.value(value, below, column)

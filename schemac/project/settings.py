@@ -9,6 +9,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, create_model
+
 from schemac.attributes.own import TargetName
 from schemac.attributes.registry import DOMAINS
 from schemac.checks.vocabulary import Vocabulary
@@ -25,8 +27,7 @@ from schemac.source.report import Report
 from schemac.source.suggest import one_of, shortened
 from schemac.source.text import reason_of
 from schemac.syntax.complaints import complaints
-from schemac.syntax.reading import Bounds, InvalidValueError, Rule
-from schemac.syntax.record import Record, RecordType
+from schemac.syntax.model import AuthoredModel, Items
 from schemac.syntax.remedies import Meant
 
 if TYPE_CHECKING:
@@ -36,53 +37,48 @@ if TYPE_CHECKING:
 _DEFAULT = Configuration()
 
 
-class _Encodings(Record):
+class _Encodings(AuthoredModel):
     """Encodings of slots without a hint."""
 
-    string: Literal["string", "large_string", "string_view"] = "string"
-    """The Arrow type of a String."""
-    binary: Literal["binary", "large_binary", "binary_view"] = "binary"
-    """The Arrow type of a Binary."""
-    list: Literal["list", "large_list", "list_view", "large_list_view"] = "list"
-    """The Arrow type of a List."""
-    date: Literal["date32", "date64"] = "date32"
-    """The Arrow type of a Date."""
+    string: Literal["string", "large_string", "string_view"] = Field(
+        "string", description="The Arrow type of a String."
+    )
+    binary: Literal["binary", "large_binary", "binary_view"] = Field(
+        "binary", description="The Arrow type of a Binary."
+    )
+    list: Literal["list", "large_list", "list_view", "large_list_view"] = Field(
+        "list", description="The Arrow type of a List."
+    )
+    date: Literal["date32", "date64"] = Field("date32", description="The Arrow type of a Date.")
 
 
-class _Lint(Record):
+class _Lint(AuthoredModel):
     """Which rules are wanted; each is named by code, by the beginning of codes, by slug or by category."""
 
-    aliases = {
-        name: name.replace("_", "-")
-        for name in (
-            *("extend_select", "per_path", "max_name_length", "max_fields", "max_depth", "max_precision"),
-            *("max_key_fields", "max_values"),
-        )
-    }
-    select: tuple[str, ...] = _DEFAULT.lint.select
-    """Rules that are wanted; `all`, and `default` for the usual ones."""
-    extend_select: tuple[str, ...] = ()
-    """Rules that are wanted beside these."""
-    ignore: tuple[str, ...] = ()
-    """Rules that are not wanted after all."""
-    severity: dict[str, Literal["error", "warning", "note"]] = {}
-    """How bad the findings of rules are, if not a warning."""
-    per_path: dict[str, tuple[str, ...]] = {}
-    """Rules that are not wanted in some manifests, by patterns of paths from the project's folder."""
-    rules: tuple[str, ...] = ()
-    """Python files with rules of the project's own."""
-    max_name_length: Annotated[int, Bounds(ge=1)] = _DEFAULT.lint.max_name_length
-    """Characters of a name."""
-    max_fields: Annotated[int, Bounds(ge=1)] = _DEFAULT.lint.max_fields
-    """Fields of a dataset, with those of its structs."""
-    max_depth: Annotated[int, Bounds(ge=1)] = _DEFAULT.lint.max_depth
-    """Levels of structs, lists and maps, the columns counted."""
-    max_precision: Annotated[int, Bounds(ge=1)] = _DEFAULT.lint.max_precision
-    """Digits of a decimal."""
-    max_key_fields: Annotated[int, Bounds(ge=1)] = _DEFAULT.lint.max_key_fields
-    """Fields of a primary key."""
-    max_values: Annotated[int, Bounds(ge=1)] = _DEFAULT.lint.max_values
-    """Values of an enumeration."""
+    model_config = ConfigDict(alias_generator=lambda name: name.replace("_", "-"))
+    select: Items[str] = Field(
+        _DEFAULT.lint.select, description="Rules that are wanted; `all`, and `default` for the usual ones."
+    )
+    extend_select: Items[str] = Field((), description="Rules that are wanted beside these.")
+    ignore: Items[str] = Field((), description="Rules that are not wanted after all.")
+    severity: dict[str, Literal["error", "warning", "note"]] = Field(
+        {}, description="How bad the findings of rules are, if not a warning."
+    )
+    per_path: dict[str, Items[str]] = Field(
+        {},
+        description="Rules that are not wanted in some manifests, by patterns of paths from the project's folder.",
+    )
+    rules: Items[str] = Field((), description="Python files with rules of the project's own.")
+    max_name_length: int = Field(_DEFAULT.lint.max_name_length, ge=1, description="Characters of a name.")
+    max_fields: int = Field(
+        _DEFAULT.lint.max_fields, ge=1, description="Fields of a dataset, with those of its structs."
+    )
+    max_depth: int = Field(
+        _DEFAULT.lint.max_depth, ge=1, description="Levels of structs, lists and maps, the columns counted."
+    )
+    max_precision: int = Field(_DEFAULT.lint.max_precision, ge=1, description="Digits of a decimal.")
+    max_key_fields: int = Field(_DEFAULT.lint.max_key_fields, ge=1, description="Fields of a primary key.")
+    max_values: int = Field(_DEFAULT.lint.max_values, ge=1, description="Values of an enumeration.")
 
 
 def _pattern(text: str) -> str:
@@ -94,51 +90,58 @@ def _pattern(text: str) -> str:
     return text
 
 
-_Pattern = Annotated[str, Rule(_pattern)]
+_Pattern = Annotated[str, AfterValidator(_pattern)]
+
+
+_OPTIONAL_ARTIFACTS = [artifact for engine in engines() for artifact in engine.optional_artifacts]
 
 
 def _optional_artifact(path: str) -> str:
     """Return the path of an artifact that is written only on request. Raises ValueError for any other text."""
-    known = [artifact for engine in engines() for artifact in engine.optional_artifacts]
-    if path not in known:
-        raise ValueError(
-            f"`{path}` is not an optional file; write {one_of(f'`{artifact}`' for artifact in known)}"
-        )
+    if path not in _OPTIONAL_ARTIFACTS:
+        known = one_of(f"`{artifact}`" for artifact in _OPTIONAL_ARTIFACTS)
+        raise ValueError(f"`{path}` is not an optional file; write {known}")
     return path
 
 
-_OptionalArtifact = Annotated[str, Rule(_optional_artifact)]
+_OptionalArtifact = Annotated[str, AfterValidator(_optional_artifact)]
 
 
-class _Settings(Record):
+class _Settings(AuthoredModel):
     """What a project settles for all its manifests."""
 
-    manifests: tuple[str, ...] = _DEFAULT.manifests
-    """Files and folders to compile when the command line names none; the project's folder by default."""
-    out: Annotated[str, Bounds(pattern=r"^[^\x00]+$")] = _DEFAULT.out
-    """Folder of the artifacts."""
-    targets: Annotated[tuple[TargetName, ...], Bounds(min_length=1)] = _DEFAULT.targets
-    """The engines to build for."""
-    strict: bool = _DEFAULT.strict
-    """Accept the standard and nothing else."""
-    metadata: bool = _DEFAULT.metadata
-    """Let attributes travel as Arrow metadata."""
-    files: tuple[_OptionalArtifact, ...] = _DEFAULT.files
-    """Optional artifacts to write too, such as `lance/schema.txtpb`."""
-    encodings: _Encodings = _Encodings.model_construct()
-    """Encodings of fields without a hint, at every depth."""
-    system_columns: Variant | None = None
-    """Insert the standard's system columns, in this variant of their types."""
-    exclude: tuple[_Pattern, ...] | None = _DEFAULT.exclude
-    """Patterns of what is left out in folders, in place of the usual ones."""
-    extend_exclude: tuple[_Pattern, ...] = _DEFAULT.extend_exclude
-    """Patterns of what is left out in folders, besides the usual ones."""
-    import_folders: tuple[str, ...] = _DEFAULT.import_folders
-    """Folders outside the project and its repository that manifests may import from."""
-    vocabularies: dict[str, str] = {}
-    """JSON Schema files by attribute domain."""
-    lint: _Lint = _Lint.model_construct()
-    """Which rules are wanted."""
+    manifests: Items[str] = Field(
+        _DEFAULT.manifests,
+        description="Files and folders to compile when the command line names none; the project's folder by default.",
+    )
+    out: str = Field(_DEFAULT.out, pattern=r"^[^\x00]+$", description="Folder of the artifacts.")
+    targets: Items[TargetName] = Field(
+        _DEFAULT.targets, min_length=1, description="The engines to build for."
+    )
+    strict: bool = Field(_DEFAULT.strict, description="Accept the standard and nothing else.")
+    metadata: bool = Field(_DEFAULT.metadata, description="Let attributes travel as Arrow metadata.")
+    files: Items[_OptionalArtifact] = Field(
+        _DEFAULT.files, description=f"Optional artifacts to write too, such as `{_OPTIONAL_ARTIFACTS[0]}`."
+    )
+    encodings: _Encodings = Field(
+        default_factory=_Encodings, description="Encodings of fields without a hint, at every depth."
+    )
+    system_columns: Variant | None = Field(
+        None, description="Insert the standard's system columns, in this variant of their types."
+    )
+    exclude: Items[_Pattern] | None = Field(
+        _DEFAULT.exclude, description="Patterns of what is left out in folders, in place of the usual ones."
+    )
+    extend_exclude: Items[_Pattern] = Field(
+        _DEFAULT.extend_exclude,
+        description="Patterns of what is left out in folders, besides the usual ones.",
+    )
+    import_folders: Items[str] = Field(
+        _DEFAULT.import_folders,
+        description="Folders outside the project and its repository that manifests may import from.",
+    )
+    vocabularies: dict[str, str] = Field({}, description="JSON Schema files by attribute domain.")
+    lint: _Lint = Field(default_factory=_Lint, description="Which rules are wanted.")
 
 
 if TYPE_CHECKING:
@@ -149,13 +152,13 @@ if TYPE_CHECKING:
 else:
     # With the version that each engine's warnings, verdicts and plans are to hold for, where they depend on one.
     _versions = version_settings().values()
-    Settings = RecordType(
+    Settings = create_model(
         "Settings",
-        (_Settings,),
-        {
-            "__doc__": _Settings.__doc__,
-            "__annotations__": {s.key: Annotated[str, Rule(s.checked)] | None for s in _versions},
-            **{s.key: None for s in _versions},
+        __base__=_Settings,
+        __doc__=_Settings.__doc__,
+        **{
+            s.key: (Annotated[str, AfterValidator(s.checked)] | None, Field(None, description=s.help))
+            for s in _versions
         },
     )
 
@@ -164,7 +167,7 @@ def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configu
     """Return the values of a table of settings; None after saying what is wrong with it."""
     try:
         return _values(Settings.model_validate(table))
-    except InvalidValueError as error:
+    except ValidationError as error:
         for found in complaints(error, Settings, table):
             keys = [str(step) for step in found.path]
             fix = file.fix(keys, found.help, on_key=found.on_key)

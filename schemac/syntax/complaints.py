@@ -7,7 +7,7 @@ Errors: SC201 to SC206; a model's own `ValueError` becomes SC312.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol, get_args, get_origin
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
 from schemac.source.catalogue import (
     INVALID_ATTRIBUTE,
@@ -21,6 +21,9 @@ from schemac.source.catalogue import (
 from schemac.source.diagnostic import Code
 from schemac.source.suggest import closest, fold, one_of, with_article
 from schemac.syntax.remedies import Meant, Quote, Write
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError  # for start-up time: what is unchanged needs no models
 
 TreePath = tuple[str | int, ...]
 
@@ -58,13 +61,6 @@ class Complaint(NamedTuple):
     """The key that was probably meant."""
 
 
-class Mistakes(Protocol):
-    """What a model raises for a value that it cannot read: a record of ours, or a model of pydantic."""
-
-    def errors(self, *, include_url: bool, include_input: bool) -> list[Any]:
-        """Return the mistakes as pydantic writes them."""
-
-
 class Vocabulary(NamedTuple):
     """The language's own words and those that authors bring from elsewhere, for better messages."""
 
@@ -89,7 +85,7 @@ class Vocabulary(NamedTuple):
 
 
 def complaints(
-    error: Mistakes,
+    error: "ValidationError",
     model: Any,
     value: Any,
     words: Vocabulary = Vocabulary(),  # noqa: B008 — an immutable value
@@ -131,7 +127,8 @@ def _complaint(error: Any, model: Any, value: Any, words: Vocabulary) -> Complai
         return _unknown_key(error, path, model, value, words)
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         return _bad_kind(kind, path, given, context, words)
-    if kind in ("literal_error", "enum"):
+    # A number of more than 64 bits is none of the words, but pydantic says only that it is too large.
+    if kind in ("literal_error", "enum", "int_parsing_size"):
         choices = _choices(error, model) or [
             c.strip(" '").replace("True", "true")
             for c in str(context["expected"]).replace(" or ", ",").split(",")

@@ -3,8 +3,15 @@
 Layer: syntax.
 """
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+
+T = TypeVar("T")
+
+Items = Annotated[tuple[T, ...], Field(strict=False)]
+"""Any number of values, which manifests write as a list."""
 
 
 class AuthoredModel(BaseModel):
@@ -20,3 +27,8 @@ class AuthoredModel(BaseModel):
         defer_build=True,
         protected_namespaces=(),
     )
+
+
+def class_text(model: type) -> str:
+    """Return the first paragraph of a class's docstring, on one line."""
+    return " ".join((model.__doc__ or "").partition("\n\n")[0].split())

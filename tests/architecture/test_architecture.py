@@ -149,9 +149,6 @@ DICTIONARIES = {
     "engines/api.py": "documents that Python programs are given or give",
     "engines/lance/tables/steps.py": "IndexParameters, keyword arguments of Lance",
     "rows/validation/judged.py": "values by the names of fields",
-    "syntax/reading.py": "what an author wrote, before it is known to be anything",
-    "syntax/record.py": "the same, and values of records by the names of their properties",
-    "manifest/pydantic_models.py": "arguments of pydantic's `create_model`",
 }
 """Modules that may have a `dict[str, Any]`, and what for."""
 
@@ -189,6 +186,7 @@ HEAVY = (
 )
 """What takes longer to load than a small command takes to run."""
 _TO_CHECK = (
+    *("pydantic", "importlib.metadata", "tempfile", "zoneinfo"),  # pydantic loads the other three
     "ruamel.yaml",
     "dataclasses",
     "inspect",

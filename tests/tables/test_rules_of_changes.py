@@ -111,7 +111,7 @@ CASTS = (*_casts(), *[Cast(c.new, c.new, c.after, c.after) for c in (Cast(of("In
 
 def _authored(cast: Cast) -> Iterator[tuple[str, Any, int]]:
     """Every constraint that tells the two values apart: its name, its value, and which of the two breaks it."""
-    family = BY_NAME[cast.new["kind"]].model_construct().family
+    family = BY_NAME[cast.new["kind"]].family
     low, high = cast.after
     is_number = family in NUMBERS or family is Family.DECIMAL
     for kind in CONSTRAINTS:

@@ -19,7 +19,7 @@ from schemac.attributes.registry import ATTRIBUTES, OPEN, domain_of
 from schemac.cli.main import COMMANDS
 from schemac.kinds.registry import KINDS
 from schemac.logical.model import LogicalType
-from schemac.manifest.pydantic_models import json_schema
+from schemac.manifest.json_schema_words import json_schema
 from schemac.registry.codes import own_codes
 from schemac.registry.installed import engines
 from schemac.registry.pages import loss_pages

@@ -180,7 +180,7 @@ def test_offer_only_what_fits() -> None:
     """The words that editors offer are the standard's; attributes are offered where they fit, and flagged elsewhere."""
     definitions = manifest_schema(strict=False)["$defs"]
     (words, _) = definitions["Type"]["anyOf"]
-    assert set(words["anyOf"][0]["enum"]) == {n for n, k in BY_NAME.items() if k.bare is not None} - {"Null"}
+    assert set(words["anyOf"][0]["enum"]) == {n for n, k in BY_NAME.items() if k.has_short_form} - {"Null"}
     assert definitions["Type"]["anyOf"][1]["properties"]["kind"]["anyOf"][0]["enum"] == list(BY_NAME)
     for key, attribute in ATTRIBUTES.items():
         for kind in (k for k in KINDS if k.family is not Family.OPTION):

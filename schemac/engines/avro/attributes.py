@@ -5,22 +5,23 @@ Layer: engines.
 
 from typing import Annotated, Any
 
+from pydantic import Field
+
 from schemac.attributes.attribute import Attribute
-from schemac.syntax.reading import Bounds
 
 DOMAIN = "avro.apache.org"
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 
 NAMESPACE = Attribute[str](
     f"{DOMAIN}/namespace",
-    Annotated[str, Bounds(pattern=rf"^{_NAME}(\.{_NAME})*$")],
+    Annotated[str, Field(pattern=rf"^{_NAME}(\.{_NAME})*$")],
     "the namespace of the record, such as `com.example`",
     on_field=False,
     on_schema=True,
 )
 ALIASES = Attribute[list[str]](
     f"{DOMAIN}/aliases",
-    Annotated[list[Annotated[str, Bounds(pattern=f"^{_NAME}$")]], Bounds(min_length=1)],
+    Annotated[list[Annotated[str, Field(pattern=f"^{_NAME}$")]], Field(min_length=1)],
     "names that the field has in data that is there",
     example="[old_name]",
 )

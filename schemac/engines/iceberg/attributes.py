@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
+from pydantic import AfterValidator, Field
+
 from schemac.attributes.attribute import Attribute, Renaming
 from schemac.attributes.family import Family
-from schemac.syntax.reading import Bounds, Rule
 
 DOMAIN = "iceberg.apache.org"
 
@@ -55,7 +56,7 @@ FORMAT_VERSION = Attribute[int](
 )
 IDENTIFIER_FIELDS = Attribute[list[str]](
     f"{DOMAIN}/identifierFields",
-    Annotated[list[str], Rule(_distinct)],
+    Annotated[list[str], AfterValidator(_distinct)],
     "paths of the fields that identify a row, if not the primary key; an empty list for none",
     on_field=False,
     on_schema=True,
@@ -73,7 +74,7 @@ TABLE_PROPERTIES = Attribute[dict[str, str]](
 )
 TYPE = Attribute[str](
     f"{DOMAIN}/type",
-    Annotated[str, Bounds(pattern=_TYPE)],
+    Annotated[str, Field(pattern=_TYPE)],
     "Iceberg's type where it is richer: uuid, and in format 3 variant, geometry, geography",
     fits=frozenset({Family.TEXT, Family.BYTES, Family.STRUCT}),
     is_geometry=lambda type_: type_.startswith("geo"),

@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
+
 from schemac.arrow.form import ArrowForm, Tree
 from schemac.arrow.lift_metadata import decoded
 from schemac.arrow.lower_metadata import EXTENSION_METADATA, EXTENSION_NAME
@@ -33,8 +36,6 @@ from schemac.engines.lance.names import (
 )
 from schemac.kinds.registry import BY_NAME
 from schemac.physical.arrow import ArrowField, ArrowType, pa
-from schemac.syntax.reading import InvalidValueError
-from schemac.syntax.record import camel
 
 _BLOB_TYPE_SINCE = "2.2"
 """The storage version from which on a blob is a struct of its own type."""
@@ -77,7 +78,7 @@ class LanceForm(ArrowForm):
     def property_of(self, key: str, entry: str) -> str:
         """`dictDivisor` for `lance-encoding:dict-divisor`."""
         prefix = PREFIXES.get(key)
-        return "" if prefix is None else camel(entry.removeprefix(prefix).replace("-", "_"))
+        return "" if prefix is None else to_camel(entry.removeprefix(prefix).replace("-", "_"))
 
     def to_arrow(
         self, key: str, storage: ArrowType, metadata: dict[str, str], schema_extra: Extra
@@ -174,7 +175,7 @@ def _invalid_entries(attribute: Attribute[Any], metadata: Mapping[str, str]) -> 
     properties = {entry: name for entry, name in properties_of(attribute).items() if entry in metadata}
     try:
         attribute.typed(written_value(attribute, metadata))
-    except InvalidValueError as error:
+    except ValidationError as error:
         wrong = {name for mistake in error.errors() for name in mistake["loc"][:1]}
         invalid = {entry for entry, name in properties.items() if name in wrong} or {*properties}
         rest = {entry: metadata[entry] for entry in properties if entry not in invalid}

@@ -6,12 +6,14 @@ Source: Lance's encoding specification and table format (keys `lance-encoding:*`
 ignores most values it does not understand, so all of them are checked here.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from schemac.attributes.attribute import Attribute, AttributeValue, Extra, Facts, Role
+from pydantic import Field, model_validator
+
+from schemac.attributes.attribute import Attribute, Extra, Facts, Role
 from schemac.attributes.family import Family
 from schemac.engines.lance.facts import LanceFact
-from schemac.syntax.reading import Bounds
+from schemac.syntax.model import AuthoredModel
 
 DOMAIN = "lance.org"
 STORAGE_VERSIONS = ("2.0", "2.1", "2.2", "2.3")
@@ -20,57 +22,64 @@ DEFAULT_STORAGE_VERSION = "2.2"
 UNSTABLE_STORAGE_VERSIONS = frozenset({"2.3"})
 """What `LanceFileVersion::is_unstable` is true of: such files change between releases, and are not for production."""
 
-Level = Annotated[int, Bounds(ge=0, le=22)]
-Bytes = Annotated[int, Bounds(ge=0, le=2**63 - 1)]
-PositiveBytes = Annotated[int, Bounds(gt=0, le=2**63 - 1)]
+Level = Annotated[int, Field(ge=0, le=22)]
+Bytes = Annotated[int, Field(ge=0, le=2**63 - 1)]
+PositiveBytes = Annotated[int, Field(gt=0, le=2**63 - 1)]
 # YAML writes 1 for 1.0, so the ratios take both.
-Ratio = Annotated[float, Bounds(ge=0, le=1, is_strict=False)]
-PositiveRatio = Annotated[float, Bounds(gt=0, le=1, is_strict=False)]
+Ratio = Annotated[float, Field(ge=0, le=1, strict=False)]
+PositiveRatio = Annotated[float, Field(gt=0, le=1, strict=False)]
 
 
-class KeyPosition(AttributeValue):
+class KeyPosition(AuthoredModel):
     """Place in a composite key, counted from 1; without one the key is ordered by field id."""
 
-    position: Annotated[int, Bounds(ge=1, le=2**32 - 1)] | None = None
-    """The place in the key, counted from 1."""
+    position: Annotated[int, Field(ge=1, le=2**32 - 1)] | None = Field(
+        None, description="The place in the key, counted from 1."
+    )
 
 
-class ClusteringPosition(AttributeValue):
+class ClusteringPosition(AuthoredModel):
     """Place in the clustering key, counted from 1."""
 
-    position: Annotated[int, Bounds(ge=1, le=2**32 - 1)]
-    """The place in the key, counted from 1."""
+    position: int = Field(ge=1, le=2**32 - 1, description="The place in the key, counted from 1.")
 
 
-class Encoding(AttributeValue):
+class Encoding(AuthoredModel):
     """How pages of a column are written. What is not given is Lance's choice."""
 
-    compression: Literal["none", "lz4", "zstd", "fsst"] | None = None
-    """How pages are compressed."""
-    compression_level: Level | None = None
-    """The level of `zstd`."""
-    structural_encoding: Literal["miniblock", "fullzip", "sparse"] | None = None
-    """How values are laid out in pages."""
-    rle_threshold: Ratio | None = None
-    """The share of runs among the values below which runs are stored."""
-    bss: Literal["off", "on", "auto"] | None = None
-    """Whether the bytes of floats are split into streams before they are compressed."""
-    dict_divisor: Annotated[int, Bounds(ge=2)] | None = None
-    """A dictionary is tried from this many values for each distinct one on."""
-    dict_size_ratio: PositiveRatio | None = None
-    """The largest size of a dictionary, as a share of that of the values."""
-    dict_max_size: Bytes | None = None
-    """The largest size of a dictionary, in bytes."""
-    dict_values_compression: Literal["none", "lz4", "zstd"] | None = None
-    """How the values of dictionaries are compressed."""
-    dict_values_compression_level: Level | None = None
-    """The level of `zstd` for the values of dictionaries."""
-    minichunk_size: PositiveBytes | None = None
-    """The size of a small chunk of a page, in bytes."""
-    packed: bool | None = None
-    """Whether the members of a struct are stored together."""
+    compression: Literal["none", "lz4", "zstd", "fsst"] | None = Field(
+        None, description="How pages are compressed."
+    )
+    compression_level: Level | None = Field(None, description="The level of `zstd`.")
+    structural_encoding: Literal["miniblock", "fullzip", "sparse"] | None = Field(
+        None, description="How values are laid out in pages."
+    )
+    rle_threshold: Ratio | None = Field(
+        None, description="The share of runs among the values below which runs are stored."
+    )
+    bss: Literal["off", "on", "auto"] | None = Field(
+        None, description="Whether the bytes of floats are split into streams before they are compressed."
+    )
+    dict_divisor: Annotated[int, Field(ge=2)] | None = Field(
+        None, description="A dictionary is tried from this many values for each distinct one on."
+    )
+    dict_size_ratio: PositiveRatio | None = Field(
+        None, description="The largest size of a dictionary, as a share of that of the values."
+    )
+    dict_max_size: Bytes | None = Field(None, description="The largest size of a dictionary, in bytes.")
+    dict_values_compression: Literal["none", "lz4", "zstd"] | None = Field(
+        None, description="How the values of dictionaries are compressed."
+    )
+    dict_values_compression_level: Level | None = Field(
+        None, description="The level of `zstd` for the values of dictionaries."
+    )
+    minichunk_size: PositiveBytes | None = Field(
+        None, description="The size of a small chunk of a page, in bytes."
+    )
+    packed: bool | None = Field(None, description="Whether the members of a struct are stored together.")
 
-    def check_together(self) -> None:
+    @model_validator(mode="after")
+    def check_together(self) -> Self:
         """Refuse a level without a scheme that has levels."""
         if self.compression_level is not None and self.compression != "zstd":
             raise ValueError("compressionLevel needs `compression: zstd`; other schemes have no levels")
@@ -78,6 +87,7 @@ class Encoding(AttributeValue):
             raise ValueError("dictValuesCompressionLevel needs `dictValuesCompression: zstd`")
         if self.bss == "on" and self.compression in (None, "none"):
             raise ValueError("byte stream split works only with a compression; add `compression: zstd`")
+        return self
 
 
 _LEVEL_ALONE = {
@@ -97,22 +107,24 @@ _LEVEL_ALONE = {
 """A level without the scheme that has levels."""
 
 
-class Blob(AttributeValue):
+class Blob(AuthoredModel):
     """Values kept outside the column pages; the thresholds say from which size on."""
 
-    inline_size_threshold: Bytes | None = None
-    """Bytes up to which a value lies in its page."""
-    dedicated_size_threshold: PositiveBytes | None = None
-    """Bytes from which on a value has a file of its own."""
-    pack_file_size_threshold: PositiveBytes | None = None
-    """Bytes of a file for several values."""
+    inline_size_threshold: Bytes | None = Field(
+        None, description="Bytes up to which a value lies in its page."
+    )
+    dedicated_size_threshold: PositiveBytes | None = Field(
+        None, description="Bytes from which on a value has a file of its own."
+    )
+    pack_file_size_threshold: PositiveBytes | None = Field(
+        None, description="Bytes of a file for several values."
+    )
 
 
-class FloatEncoding(AttributeValue):
+class FloatEncoding(AuthoredModel):
     """Brain floats: 16 bits with the exponent range of 32."""
 
-    format: Literal["bfloat16"]
-    """The format of the floats."""
+    format: Literal["bfloat16"] = Field(description="The format of the floats.")
 
 
 PACKED = frozenset({Family.STRUCT})
@@ -152,7 +164,8 @@ ENCODING = Attribute[Encoding](
     is_of_storage=True,
     refused=_LEVEL_ALONE,
     property_fits={
-        field.alias: PACKED if field.name == "packed" else PAGED for field in Encoding.model_fields.values()
+        str(field.alias): PACKED if name == "packed" else PAGED
+        for name, field in Encoding.model_fields.items()
     },
     facts=Facts.all(LanceFact.PAGE_ENCODING_CHANGED),
     property_facts={

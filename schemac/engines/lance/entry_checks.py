@@ -8,6 +8,8 @@ Source: Lance's encoding specification.
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from schemac.attributes.arrow import METADATA
 from schemac.attributes.attribute import Attribute
 from schemac.engines.lance.arrow_form import (
@@ -23,7 +25,6 @@ from schemac.logical.slots import Slot
 from schemac.source.catalogue import CONFLICTING_HINTS, INVALID_ATTRIBUTE
 from schemac.source.suggest import closest
 from schemac.syntax.complaints import complaints
-from schemac.syntax.reading import InvalidValueError
 from schemac.syntax.remedies import Meant, Remove
 
 
@@ -53,7 +54,7 @@ def _check_values(
     value = written_value(attribute, metadata)
     try:
         attribute.typed(value)
-    except InvalidValueError as error:
+    except ValidationError as error:
         for found in complaints(error, attribute.value_type, value):
             steps = [entries[str(name)] for name in found.path]
             message = found.message.replace(f"`{found.path[0]}`", f"`{steps[0]}`") if steps else found.message

@@ -15,7 +15,6 @@ from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import ExtraAttributes, LogicalType
 from schemac.logical.slots import Slot
-from schemac.syntax.record import dumped
 
 Lose = Callable[[Slot, str, str], None]
 """Enters a loss: where, what, and what stands instead."""
@@ -87,7 +86,7 @@ def standard_attributes(extra: Mapping[str, Any]) -> ExtraAttributes:
         value = extra[key]
         attribute = _WITH_WORDS.get(key)
         if attribute is not None:
-            value = dumped(attribute.typed(value), by_alias=True, exclude_unset=True)
+            value = attribute.as_standard(value)
         found[key] = value if value.__class__ is str else _sorted(value)
     return found
 

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Annotated
 
+from pydantic import AfterValidator, Field
+
 from schemac.attributes.attribute import Attribute, Facts, Renaming, Role
 from schemac.attributes.family import Family
 from schemac.engines.paimon.facts import PaimonFact
-from schemac.syntax.reading import Bounds, Rule
 
 DOMAIN = "paimon.apache.org"
 
@@ -22,7 +23,7 @@ def _distinct(names: list[str]) -> list[str]:
     return names
 
 
-Columns = Annotated[list[str], Bounds(min_length=1), Rule(_distinct)]
+Columns = Annotated[list[str], Field(min_length=1), AfterValidator(_distinct)]
 _TYPE = (
     r"^((VARCHAR|CHAR|VARBINARY|BINARY)\([1-9][0-9]{0,9}\)|(TIME|TIMESTAMP|TIMESTAMP_LTZ)\([0-9]\)"
     r"|VARIANT|MULTISET|BLOB|VECTOR|ARRAY)$"
@@ -111,7 +112,7 @@ DEFAULT_VALUE = Attribute[str](
 )
 TYPE = Attribute[str](
     f"{DOMAIN}/type",
-    Annotated[str, Bounds(pattern=_TYPE)],
+    Annotated[str, Field(pattern=_TYPE)],
     "Paimon's type where it says more than the kind, such as VARCHAR(20)",
     fits=frozenset(
         {Family.TEXT, Family.BYTES, Family.TIME, Family.TIMESTAMP, Family.LIST, Family.MAP, Family.STRUCT}

@@ -5,10 +5,11 @@ Layer: engines.
 
 from typing import Annotated
 
+from pydantic import Field
+
 from schemac.attributes.attribute import Attribute, Facts, Role
 from schemac.attributes.family import Family
 from schemac.engines.spark.facts import SparkFact
-from schemac.syntax.reading import Bounds
 
 DOMAIN = "spark.apache.org"
 TYPE_PATTERN = r"^(varchar\([1-9][0-9]{0,9}\)|char\([1-9][0-9]{0,9}\)|variant)$"
@@ -23,7 +24,7 @@ def _keeping(type_: str, length: int | None) -> str | None:
 
 TYPE = Attribute[str](
     f"{DOMAIN}/type",
-    Annotated[str, Bounds(pattern=TYPE_PATTERN)],
+    Annotated[str, Field(pattern=TYPE_PATTERN)],
     "Spark's type where it says more than the kind: varchar(n), char(n), variant",
     fits=frozenset({Family.TEXT}),
     keeps=_keeping,

@@ -7,12 +7,13 @@ Shape: an attribute of the engine whose tables Spark alters.
 from functools import cache
 from typing import Any
 
+from pydantic import ValidationError
+
 from schemac.attributes.attribute import Attribute, Extra, Role
 from schemac.attributes.registry import roles
 from schemac.engines.spark import ENGINE
 from schemac.registry.installed import engine
 from schemac.source.json_object import Json
-from schemac.syntax.reading import InvalidValueError
 
 
 @cache
@@ -31,5 +32,5 @@ def stored_as(version: Any) -> Json:
     attribute = _attribute()
     try:
         return {attribute.key: attribute.typed(version)}
-    except InvalidValueError:
+    except ValidationError:
         return {}
