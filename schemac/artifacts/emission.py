@@ -164,6 +164,8 @@ class Target:
     """The artifacts; after an error finding they are not used."""
     beside: Callable[[Compilation, Emission, frozenset[str]], None] | None = None
     """Says what goes wrong between this engine and others that were asked for."""
+    of_storage: Callable[[Compilation, Emission], None] | None = None
+    """Says what is to be known of its tables whichever engine makes them."""
     left_out_code: Code | None = None
     """The warning where a dataset is built without an engine that is optional."""
     types: "Callable[[Compilation, Emission], Mapping[Slot, str]] | None" = None

@@ -91,4 +91,9 @@ def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
     return {slot: " > ".join(words) for slot, words in words_by_slot(compilation.lowered).items() if words}
 
 
-TARGET = Target("lance", LANCE_LOSS, emit, types=types)
+def _of_storage(compilation: Compilation, emission: Emission) -> None:
+    """Warn of a storage version that is not for production."""
+    Limits(compilation, emission).unstable_version()
+
+
+TARGET = Target("lance", LANCE_LOSS, emit, of_storage=_of_storage, types=types)

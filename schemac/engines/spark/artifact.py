@@ -18,12 +18,13 @@ from schemac.arrow.lower_metadata import (
     compact,
     registered_extension_metadata,
 )
-from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
+from schemac.artifacts.emission import Artifact, Compilation, Emission, Target, load_target
 from schemac.artifacts.type_writer import TypeTable, TypeWriter
 from schemac.attributes import own
 from schemac.attributes.attribute import Role
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.registry import are_telling, has_role
+from schemac.engines.spark import ENGINE
 from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark.columns import SparkField, SparkType
@@ -378,4 +379,12 @@ def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
     }
 
 
-TARGET = Target("spark", SPARK_LOSS, emit, beside=warn_of_unreadable, types=types)
+def _beside(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
+    """Say what is to be known of the tables that the connector makes, also where Spark alone is asked for."""
+    of_storage = load_target(ENGINE.alters).of_storage
+    if of_storage is not None and ENGINE.alters not in asked:
+        of_storage(compilation, emission)
+    warn_of_unreadable(compilation, emission, asked)
+
+
+TARGET = Target("spark", SPARK_LOSS, emit, beside=_beside, types=types)
