@@ -18,9 +18,10 @@ from schemac.attributes.attribute import Role
 from schemac.attributes.zones import is_utc
 from schemac.kinds.units import FRACTION_DIGITS
 from schemac.rows.judging.clocks import zone_of
-from schemac.rows.judging.forms import FLOAT16_OVERFLOW, FLOAT32_LARGEST, LARGEST_BFLOAT16
+from schemac.rows.judging.forms import FLOAT16_LARGEST, FLOAT32_LARGEST, LARGEST_BFLOAT16
 from schemac.rows.judging.scalars import Token
-from schemac.rows.judging.shapes import extension_name, role_of, storage_type
+from schemac.rows.judging.shapes import extension_name, integer_limits, role_of, storage_type
+from schemac.rows.runs.plain_types import WIDER
 
 INTEGER = "-?(?:0|[1-9][0-9]{0,17})"
 WHOLE = rf"{INTEGER}(?:\.0{{1,3}})?"
@@ -136,7 +137,7 @@ def form_of(field: pa.Field) -> Form | None:
     if is_.is_floating(data_type):
         if data_type.bit_width == 64:
             return Form(Token.NUMBER, NUMBER, pa.float64(), pa.float64())
-        return _float(_BELOW_FLOAT16_OVERFLOW if data_type.bit_width == 16 else FLOAT32_LARGEST)
+        return _float(FLOAT16_LARGEST if data_type.bit_width == 16 else FLOAT32_LARGEST)
     if is_.is_decimal(data_type):
         return _decimal(data_type)
     if is_.is_boolean(data_type):
@@ -148,22 +149,15 @@ def form_of(field: pa.Field) -> Form | None:
     return _time(field, data_type)
 
 
-# The last float before the first that halves have no value for.
-_BELOW_FLOAT16_OVERFLOW = FLOAT16_OVERFLOW - 2**-8
-
-
 def _float(largest: float) -> Form:
     return Form(Token.NUMBER, NUMBER, pa.float64(), pa.float32(), (-largest, largest))
 
 
 def _integer(data_type: pa.DataType) -> Form:
-    bits = data_type.bit_width
-    if pa.types.is_signed_integer(data_type):
-        held = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[bits]
-        limits = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if bits < 64 else None
-    else:
-        held = {8: pa.int16(), 16: pa.int32(), 32: pa.int64(), 64: pa.decimal128(20, 0)}[bits]
-        limits = (0, min(2**bits, 2**63) - 1)
+    """Read what 64 bits with a sign hold; the rest is read one by one."""
+    least, greatest = integer_limits(data_type)
+    held = WIDER.get(data_type, data_type)
+    limits = None if data_type.equals(pa.int64()) else (least, min(greatest, 2**63 - 1))
     return Form(Token.NUMBER, INTEGER, pa.int64(), held, limits)
 
 

@@ -21,8 +21,8 @@ BOOLEAN = "(?i:true|false)"
 BASE64 = "[A-Za-z0-9+/]*+={0,2}"
 UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
-# The first value that rounds to infinity, where it is written exactly by a double.
-FLOAT16_OVERFLOW = 65520.0
+# A half comes out of a single: the last single that is not rounded to infinity.
+FLOAT16_LARGEST = 65520.0 - 2**-8
 FLOAT32_LARGEST = 3.4028234663852886e38
 LARGEST_BFLOAT16 = 3.3895313892515355e38
 

@@ -17,7 +17,7 @@ from schemac.kinds.units import ARROW_PER_SECOND
 from schemac.rows.judging.clocks import zone_of, zone_of_clock
 from schemac.rows.judging.layouts import compact, entries_of, lists_of, maps_of, mask_of
 from schemac.rows.judging.loose import loose_type
-from schemac.rows.judging.shapes import is_list, is_scalar, is_string, role_of, storage_type
+from schemac.rows.judging.shapes import integer_limits, is_list, is_scalar, is_string, role_of, storage_type
 from schemac.rows.judging.typed_values import binary_width, is_alike, is_bytes, is_kept, range_of, takes_bytes
 
 
@@ -230,8 +230,8 @@ class _IntegerProof(Proof):
         return storage_type(self.source.type)
 
     def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
-        low, high = _limits(storage_type(self.member.type))
-        least, greatest = _limits(self.held)
+        low, high = integer_limits(storage_type(self.member.type))
+        least, greatest = integer_limits(self.held)
         if low <= least and greatest <= high:
             return _none(array)
         return _outside(array, max(low, least), min(high, greatest))
@@ -317,11 +317,6 @@ def _none(array: pa.Array) -> pa.Array:
 
 def _counts(array: pa.Array) -> pa.Array:
     return array.view(pa.int32() if array.type.bit_width == 32 else pa.int64())
-
-
-def _limits(data_type: pa.DataType) -> tuple[int, int]:
-    bits, is_signed = data_type.bit_width, pa.types.is_signed_integer(data_type)
-    return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if is_signed else (0, 2**bits - 1)
 
 
 def _outside(array: pa.Array, low: int, high: int) -> pa.Array:

@@ -22,7 +22,14 @@ import pyarrow as pa
 from schemac.attributes.attribute import Role
 from schemac.rows.judging import forms, timestamps
 from schemac.rows.judging.clocks import Clock, zone_of, zone_of_clock
-from schemac.rows.judging.shapes import extension_name, is_binary, is_string, role_of, storage_type
+from schemac.rows.judging.shapes import (
+    extension_name,
+    integer_limits,
+    is_binary,
+    is_string,
+    role_of,
+    storage_type,
+)
 from schemac.rows.judging.tokens import NotJsonError, parse
 
 Value = Callable[[str], Any | None]
@@ -152,10 +159,8 @@ def _boolean(_: pa.DataType) -> Scalar:
 
 
 def _integer(data_type: pa.DataType) -> Scalar:
-    bits = data_type.bit_width
-    is_signed = pa.types.is_signed_integer(data_type)
-    form = _INTEGER if is_signed else _NATURAL
-    lowest, highest = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if is_signed else (0, 2**bits - 1)
+    form = _INTEGER if pa.types.is_signed_integer(data_type) else _NATURAL
+    lowest, highest = integer_limits(data_type)
 
     def whole(t: str) -> int | None:
         if len(t) > MOST_DIGITS_OF_INTEGER and len(t.lstrip("+-").lstrip("0")) > MOST_DIGITS_OF_INTEGER:
@@ -246,7 +251,7 @@ def _float(data_type: pa.DataType) -> Scalar:
     if bits == 64:
         return replace(_float_within(64, 1.7976931348623157e308, float), many=_doubles)
     if bits == 16:
-        return _float_within(32, 65519.99999999999, _half)
+        return _float_within(32, forms.FLOAT16_LARGEST, _half)
     return replace(_float_within(32, forms.FLOAT32_LARGEST, float), many=_singles)
 
 

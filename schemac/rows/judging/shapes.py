@@ -33,6 +33,16 @@ def storage_type(data_type: pa.DataType) -> pa.DataType:
     return data_type
 
 
+def integer_limits(data_type: pa.DataType) -> tuple[int, int]:
+    """Return the least and the greatest integer of a type."""
+    bits = data_type.bit_width
+    return (
+        (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        if pa.types.is_signed_integer(data_type)
+        else (0, 2**bits - 1)
+    )
+
+
 def is_string(data_type: pa.DataType) -> bool:
     """Whether values of the type are text."""
     is_ = pa.types

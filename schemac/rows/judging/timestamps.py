@@ -154,10 +154,14 @@ def _converted(data_type: pa.DataType) -> Callable[[int, str], int | None]:
     return lambda micros, _: micros // step
 
 
-def _is_inside(data_type: pa.DataType) -> Callable[[int], bool]:
-    # What is shown in another zone has to have a year of four digits there too.
+def microseconds_of_years(data_type: pa.TimestampType) -> tuple[int, int]:
+    """Return the first and the last microsecond that a timestamp shows with a year of four digits, in its own zone too."""
     margin = 0 if data_type.tz is None or is_utc(data_type.tz) else DAY_MICROSECONDS
-    first, last = forms.FIRST_MICROSECOND + margin, forms.LAST_MICROSECOND - margin
+    return forms.FIRST_MICROSECOND + margin, forms.LAST_MICROSECOND - margin
+
+
+def _is_inside(data_type: pa.DataType) -> Callable[[int], bool]:
+    first, last = microseconds_of_years(data_type)
     return lambda micros: first <= micros <= last
 
 

@@ -12,11 +12,10 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.attributes.attribute import Role
-from schemac.attributes.zones import is_utc
 from schemac.kinds.units import ARROW_PER_SECOND
 from schemac.rows.judging.clocks import Clock, zone_of, zone_of_clock
 from schemac.rows.judging.exact_types import MissingMemberError
-from schemac.rows.judging.forms import FIRST_DAY, FIRST_MICROSECOND, LAST_DAY, LAST_MICROSECOND
+from schemac.rows.judging.forms import FIRST_DAY, LAST_DAY
 from schemac.rows.judging.parts import (
     Path,
     Reader,
@@ -30,7 +29,7 @@ from schemac.rows.judging.parts import (
 from schemac.rows.judging.scalars import Scalar, scalar_of
 from schemac.rows.judging.settings import Settings
 from schemac.rows.judging.shapes import extension_name, is_list, is_scalar, is_string, role_of, storage_type
-from schemac.rows.judging.timestamps import DAY_MICROSECONDS
+from schemac.rows.judging.timestamps import microseconds_of_years
 from schemac.rows.judging.typed_texts import cast_text, count_text, raw_values
 
 __all__ = ["UnreadableTypeError", "raw_values", "typed_reader"]
@@ -187,10 +186,9 @@ def range_of(own: pa.DataType) -> tuple[int, int] | None:
         return 0, 86_400 * ARROW_PER_SECOND[own.unit] - 1
     if not is_.is_timestamp(own) or own.unit == "ns":
         return None
-    # What is shown in another zone has to have a year of four digits there too.
-    margin = 0 if own.tz is None or is_utc(own.tz) else DAY_MICROSECONDS
+    first, last = microseconds_of_years(own)
     step = 10**6 // ARROW_PER_SECOND[own.unit]
-    return -(-(FIRST_MICROSECOND + margin) // step), (LAST_MICROSECOND - margin) // step
+    return -(-first // step), last // step
 
 
 def _alike_reader(member: pa.Field, held: pa.DataType) -> Reader:
