@@ -202,6 +202,16 @@ def test_read_a_contract_of_odcs(folder: Path) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [("{format: f32}", "Float32"), ("{format: f64}", "Float64"), ("{minimum: 0}", "Float64")],
+)
+def test_read_the_width_of_numbers_of_odcs(options: str, kind: str, folder: Path) -> None:
+    properties = f"[{{name: a, required: true, logicalType: number, logicalTypeOptions: {options}}}]"
+    schema = f"apiVersion: v3.1.0\nkind: DataContract\nid: a\nversion: 1.0.0\nstatus: active\nschema:\n  - {{name: t, properties: {properties}}}\n"
+    assert f"name: a, type: {kind}" in manifest(schema)
+
+
 def test_read_a_data_contract(folder: Path) -> None:
     text = manifest(DATA_CONTRACT)
     orders, lines = schemac.compile_file("m.yaml")

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 import schemac
 from schemac.rows.judging.judge import Judge
-from schemac.rows.judging.settings import Coerce, Settings, Unexpected
+from schemac.rows.judging.settings import Coerce, Origin, Settings, Unexpected
 
 FIELDS = pa.schema([
     pa.field("int", pa.int64()), pa.field("text", pa.string()), pa.field("bytes", pa.binary()), pa.field("json", pa.json_()), pa.field("float", pa.float64()),
@@ -193,3 +193,19 @@ def test_bytes_of_another_length_have_a_reason(place: str, bytes_type: pa.DataTy
     found = dataset.validate(pa.table({"x": pa.array(values, placed(bytes_type))}))
     assert {(one.row, one.rule) for one in found.reasons} == {(row, "length") for row in (1, 2, 3)}
     assert found.good.num_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("record", "paths"),
+    [
+        ('{"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 2]}, "properties": {}}', []),
+        ('{"geometry": {"coordinates": [1], "crs": 4326}}', ["geometry.crs"]),
+        ('{"geometry": {"coordinates": [1]}, "more": 1}', ["more"]),
+    ],
+)
+def test_expect_what_every_feature_of_geojson_has(record: str, paths: list[str]) -> None:
+    """Its type and that of its geometry are no fields, and not unexpected."""
+    schema = pa.schema([pa.field("x", pa.float64())])
+    fields = {"x": Origin("geometry.coordinates[0]")}
+    settings = Settings(unexpected=Unexpected.REJECT, fields=fields, is_geojson=True)
+    assert [one.path for one in Judge(schema, settings).json(record).reasons] == paths

@@ -106,6 +106,15 @@ def test_follow_the_hint_of_tables_without_a_catalog(tmp_path: Path) -> None:
     assert [field.name for field in dataset.schema.fields] == ["id", "tags", "price"]
 
 
+@pytest.mark.parametrize(("number", "kept"), [(1, 1), (2, None), (3, 3)])
+def test_keep_the_format_of_a_table(number: int, kept: int | None, tmp_path: Path) -> None:
+    """Format 2 is what a new table gets, and any other is said."""
+    old = copy.deepcopy(METADATA) | {"format-version": number}
+    write(tmp_path / "shop/metadata/v1.metadata.json", old)
+    dataset = schemac.from_iceberg(tmp_path / "shop")
+    assert dataset.schema.extra.get("iceberg.apache.org/formatVersion") == kept
+
+
 def test_take_a_schema_alone() -> None:
     dataset = schemac.from_iceberg(SCHEMA, name="shop")
     assert dataset.name == "shop"

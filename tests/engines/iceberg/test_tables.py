@@ -214,7 +214,9 @@ def test_notice_who_was_quicker(
     assert names == ["id", "fare", "start", "other"]
     code, out = said(capsys, "apply", "trips", "--table", TABLE)
     assert code == 1
-    assert "is at no locked version of trips" in out
+    assert "is at no locked version of trips; beside lock:2: " in out, (
+        "the newest version is the one to compare with"
+    )
 
 
 def test_look_at_a_folder_and_change_nothing(
