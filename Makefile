@@ -38,7 +38,7 @@ DOCS_LOCK := docs/requirements.lock
 CLASSES := $(VENV)/.classes
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/schemac
 
-.PHONY: help demo test quick test-long test-where test-connectors test-lowest coverage docs bench bench-pipeline lint format lock protos schemas clean
+.PHONY: help demo test quick test-long test-where test-connectors test-lowest mutants coverage docs bench bench-pipeline lint format lock protos schemas clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -77,6 +77,9 @@ test-connectors: $(READY) $(CONNECTORS_READY)  ## the official connectors of Lan
 	LANCE_SPARK_PYTHON=$${LANCE_SPARK_PYTHON:-$(CURDIR)/$(CONNECTORS)/bin/python} \
 	ICEBERG_SPARK_PYTHON=$${ICEBERG_SPARK_PYTHON:-$(CURDIR)/$(CONNECTORS)/bin/python} \
 	$(BIN)/python -m pytest -m "long or not long" tests/conformance/connector tests/conformance/paimon_java tests/engines/iceberg/test_create_table.py
+
+mutants: $(READY)  ## small mistakes, drawn by lot, that no test of their folder notices: make mutants NUMBER=20 SEED=1
+	$(BIN)/python -m tests.mutation.lot $(or $(NUMBER),20) $(or $(SEED),1)
 
 coverage: $(READY) $(PAIMON_READY)  ## how much of the code the tests without Spark run; the floor is in pyproject.toml
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not long and not spark" --cov --cov-report=term

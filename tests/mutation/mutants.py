@@ -41,11 +41,21 @@ def mutants_of(module: ModuleType) -> Iterator[Mutant]:
 
 def mutants(source: str) -> Iterator[Mutant]:
     """All mutants of a module, in the order of their places."""
-    for number in range(len(list(_edits(ast.parse(source))))):
-        tree = ast.parse(source)
-        line, what, edit = list(_edits(tree))[number]
-        edit()
-        yield Mutant(line, what, ast.fix_missing_locations(tree))
+    for number in range(count_of(source)):
+        yield mutant_of(source, number)
+
+
+def count_of(source: str) -> int:
+    """Return how many mutants a module has."""
+    return len(list(_edits(ast.parse(source))))
+
+
+def mutant_of(source: str, number: int) -> Mutant:
+    """Return the mutant with a number, counted from 0."""
+    tree = ast.parse(source)
+    line, what, edit = list(_edits(tree))[number]
+    edit()
+    return Mutant(line, what, ast.fix_missing_locations(tree))
 
 
 def _edits(tree: ast.Module) -> Iterator[tuple[int, str, Edit]]:

@@ -1,0 +1,104 @@
+"""Which small mistakes the tests of a folder let pass: `python -m tests.mutation.lot [NUMBER] [SEED]`, or `make mutants`.
+
+Shape: mutants are drawn by lot over all modules; each is written into a copy of the compiler, and the tests of its folder run there until one
+fails. What is printed at the end has survived, and is read one by one: a test is missing, or the mutant means the same.
+"""
+
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.mutation.mutants import Mutant, count_of, mutant_of
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "schemac"
+BESIDE = ("tests", "docs", "examples", "schemas", "protos")
+FILES = (
+    "pyproject.toml",
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "Makefile",
+    "action.yml",
+)
+TESTS = {
+    "engines": ("engines/{part}", "importers", "losses", "tables", "evolution"),
+    "evolution": ("evolution", "identity", "laws/test_evolution.py"),
+    "rows": ("judging", "validation", "constraints", "samples"),
+    "pipeline": ("pipeline",),
+    "cli": ("cli", "test_walkthrough.py"),
+    "lsp": ("lsp",),
+    "identity": ("identity", "evolution"),
+    "project": ("project", "cache"),
+    "documentation": ("documentation",),
+}
+"""The tests of a folder, below `tests/`; of any other folder those of `ELSEWHERE`."""
+ELSEWHERE = ("unit", "test_corpus.py", "lint", "importers")
+SECONDS = 600
+"""After so long nobody waits any more: the tests are slow, or the mutant does not end."""
+
+
+def drawn(number: int, seed: int) -> Iterator[tuple[Path, int]]:
+    """Yield modules with the number of a mutant in each; a module is as likely as it has places."""
+    places = [
+        (file, place)
+        for file in sorted(PACKAGE.rglob("*.py"))
+        if "_generated" not in file.parts
+        for place in range(count_of(file.read_text(encoding="utf-8")))
+    ]
+    yield from random.Random(seed).sample(places, number)
+
+
+def tests_of(module: Path) -> list[str]:
+    """Return the tests of a module's folder that are there."""
+    room, *rest = module.relative_to(PACKAGE).parts
+    named = (f"tests/{name.format(part=rest[0] if rest else '')}" for name in TESTS.get(room, ELSEWHERE))
+    return [name for name in named if (ROOT / name).exists()]
+
+
+def is_noticed(copy: Path, module: Path, mutant: Mutant) -> bool | None:
+    """Whether a test fails with the mutant in the place of a module of the copy; None where the tests take too long."""
+    file = copy / module.relative_to(ROOT)
+    kept = file.read_text(encoding="utf-8")
+    file.write_text(ast.unparse(mutant.tree), encoding="utf-8")
+    options = ("-q", "-x", "--no-header", "--tb=no", "-p", "no:cacheprovider")
+    environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", *options, *tests_of(module)],
+            cwd=copy, env=environment, capture_output=True, timeout=SECONDS, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        file.write_text(kept, encoding="utf-8")
+    return done.returncode != 0
+
+
+def main(number: int = 20, seed: int = 1) -> None:
+    """Print each mutant with what became of it, and how many have survived."""
+    survivors = 0
+    with TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in ("schemac", *BESIDE):
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in FILES:
+            shutil.copy(ROOT / name, copy / name)
+        for module, place in drawn(number, seed):
+            mutant = mutant_of(module.read_text(encoding="utf-8"), place)
+            is_killed = is_noticed(copy, module, mutant)
+            survivors += is_killed is False
+            word = {True: "noticed", False: "SURVIVED", None: "too long"}[is_killed]
+            print(f"{word} {module.relative_to(ROOT)}:{mutant.line}: {mutant.what}", flush=True)
+    print(f"{survivors} of {number} survived; read each one: a test is missing, or it means the same")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
