@@ -56,22 +56,7 @@ class Builds:
         self._options = options
         self._folders: dict[str, str] = {}
         self._keys = project.cache.keys(
-            *(
-                "build",
-                ",".join(e.name for e in engines()),
-                ",".join(options.targets),
-                options.are_targets_named,
-            ),
-            *(",".join(sorted(options.asked_for)), str(sorted(options.versions.items()))),
-            ",".join(sorted(options.optional_artifacts)),
-            *(
-                str(sorted(options.encodings.items())),
-                options.has_metadata,
-                options.show_losses,
-                options.locked,
-                ",".join(sorted(options.denied)),
-                options.overlay.content if options.overlay is not None else None,
-            ),
+            "build", ",".join(engine.name for engine in engines()), options.digest()
         )
 
     @cached_property

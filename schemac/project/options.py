@@ -5,11 +5,12 @@ Layer: project.
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from schemac.artifacts.emission import target_names
+from schemac.cache.keys import Keys, Part
 from schemac.logical.system import Variant
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
@@ -93,6 +94,11 @@ class CompileOptions:
         """Return what a dataset is called in the output."""
         return dataset if self.overlay is None else self.overlay.name(dataset)
 
+    def digest(self) -> bytes:
+        """Return the digest of all fields but `edited`, which is keyed by what is read instead."""
+        values = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "edited"}
+        return Keys().key(*(part for name, value in values.items() for part in (name, _canonical(value))))
+
     @cached_property
     def lowering(self) -> "LoweringOptions":
         """How schemas become Arrow's."""
@@ -100,3 +106,13 @@ class CompileOptions:
         from schemac.attributes.arrow import ArrowDefaults
 
         return LoweringOptions(ArrowDefaults(**self.encodings), self.has_metadata)
+
+
+def _canonical(value: Any) -> Part:
+    """Return a value of an option as a part of a key, the same in every process."""
+    if isinstance(value, Mapping):
+        return str(sorted(value.items()))
+    if isinstance(value, frozenset):
+        return str(sorted(value))
+    content = getattr(value, "content", None)
+    return content if isinstance(content, bytes) else repr(value)
