@@ -88,7 +88,7 @@ def _scalar_proof(member: pa.Field, source: pa.Field) -> Proof | None:
     if role is not None or isinstance(member.type, pa.BaseExtensionType):
         return None
     if is_string(own):
-        return _PlainProof(member, source) if is_string(held) else None
+        return _TextProof(member, source) if is_string(held) else None
     if is_.is_timestamp(own):
         return (
             _TimestampProof(member, source)
@@ -133,6 +133,23 @@ class _PlainProof(Proof):
 
     def taken(self, array: pa.Array) -> pa.Array:
         return array.cast(self.type)
+
+
+class NotUnicodeError(ValueError):
+    """A column of text has bytes that are no text: its reader cannot even show the rows."""
+
+
+@dataclass(frozen=True)
+class _TextProof(_PlainProof):
+    """Every text is one of the field; that it is UTF-8, not every writer of Parquet has looked at."""
+
+    def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
+        try:
+            array.validate(full=True)
+        except pa.ArrowInvalid as error:
+            message = f"`{self.source.name}` has text that is not UTF-8; declare the column as Binary, or write the file anew"
+            raise NotUnicodeError(message) from error
+        return _none(array)
 
 
 @dataclass(frozen=True)
