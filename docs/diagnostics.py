@@ -1,7 +1,7 @@
 """Pages of the diagnostic codes, of the rules of the quarantine and of what each target loses."""
 
 from docs.markdown import captioned, heading, section, table, toctree
-from schemac.registry.codes import own_codes
+from schemac.registry.codes import builtin_codes
 from schemac.registry.installed import engine
 from schemac.registry.pages import loss_pages, page
 from schemac.source.pages import rule_pages
@@ -20,7 +20,7 @@ GROUPS = {
 
 def pages() -> dict[str, str]:
     """All pages by path."""
-    codes = {f"diagnostics/{code.id}.md": captioned(page(code).text) for code in own_codes().values()}
+    codes = {f"diagnostics/{code.id}.md": captioned(page(code).text) for code in builtin_codes().values()}
     rules = {f"rules/{name}.md": captioned(page.text) for name, page in rule_pages().items()}
     losses = {f"losses/{name}.md": captioned(text) for name, text in loss_pages().items()}
     return {
@@ -45,8 +45,8 @@ def pages() -> dict[str, str]:
 def _list_of_codes() -> str:
     parts = []
     for prefix, title in GROUPS.items():
-        known = [code for code in own_codes().values() if code.id.startswith(prefix)]
+        known = [code for code in builtin_codes().values() if code.id.startswith(prefix)]
         rows = [(f"[{c.id}]({c.id}.md)", f"`{c.slug}`", str(c.severity), c.title) for c in known]
         parts.append(section(title, table(("code", "slug", "severity", "meaning"), rows)))
-    hidden = toctree(own_codes()).replace(":maxdepth: 1", ":hidden:")
+    hidden = toctree(builtin_codes()).replace(":maxdepth: 1", ":hidden:")
     return heading("Diagnostics", "`schemac explain CODE` shows the same pages.", *parts, hidden)

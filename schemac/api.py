@@ -102,13 +102,16 @@ def compile_file(
     logical = [dataset._logical for dataset in datasets]
     locked = locked_datasets(Path(path), str(path), logical, report, is_error=False)
     report.raise_errors()
-    found = _by_dataset(logical, report)
-    return [replace(d, _locked=locked[d.name], warnings=w) for d, w in zip(datasets, found, strict=True)]
+    dataset_warnings = _by_dataset(logical, report)
+    return [
+        replace(d, _locked=locked[d.name], warnings=w)
+        for d, w in zip(datasets, dataset_warnings, strict=True)
+    ]
 
 
-def _project(given: str | Path, report: Report) -> Project:
+def _project(location: str | Path, report: Report) -> Project:
     """Return the project of a configuration file, or of a folder."""
-    path = Path(given).absolute()
+    path = Path(location).absolute()
     project = find_project(path, report, None if path.is_dir() else path)
     report.raise_errors()
     return project
@@ -134,9 +137,9 @@ def _version(dataset: Dataset) -> "SchemaVersion":
     locked = dataset._locked
     if locked is None:
         return SchemaVersion(dataset._logical, dataset._logical.origins.file)
-    found = locked.found
+    identities = locked.identities
     label = dataset._logical.origins.file
-    return LockedSchemaVersion(dataset._logical, label, locked.dataset, found.ids, found.numbers)
+    return LockedSchemaVersion(dataset._logical, label, locked.dataset, identities.ids, identities.numbers)
 
 
 def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
@@ -149,11 +152,11 @@ def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
 
     report = Report()
 
-    def tell(path: FieldPath, text: str) -> None:
+    def report_unfit(path: FieldPath, text: str) -> None:
         where = dotted(path)
         report.add(UNFIT_METADATA, f"{text} ({where})" if where else text, file=name, path=where)
 
-    tree = lifted(schema, name, report, tell)
+    tree = lifted(schema, name, report, report_unfit)
     logical = from_tree(tree, name, name, report)
     report.raise_errors()
     assert logical is not None
@@ -204,10 +207,10 @@ def _compile(
             reuse=reuse,
         )
     report.raise_errors()
-    found = _by_dataset(datasets, report)
+    dataset_warnings = _by_dataset(datasets, report)
     return [
         Dataset(dataset, None, w, options.lowering, options.versions)
-        for dataset, w in zip(datasets, found, strict=True)
+        for dataset, w in zip(datasets, dataset_warnings, strict=True)
     ]
 
 
@@ -215,11 +218,11 @@ def _by_dataset(datasets: list[LogicalDataset], report: Report) -> list[tuple[Di
     """Return the findings about each dataset, by the lines that its schema stands on; those elsewhere are about all."""
     lines = [_lines(dataset) for dataset in datasets]
 
-    def is_about(diagnostic: Diagnostic, own: range) -> bool:
+    def is_about(diagnostic: Diagnostic, dataset_lines: range) -> bool:
         is_outside = not any(diagnostic.line in other for other in lines)
-        return diagnostic.line in own or is_outside
+        return diagnostic.line in dataset_lines or is_outside
 
-    return [tuple(d for d in report.diagnostics if is_about(d, own)) for own in lines]
+    return [tuple(d for d in report.diagnostics if is_about(d, dataset_lines)) for dataset_lines in lines]
 
 
 def _lines(dataset: LogicalDataset) -> range:

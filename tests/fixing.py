@@ -17,7 +17,7 @@ from schemac.project.configuration import Project, find_project
 from schemac.project.fixing import Fixing
 from schemac.project.overlays import overlay_of
 from schemac.project.stages import check_source
-from schemac.registry.codes import own_codes
+from schemac.registry.codes import builtin_codes
 from schemac.registry.pages import page
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
@@ -64,7 +64,7 @@ def corpus() -> Iterator[Text]:
 
 def pages() -> Iterator[Text]:
     """The manifests that the pages of codes show as wrong."""
-    for code in own_codes().values():
+    for code in builtin_codes().values():
         for n, example in enumerate(page(code).examples):
             if not example.is_right and example.language in ("yaml", "bytes"):
                 content = example.text.encode()
@@ -75,7 +75,7 @@ def pages() -> Iterator[Text]:
 
 def beside() -> Iterator[Text]:
     """Pipelines, overlays and settings: those of the pages, and those of `WRONG`."""
-    for code in own_codes().values():
+    for code in builtin_codes().values():
         shown = page(code)
         for n, example in enumerate(shown.examples):
             sort = {"pipeline": Sort.PIPELINE, "toml": Sort.SETTINGS}.get(example.language)

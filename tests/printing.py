@@ -6,7 +6,7 @@ from typing import Any
 
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import Part, quoted
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 _PARTS = ("fields", "item_type", "key_type", "value_type", "inner")
 
@@ -15,25 +15,25 @@ def logical_text(dataset: LogicalDataset) -> str:
     """One line a slot, indented by depth: name, type, whether it may be null, attributes below it."""
     lines = [f"dataset {dataset.name}", *_extra(dataset.schema.extra, 1)]
     for column in dataset.columns:
-        lines += _slot(column, 1)
+        lines += _schema_field(column, 1)
     return "\n".join(lines) + "\n"
 
 
-def _slot(slot: Slot, depth: int) -> list[str]:
-    name = f"<{slot.segment.value}>" if isinstance(slot.segment, Part) else quoted(slot.segment)
-    optional = " or null" if slot.is_nullable else ""
-    lines = [f"{'  ' * depth}{name}: {_type(slot)}{optional}", *_extra(slot.extra, depth + 2)]
-    for child in slot.children:
-        lines += _slot(child, depth + 1)
+def _schema_field(field: SchemaField, depth: int) -> list[str]:
+    name = f"<{field.segment.value}>" if isinstance(field.segment, Part) else quoted(field.segment)
+    optional = " or null" if field.is_nullable else ""
+    lines = [f"{'  ' * depth}{name}: {_type(field)}{optional}", *_extra(field.extra, depth + 2)]
+    for child in field.children:
+        lines += _schema_field(child, depth + 1)
     return lines
 
 
-def _type(slot: Slot) -> str:
-    given = slot.type.model_dump(exclude={"kind", "extra", *_PARTS})
+def _type(field: SchemaField) -> str:
+    given = field.type.model_dump(exclude={"kind", "extra", *_PARTS})
     if given.get("fixed_length", 0) is None:
         del given["fixed_length"]
     properties = ", ".join(f"{name}={value}" for name, value in given.items())
-    return f"{slot.type.kind}({properties})" if properties else str(slot.type.kind)
+    return f"{field.type.kind}({properties})" if properties else str(field.type.kind)
 
 
 def _extra(extra: Mapping[str, Any], depth: int) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from schemac.registry.codes import own_codes
+from schemac.registry.codes import builtin_codes
 from schemac.source.diagnostic import Severity
 from schemac.source.render.text import render_text
 from tests.compiling import compile_bytes
@@ -32,7 +32,7 @@ ELSEWHERE = frozenset({
     "SC430", "SC533", "SC534", "SC543", "SC544", "SC545",
     "SC101", "SC104", "SC401", "SC402", "SC403", "SC404", "SC405", "SC406", "SC407", "SC408", "SC409", "SC411", "SC412", "SC413", "SC414",
     "SC415", "SC416", "SC417", "SC418", "SC419", "SC420", "SC421", "SC422", "SC423", "SC424", "SC425", "SC426", "SC427", "SC428", "SC429", "SC541", "SC542", "SC551", "SC552", "SC553", "SC555", "SC237", "SC342", "SC343", "SC344", "SC350", "SC351", "SC352", "SC353", "SC354", "SC431", "SC432", "SC433", "SC597",
-    *(id for id in own_codes() if id.startswith(("SC6", "SC8"))),
+    *(id for id in builtin_codes() if id.startswith(("SC6", "SC8"))),
 })  # fmt: skip
 """Codes that no text of a manifest can show: `test_pages.py` and `cli/` have their cases."""
 
@@ -59,7 +59,7 @@ def test_compile_accepted_manifest(case: Path, golden: Golden) -> None:
 
 @pytest.mark.parametrize("case", REJECTED, ids=lambda case: f"{case.parent.name}/{case.stem}")
 def test_report_rejected_manifest(case: Path, golden: Golden) -> None:
-    code = own_codes()[case.parent.name.partition("-")[0]]
+    code = builtin_codes()[case.parent.name.partition("-")[0]]
     compiled = compile_bytes(
         case.read_bytes(),
         case.name,
@@ -75,7 +75,9 @@ def test_report_rejected_manifest(case: Path, golden: Golden) -> None:
 
 def test_find_case_of_every_code() -> None:
     shown = {case.parent.name for case in REJECTED}
-    assert shown == {f"{code.id}-{code.slug}" for code in own_codes().values() if code.id not in ELSEWHERE}
+    assert shown == {
+        f"{code.id}-{code.slug}" for code in builtin_codes().values() if code.id not in ELSEWHERE
+    }
 
 
 def test_find_input_of_every_golden_file() -> None:

@@ -10,7 +10,7 @@ import pytest
 import schemac
 from schemac.pipeline import codes as of_pipeline
 from schemac.project.configuration import find_project
-from schemac.registry.codes import codes_of, own_bringers, own_codes
+from schemac.registry.codes import builtin_codes, builtin_providers, codes_of
 from schemac.registry.pages import page as page_of
 from schemac.source import catalogue
 from schemac.source.catalogue import CATALOGUE, INPUT_NOT_FOUND
@@ -24,7 +24,7 @@ from tests.shell import Shell
 PACKAGE = Path(schemac.__file__).parent
 CONSTANTS = {**vars(catalogue), **vars(of_pipeline)}
 """The codes of pipelines by the names that raise them, among other things."""
-CODES = list(own_codes().values())
+CODES = list(builtin_codes().values())
 STRICT = frozenset({"SC213", "SC214"})
 """Codes whose examples are compiled with `--strict`."""
 SHOWN_BY = {
@@ -92,7 +92,7 @@ def _found_by_shell(script: str, shell: Shell, folder: Path) -> tuple[set[str], 
     ran = shell.run(script)
     assert "internal error" not in ran.said
     found = set(re.findall(r"\[(SC\d{3})\]", ran.said))
-    errors = {code for code in found if own_codes()[code].severity is Severity.ERROR}
+    errors = {code for code in found if builtin_codes()[code].severity is Severity.ERROR}
     assert (ran.code != 0) >= bool(errors), ran.said
     assert ran.code == 0 or found, ran.said
     return found, errors
@@ -143,7 +143,7 @@ def test_give_nothing_for_right_example(code: Code, shells: Callable[[str], tupl
 @pytest.mark.parametrize(("id", "file"), SHOWN_BY.items())
 def test_show_the_other_codes_elsewhere(id: str, file: str) -> None:
     text = (Path(__file__).parent / file).read_text(encoding="utf-8")
-    constants = [name for name, value in CONSTANTS.items() if value is own_codes()[id]]
+    constants = [name for name, value in CONSTANTS.items() if value is builtin_codes()[id]]
     assert id in text or any(re.search(rf"\b{constant}\b", text) for constant in constants)
 
 
@@ -177,7 +177,7 @@ def test_raise_each_pipeline_error_with_a_code_of_the_pipeline() -> None:
 def test_find_every_page_where_its_code_is() -> None:
     """Those of an engine or of the pipeline lie in its folder."""
     folders = {"schemac.source.pages": tuple(CATALOGUE.values())} | {
-        bringer.pages: codes_of(bringer) for bringer in own_bringers() if bringer.pages or bringer.codes
+        bringer.pages: codes_of(bringer) for bringer in builtin_providers() if bringer.pages or bringer.codes
     }
     for package, codes in folders.items():
         pages = PACKAGE.parent.joinpath(*package.split("."))
@@ -185,6 +185,6 @@ def test_find_every_page_where_its_code_is() -> None:
 
 
 def test_list_codes_once() -> None:
-    codes = [*CATALOGUE.values(), *(code for bringer in own_bringers() for code in codes_of(bringer))]
+    codes = [*CATALOGUE.values(), *(code for bringer in builtin_providers() for code in codes_of(bringer))]
     for names in ([code.id for code in codes], [code.slug for code in codes]):
         assert sorted(set(names)) == sorted(names)

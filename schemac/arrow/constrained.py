@@ -4,8 +4,9 @@ Layer: arrow.
 Shape: slots as those of a manifest, each with the Arrow field that it stands for.
 """
 
+import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from schemac.arrow.lift import lift
 from schemac.attributes.constraints import ATTRIBUTES
@@ -14,7 +15,7 @@ from schemac.constraints.constraint import Constraint
 from schemac.constraints.registry import constraints_at
 from schemac.constraints.rows import RowConstraints, row_constraints
 from schemac.logical.model import Schema
-from schemac.logical.slots import Slot, columns
+from schemac.logical.schema_fields import SchemaField, columns
 from schemac.physical.arrow import ArrowField, ArrowSchema, pa
 from schemac.source.report import Report
 
@@ -23,7 +24,7 @@ from schemac.source.report import Report
 class Constrained:
     """A place of a schema, with the constraints that hold there and below."""
 
-    slot: Slot
+    schema_field: SchemaField
     field: ArrowField
     constraints: tuple[Constraint, ...] = ()
     children: "tuple[Constrained, ...]" = ()
@@ -36,7 +37,7 @@ class SchemaConstraints:
 
     columns: tuple[Constrained, ...] = ()
     """The columns that have some, at whatever depth."""
-    rows: RowConstraints = field(default_factory=RowConstraints)
+    rows: RowConstraints = dataclasses.field(default_factory=RowConstraints)
 
     def __bool__(self) -> bool:
         return bool(self.columns or self.rows)
@@ -54,14 +55,15 @@ def constraints_of(schema: ArrowSchema) -> SchemaConstraints:
     if not _mentions(schema):
         return SchemaConstraints()
     document = Schema.model_validate(lift(schema, "", Report()))
-    slots = columns(document)
-    found = [
-        _constrained(slot, schema.field(str(slot.segment)))
-        for slot in slots
-        if str(slot.segment) in schema.names
+    fields = columns(document)
+    constrained_columns = [
+        _constrained(field, schema.field(str(field.segment)))
+        for field in fields
+        if str(field.segment) in schema.names
     ]
     return SchemaConstraints(
-        tuple([one for one in found if one is not None]), row_constraints(document.extra, slots)
+        tuple([one for one in constrained_columns if one is not None]),
+        row_constraints(document.extra, fields),
     )
 
 
@@ -83,22 +85,22 @@ def _metadata(schema: ArrowSchema) -> "Iterator[dict[bytes, bytes]]":
             stack += [part.type.key_field, part.type.item_field]
 
 
-def _constrained(slot: Slot, arrow: ArrowField) -> Constrained | None:
-    own = constraints_at(slot)
+def _constrained(field: SchemaField, arrow: ArrowField) -> Constrained | None:
+    constraints = constraints_at(field)
     below = [
-        _constrained(child, part) for child, part in zip(slot.children, _parts(slot, arrow), strict=False)
+        _constrained(child, part) for child, part in zip(field.children, _parts(field, arrow), strict=False)
     ]
     children = tuple([one for one in below if one is not None])
-    return Constrained(slot, arrow, own, children) if own or children else None
+    return Constrained(field, arrow, constraints, children) if constraints or children else None
 
 
-def _parts(slot: Slot, arrow: ArrowField) -> tuple[ArrowField, ...]:
+def _parts(field: SchemaField, arrow: ArrowField) -> tuple[ArrowField, ...]:
     """Return the Arrow fields of the children of a slot; none where an extension type hides them."""
     type_ = arrow.type
     if isinstance(type_, pa.BaseExtensionType):
         return ()
-    if slot.type.family is Family.STRUCT:
+    if field.type.family is Family.STRUCT:
         return tuple(type_)
-    if slot.type.family is Family.MAP:
+    if field.type.family is Family.MAP:
         return type_.key_field, type_.item_field
-    return (type_.value_field,) if slot.type.family is Family.LIST else ()
+    return (type_.value_field,) if field.type.family is Family.LIST else ()

@@ -59,36 +59,36 @@ class _Lifting:
 
     def member(self, field: ArrowField, path: FieldPath) -> Json | None:
         """Return a column or struct member; None where its type has no kind."""
-        lifted = self._slot(field, path)
-        if lifted is None:
+        converted = self._field(field, path)
+        if converted is None:
             return None
-        type_, extra = lifted
+        type_, extra = converted
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, field: ArrowField, path: FieldPath) -> Json | None:
         """Return a list's item, a map's key or value: hints go beside `kind`."""
-        lifted = self._slot(field, path)
-        if lifted is None:
+        converted = self._field(field, path)
+        if converted is None:
             return None
-        type_, extra = lifted
+        type_, extra = converted
         return {**type_, "extra": extra} if extra else type_
 
-    def _slot(self, field: ArrowField, path: FieldPath) -> tuple[Json, Json] | None:
+    def _field(self, field: ArrowField, path: FieldPath) -> tuple[Json, Json] | None:
         metadata = self.texts(field.metadata, path)
         is_nullable = field.nullable
         if pa.types.is_null(field.type) and not is_nullable:
             self._note(path, "a column of nulls may always be null, even if its source declares otherwise")
             is_nullable = True
         try:
-            lifted = self._type(field.type, metadata, path)
+            converted = self._type(field.type, metadata, path)
         except UnsupportedTypeError as error:
             message = f"{dotted(path)}: there is no kind for Arrow's {error}"
             help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
             self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
             return None
-        if lifted is None:
+        if converted is None:
             return None
-        type_, hints = lifted
+        type_, hints = converted
         extra = {**hints, **field_attributes(metadata, type_["kind"], lambda text: self._note(path, text))}
         return ({"kind": Option.__name__, "inner": type_} if is_nullable else type_), extra
 
@@ -103,17 +103,17 @@ class _Lifting:
             if (found := kind_of(type_)) is not None:
                 # A kind may stand for an extension type as a whole.
                 return {"kind": found[0].__name__, **found[1].properties}, dict(found[1].hints)
-            lifted = self._type(type_.storage_type, {}, path)
-            if lifted is not None and type_.extension_name == "arrow.fixed_shape_tensor":
+            converted = self._type(type_.storage_type, {}, path)
+            if converted is not None and type_.extension_name == "arrow.fixed_shape_tensor":
                 # Arrow makes the items of every tensor nullable, whatever the tensor means by them.
-                lifted[0]["itemType"] = lifted[0]["itemType"].get("inner", lifted[0]["itemType"])
+                converted[0]["itemType"] = converted[0]["itemType"].get("inner", converted[0]["itemType"])
             return (
                 None
-                if lifted is None
+                if converted is None
                 else (
-                    lifted[0],
+                    converted[0],
                     {
-                        **lifted[1],
+                        **converted[1],
                         **extension_hint(type_, lambda text: self._note(path, text)),
                     },
                 )
@@ -122,10 +122,10 @@ class _Lifting:
         if special is not None:
             return special
         if pa.types.is_dictionary(type_):
-            lifted = leaf(type_.value_type)
-            if lifted is None:
+            converted = leaf(type_.value_type)
+            if converted is None:
                 raise UnsupportedTypeError(str(type_))
-            return lifted[0], {**lifted[1], **dictionary_hint(type_)}
+            return converted[0], {**converted[1], **dictionary_hint(type_)}
         return leaf(type_) or self._nested(type_, path)
 
     def _special(self, type_: Any, metadata: dict[str, str], path: FieldPath) -> tuple[Json, Json] | None:
@@ -135,17 +135,17 @@ class _Lifting:
             self._note(path, text)
 
         for form in forms().values():
-            lifted = form.lift_type(type_, metadata, note)
-            if lifted is not None:
-                return lifted
+            converted = form.lift_type(type_, metadata, note)
+            if converted is not None:
+                return converted
         return None
 
     def _nested(self, type_: Any, path: FieldPath) -> tuple[Json, Json] | None:
         found = kind_of(type_)
         if found is None:
             raise UnsupportedTypeError(str(type_))
-        kind, lifted = found
-        properties, hints = dict(lifted.properties), dict(lifted.hints)
+        kind, converted = found
+        properties, hints = dict(converted.properties), dict(converted.hints)
         if kind.family is Family.STRUCT:
             members = [self.member(field, (*path, field.name)) for field in type_]
             return {"kind": kind.__name__, "fields": [m for m in members if m is not None]}, {}

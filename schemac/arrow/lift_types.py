@@ -27,8 +27,8 @@ def leaf(type_: Any) -> tuple[Json, Json] | None:
     """Kind and hints of a type without children; None for the others. Raises UnsupportedTypeError."""
     found = None if pa.types.is_nested(type_) else kind_of(type_)
     if found is not None:
-        kind, lifted = found
-        return {"kind": kind.__name__, **lifted.properties}, dict(lifted.hints)
+        kind, converted = found
+        return {"kind": kind.__name__, **converted.properties}, dict(converted.hints)
     if pa.types.is_nested(type_) and not pa.types.is_union(type_):
         return None
     raise UnsupportedTypeError(str(type_))
@@ -40,9 +40,9 @@ def kind_of(type_: Any) -> tuple[type[LogicalType], Lifted] | None:
     Raises UnsupportedTypeError for a type of a kind that no manifest can say.
     """
     for kind in KINDS:
-        lifted = kind.lift(type_)
-        if lifted is not None:
-            return kind, lifted
+        converted = kind.lift(type_)
+        if converted is not None:
+            return kind, converted
     return None
 
 

@@ -21,7 +21,7 @@ from schemac.attributes.attribute import Extra
 from schemac.attributes.registry import are_telling
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import ArrowType, pa
 from schemac.physical.field import LoweredField, LoweredSchema
 
@@ -38,7 +38,7 @@ def lower(dataset: LogicalDataset, options: LoweringOptions = LoweringOptions())
     """Return the Arrow fields of a dataset that has passed the checks."""
     extra = dataset.schema.extra
     lowering = _Lowering(options, extra)
-    fields = tuple([lowering.slot(slot) for slot in dataset.columns])
+    fields = tuple([lowering.field(field) for field in dataset.columns])
     return LoweredSchema(fields, schema_metadata(extra) if options.with_metadata else {})
 
 
@@ -49,11 +49,11 @@ class _Lowering:
         self.deciding = deciding()
         self.plain_types: dict[str, ArrowType] = {}
 
-    def slot(self, slot: Slot) -> LoweredField:
-        children = tuple([self.slot(child) for child in slot.children]) if slot.children else ()
-        segment, extra = slot.segment, slot.extra
-        name = _part_name(slot) if segment.__class__ is Part else segment
-        type_ = slot.type
+    def field(self, field: SchemaField) -> LoweredField:
+        children = tuple([self.field(child) for child in field.children]) if field.children else ()
+        segment, extra = field.segment, field.extra
+        name = _part_name(field) if segment.__class__ is Part else segment
+        type_ = field.type
         is_telling = bool(extra) and are_telling(extra)
         hints = read_hints(extra) if is_telling else NO_HINTS
         if children or hints is not NO_HINTS:
@@ -66,18 +66,18 @@ class _Lowering:
                 cached = self.plain_types[key] = type_.to_arrow((), NO_HINTS, self.options.defaults)
             arrow_type = cached
         if not extra:
-            return LoweredField(pa.field(name, arrow_type, slot.is_nullable), children, slot)
+            return LoweredField(pa.field(name, arrow_type, field.is_nullable), children, field)
         metadata = field_metadata(extra) if self.options.with_metadata else {}
         if is_telling:
-            arrow_type = self.special_type(slot, arrow_type, hints, metadata)
-        arrow = pa.field(name, arrow_type, slot.is_nullable, metadata or None)
-        return LoweredField(arrow, children, slot, metadata)
+            arrow_type = self.special_type(field, arrow_type, hints, metadata)
+        arrow = pa.field(name, arrow_type, field.is_nullable, metadata or None)
+        return LoweredField(arrow, children, field, metadata)
 
     def special_type(
-        self, slot: Slot, storage: ArrowType, hints: Hints, metadata: dict[str, str]
+        self, field: SchemaField, storage: ArrowType, hints: Hints, metadata: dict[str, str]
     ) -> ArrowType:
         """Return the storage type inside what the attributes ask for."""
-        extra = slot.extra
+        extra = field.extra
         if hints.dictionary is not None:
             index: ArrowType = getattr(pa, hints.dictionary.index_type.lower())()
             return pa.dictionary(index, storage, ordered=hints.dictionary.ordered)
@@ -96,13 +96,13 @@ class _Lowering:
         return storage
 
 
-def _part_name(slot: Slot) -> str:
+def _part_name(field: SchemaField) -> str:
     """Return the name of a nameless part: Arrow's usual one, unless the list or map asks for another."""
-    assert isinstance(slot.segment, Part)
-    usual: str = slot.segment.value
-    if slot.parent is None or arrow.CHILD_NAMES.key not in slot.parent.extra:
+    assert isinstance(field.segment, Part)
+    usual: str = field.segment.value
+    if field.parent is None or arrow.CHILD_NAMES.key not in field.parent.extra:
         return usual
-    return getattr(arrow.CHILD_NAMES.read(slot.parent.extra), usual) or usual
+    return getattr(arrow.CHILD_NAMES.read(field.parent.extra), usual) or usual
 
 
 def _registered_extension(extension: arrow.ExtensionType, storage: Any) -> ArrowType | None:

@@ -3,8 +3,9 @@
 Layer: artifacts.
 """
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from posixpath import normpath
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from schemac.identity.freeze import Identified
     from schemac.identity.lock import LockedDataset, Numbers, Version
     from schemac.logical.dataset import LogicalDataset
-    from schemac.logical.slots import Slot
+    from schemac.logical.schema_fields import SchemaField
     from schemac.physical.field import LoweredSchema
 
 
@@ -55,15 +56,15 @@ class Emission:
         self.findings = Findings(report, dataset.origins)
         self._target = target
         self._loss_code = loss_code
-        self._losses: list[tuple[Loss, Slot | None]] = []
-        self._latest: tuple[Slot | None, str] = (None, "")
+        self._losses: list[tuple[Loss, SchemaField | None]] = []
+        self._latest: tuple[SchemaField | None, str] = (None, "")
         """The slot that lost something last, for a slot often loses several things, and its path."""
 
-    def lose(self, slot: "Slot | None", lost: str, becomes: str, *, artifact: str = "") -> None:
+    def lose(self, field: "SchemaField | None", lost: str, becomes: str, *, artifact: str = "") -> None:
         """Enter a loss at a slot, or of the schema as a whole; of one file where the others keep it."""
-        if slot is not self._latest[0]:
-            self._latest = slot, slot.path_text if slot is not None else ""
-        self._losses.append((Loss(self._target, self._latest[1], lost, becomes, artifact), slot))
+        if field is not self._latest[0]:
+            self._latest = field, field.path_text if field is not None else ""
+        self._losses.append((Loss(self._target, self._latest[1], lost, becomes, artifact), field))
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -71,7 +72,7 @@ class Emission:
         return tuple(loss for loss, _ in self._losses)
 
     @property
-    def entries(self) -> "tuple[tuple[Loss, Slot | None], ...]":
+    def entries(self) -> "tuple[tuple[Loss, SchemaField | None], ...]":
         """All losses with their slots, None for the schema as a whole; for a target that is made of another."""
         return tuple(self._losses)
 
@@ -84,16 +85,18 @@ class Emission:
         """Report a note at the place of each loss, or a finding of another severity."""
         before = Report()
         findings = type(self.findings)(before, self.findings.origins)
-        for loss, slot in self._losses:
+        for loss, field in self._losses:
             where = f" in {loss.artifact}" if loss.artifact else ""
             message = f"{loss.lost} becomes {loss.becomes}{where}"
-            if slot is None:
+            if field is None:
                 findings.at_schema(self._loss_code, message)
             else:
-                findings.at_type(slot, self._loss_code, f"{loss.path}: {message}")
-        said = before.diagnostics
+                findings.at_type(field, self._loss_code, f"{loss.path}: {message}")
+        diagnostics = before.diagnostics
         self.findings.report.extend(
-            said if severity is None else [replace(d, severity=severity, excerpt=d.excerpt) for d in said]
+            diagnostics
+            if severity is None
+            else [replace(d, severity=severity, excerpt=d.excerpt) for d in diagnostics]
         )
 
 
@@ -105,7 +108,7 @@ class Numbered(Protocol):
         """What the lock holds."""
 
     @property
-    def found(self) -> "Identified":
+    def identities(self) -> "Identified":
         """The ids and numbers of the fields."""
 
     def numbered(self, plain: "Compilation", lowering: "LoweringOptions") -> "Compilation":
@@ -121,17 +124,17 @@ class Compilation:
 
     dataset: "LogicalDataset"
     lowered: "LoweredSchema"
-    numbers: "Mapping[Slot, Numbers] | None" = None
+    numbers: "Mapping[SchemaField, Numbers] | None" = None
     """How the lock numbers the fields; without a lock the engines' own order counts."""
     version: "Version | None" = None
     """The locked version that this is, or would be the next time."""
     past: "Callable[[], Sequence[Compilation]]" = tuple
     """The versions before it, rebuilt for those targets that write them all."""
-    versions: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Versions of engines, where somebody named one."""
     optional_artifacts: frozenset[str] = frozenset()
     """Those of the engines' `optional_artifacts` that are asked for, by path."""
-    ids: "Mapping[Slot, int] | None" = None
+    ids: "Mapping[SchemaField, int] | None" = None
     """The lock's own ids of the fields, for engines that number every field as it does; None without a lock."""
 
     @property
@@ -162,13 +165,13 @@ class Target:
     loss_code: Code
     emit: Callable[[Compilation, Emission], list[Artifact]]
     """The artifacts; after an error finding they are not used."""
-    beside: Callable[[Compilation, Emission, frozenset[str]], None] | None = None
+    interop: Callable[[Compilation, Emission, frozenset[str]], None] | None = None
     """Says what goes wrong between this engine and others that were asked for."""
     of_storage: Callable[[Compilation, Emission], None] | None = None
     """Says what is to be known of its tables whichever engine makes them."""
     left_out_code: Code | None = None
     """The warning where a dataset is built without an engine that is optional."""
-    types: "Callable[[Compilation, Emission], Mapping[Slot, str]] | None" = None
+    types: "Callable[[Compilation, Emission], Mapping[SchemaField, str]] | None" = None
     """What the engine has in the place of each field, as its users write types, for those who look at a field. Slots that it
     has nothing for are left out; after an error finding the result is not used."""
 
@@ -216,7 +219,7 @@ def run_target(name: str, compilation: Compilation) -> TargetRun:
     return TargetRun(artifacts, emission, report)
 
 
-def types_in_target(name: str, compilation: Compilation) -> "tuple[Mapping[Slot, str], Report] | None":
+def types_in_target(name: str, compilation: Compilation) -> "tuple[Mapping[SchemaField, str], Report] | None":
     """Return what an engine has in the place of each field, with its findings; None for a target that does not tell it."""
     target, report = load_target(name), Report()
     if target.types is None:

@@ -29,7 +29,7 @@ _READING = os.O_RDONLY | _NO_LINKS | getattr(os, "O_BINARY", 0) | getattr(os, "O
 _WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _AT_ONCE = 1 << 20
 """Bytes that are read at once of a file that changes while it is read."""
-_SHOWN = 3
+_MAX_LISTED = 3
 """Foreign files that a message names."""
 
 
@@ -79,19 +79,19 @@ class OutputFolder:
         return f"{self.root}/{path}"
 
     @contextmanager
-    def held_for_writing(self, tell: Callable[[str], None]) -> Iterator[None]:
+    def lock_for_writing(self, notify: Callable[[str], None]) -> Iterator[None]:
         """Hold the folder alone; it is made where it is missing."""
         self._refuse_bad_place()
         make_folder(self.root)
-        with self._held(is_exclusive=True, tell=tell):
+        with self._folder_lock(is_exclusive=True, notify=notify):
             self._known.clear()
             yield
 
     @contextmanager
-    def held_for_reading(self, tell: Callable[[str], None]) -> Iterator[None]:
+    def lock_for_reading(self, notify: Callable[[str], None]) -> Iterator[None]:
         """Hold the folder while nobody changes it."""
         self._refuse_bad_place()
-        with self._held(is_exclusive=False, tell=tell):
+        with self._folder_lock(is_exclusive=False, notify=notify):
             yield
 
     def provenance(self, expected: Provenance | None = None) -> Provenance:
@@ -138,16 +138,16 @@ class OutputFolder:
             os.close(handle)
 
     def _refuse_unless_plain(self, path: str) -> None:
-        found = self._status(path)
-        if found is not None and not stat.S_ISREG(found.st_mode):
-            self.refuse_in_the_way(path, found)
+        status = self._status(path)
+        if status is not None and not stat.S_ISREG(status.st_mode):
+            self.refuse_in_the_way(path, status)
 
     def is_folder(self, path: str) -> bool:
         """Whether a folder is there; refuses anything else, a link to a folder included."""
-        found = self._status(path)
-        if found is not None and not stat.S_ISDIR(found.st_mode):
-            self.refuse_in_the_way(path, found)
-        return found is not None
+        status = self._status(path)
+        if status is not None and not stat.S_ISDIR(status.st_mode):
+            self.refuse_in_the_way(path, status)
+        return status is not None
 
     def is_reachable(self, path: str) -> bool:
         """Whether a folder is there, with all folders above it; as `is_folder`, and remembered."""
@@ -165,12 +165,12 @@ class OutputFolder:
             return
         start = f"{path}/" if path else ""
         with os.scandir(self.at(path)) as entries:
-            found = [f"{start}{entry.name}" for entry in entries if entry.is_dir(follow_symlinks=False)]
-        self._known.update(dict.fromkeys(found, True))
+            folders = [f"{start}{entry.name}" for entry in entries if entry.is_dir(follow_symlinks=False)]
+        self._known.update(dict.fromkeys(folders, True))
 
-    def refuse_in_the_way(self, path: str, found: os.stat_result | None = None) -> NoReturn:
+    def refuse_in_the_way(self, path: str, status: os.stat_result | None = None) -> NoReturn:
         """Say that something lies where an artifact belongs."""
-        sort = _sort_of(found.st_mode) if found is not None else "a file that schemac did not write"
+        sort = _sort_of(status.st_mode) if status is not None else "a file that schemac did not write"
         raise RefusedError(
             IN_THE_WAY,
             f"{self.name}/{path} is {sort} in the place of an artifact",
@@ -184,8 +184,8 @@ class OutputFolder:
             return None
 
     def _refuse_bad_place(self) -> None:
-        kept = [("the project", self._project), ("your home folder", _home())]
-        for what, place in kept:
+        protected = [("the project", self._project), ("your home folder", _home())]
+        for what, place in protected:
             where = Path(os.path.realpath(place)) if place is not None else None
             if where is not None and where.is_relative_to(self.root):
                 sort = "is" if where == Path(self.root) else "contains"
@@ -194,9 +194,9 @@ class OutputFolder:
     def _refuse_foreign(self) -> None:
         foreign = sorted(set(os.listdir(self.root)) - _HARMLESS)
         if foreign:
-            shown = _listed(foreign)
+            listed = _listed(foreign)
             self._refuse_as_foreign(
-                f"{self.name} has no {NAME} but has files that schemac did not write: {shown}",
+                f"{self.name} has no {NAME} but has files that schemac did not write: {listed}",
                 f"{self.name}/schemas",
             )
 
@@ -204,7 +204,7 @@ class OutputFolder:
         raise RefusedError(FOREIGN_FOLDER, message, f"use a separate folder: `schemac build --out {instead}`")
 
     @contextmanager
-    def _held(self, *, is_exclusive: bool, tell: Callable[[str], None]) -> Iterator[None]:
+    def _folder_lock(self, *, is_exclusive: bool, notify: Callable[[str], None]) -> Iterator[None]:
         """Lock the folder; the system frees it when a process dies, however it dies."""
         if sys.platform == "win32":
             # There is no such lock on a folder.
@@ -219,7 +219,7 @@ class OutputFolder:
                 try:
                     fcntl.flock(handle, kind | fcntl.LOCK_NB)
                 except BlockingIOError:
-                    tell(f"another build is writing into {self.name}; waiting for it to finish")
+                    notify(f"another build is writing into {self.name}; waiting for it to finish")
                     fcntl.flock(handle, kind)
                 if self._is_still(handle, make=is_exclusive):
                     yield
@@ -250,9 +250,9 @@ def _home() -> Path | None:
 
 
 def _listed(names: Iterable[str]) -> str:
-    shown = [ascii(name)[1:-1] for name in names]
-    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
-    return ", ".join(shown[:_SHOWN]) + more
+    escaped = [ascii(name)[1:-1] for name in names]
+    more = f" and {len(escaped) - _MAX_LISTED} more" if len(escaped) > _MAX_LISTED else ""
+    return ", ".join(escaped[:_MAX_LISTED]) + more
 
 
 def _sort_of(mode: int) -> str:

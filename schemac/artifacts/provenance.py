@@ -44,8 +44,8 @@ class Built(NamedTuple):
     def to_json(self) -> str:
         """Return the text of its object in the file."""
         files = f"{{\n    {_encode(self.files)[1:-1]}\n   }}" if self.files else "{}"
-        manifest, own = _text(self.manifest), _text(self.manifest_digest)
-        return f'{{\n   "files": {files},\n   "manifest": {manifest},\n   "manifestDigest": {own}\n  }}'
+        manifest, digest = _text(self.manifest), _text(self.manifest_digest)
+        return f'{{\n   "files": {files},\n   "manifest": {manifest},\n   "manifestDigest": {digest}\n  }}'
 
 
 class Provenance(NamedTuple):
@@ -122,8 +122,8 @@ def _salvaged(content: bytes) -> Provenance:
         raise DamagedError("was not written by schemac")
     files: dict[str, dict[str, str]] = {}
     for path, listed in _LISTED.findall(content.decode("utf-8", "replace")):
-        found = _IN_DATASET.fullmatch(path)
-        dataset = (found[1] or found[2]) if found is not None else ""
+        match = _IN_DATASET.fullmatch(path)
+        dataset = (match[1] or match[2]) if match is not None else ""
         if are_inside((path,), dataset):
             files.setdefault(dataset, {})[path] = listed
     return Provenance({name: Built("", "", listed) for name, listed in files.items()})

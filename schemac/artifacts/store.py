@@ -49,12 +49,12 @@ class Build:
         if self.provenance is not None:
             return self.provenance
         read = {dataset.manifest for dataset in self.built.values()}
-        kept = {
+        untouched = {
             name: dataset
             for name, dataset in before.datasets.items()
             if name not in self.built and dataset.manifest not in read
         }
-        return Provenance({**kept, **self.built})
+        return Provenance({**untouched, **self.built})
 
     def files(self, dataset: str) -> Mapping[str, str]:
         """Return the digests of one dataset's files; empty for a dataset that is to go."""
@@ -64,10 +64,10 @@ class Build:
         """Return the contents of one dataset."""
         return {path: self.contents[path] for path in self.files(dataset)}
 
-    def has(self, path: str, wanted: str, content: bytes) -> bool:
+    def has(self, path: str, expected_digest: str, content: bytes) -> bool:
         """Whether these are the bytes that a file is to have."""
         made = self.contents.get(path)
-        return made == content if made is not None else digest(content) == wanted
+        return made == content if made is not None else digest(content) == expected_digest
 
     def completed(self, datasets: Sequence[str]) -> "Build":
         """Return the same with the contents of these datasets."""
@@ -115,12 +115,12 @@ class Store:
         out: Path,
         name: str,
         project: Path | None = None,
-        tell: Callable[[str], None] = lambda _: None,
+        notify: Callable[[str], None] = lambda _: None,
         share: Share = _one_after_another,
     ) -> None:
         self._folder = OutputFolder(out, name, project)
         self._name = name
-        self._tell = tell
+        self._notify = notify
         self._share = share
 
     def write(self, build: Build, report: Report) -> Written:
@@ -130,7 +130,7 @@ class Store:
         touched.
         """
         try:
-            with self._folder.held_for_writing(self._tell):
+            with self._folder.lock_for_writing(self._notify):
                 before = self._folder.provenance(build.provenance)
                 recover(self._folder, before.paths)
                 return self._write(build, before)
@@ -147,7 +147,7 @@ class Store:
             if not os.path.isdir(self._folder.root):
                 self._compare(build, Provenance({}), report)
                 return
-            with self._folder.held_for_reading(self._tell):
+            with self._folder.lock_for_reading(self._notify):
                 self._compare(build, self._folder.provenance(), report)
         except RefusedError as error:
             report.add(error.code, error.message, file=self._name, help=error.help)
@@ -211,11 +211,11 @@ class Store:
             partial(self._changes_of, datasets[start : start + size], build, before)
             for start in range(0, len(datasets), size)
         ]
-        return [change for found in self._share(tasks) for change in found]
+        return [change for changes in self._share(tasks) for change in changes]
 
     def _changes_of(self, datasets: Sequence[str], build: Build, before: Provenance) -> list[_Change]:
-        found = (self._change(dataset, build, before) for dataset in datasets)
-        return [change for change in found if change is not None]
+        changes = (self._change(dataset, build, before) for dataset in datasets)
+        return [change for change in changes if change is not None]
 
     def _change(self, dataset: str, build: Build, before: Provenance) -> _Change | None:
         """How far a dataset's files are from what they are to be; None where they are that."""
@@ -226,9 +226,9 @@ class Store:
         unchanged: set[str] = set()
         self._folder.look_into(dataset)
         read = self._folder.read
-        for path, wanted in files.items():
+        for path, expected_digest in files.items():
             present = read(path)
-            if present is not None and build.has(path, wanted, present):
+            if present is not None and build.has(path, expected_digest, present):
                 unchanged.add(path)
             elif present is not None and path not in ours:
                 self._folder.refuse_in_the_way(path)
@@ -243,7 +243,9 @@ class Store:
         )
 
     def _compare(self, build: Build, before: Provenance, report: Report) -> None:
-        for path, wanted in ((p, w) for dataset in build.built.values() for p, w in dataset.files.items()):
+        for path, expected_digest in (
+            (p, w) for dataset in build.built.values() for p, w in dataset.files.items()
+        ):
             try:
                 present = self._folder.read(path)
             except OSError as error:
@@ -251,7 +253,7 @@ class Store:
                 continue
             if present is None:
                 self._stale(report, path, "is missing")
-            elif not build.has(path, wanted, present):
+            elif not build.has(path, expected_digest, present):
                 self._stale(report, path, "differs from what its manifest compiles to")
         after = build.merged(before)
         for name in before.datasets.keys() - after.datasets.keys():
@@ -263,8 +265,8 @@ class Store:
             self._stale(report, NAME, "differs from what this build would write")
 
     def _stale(self, report: Report, path: str, what: str) -> None:
-        shown = f"{self._name}/{path}" if path else self._name
-        report.add(STALE_ARTIFACT, f"{shown} {what}", file=shown, help=_HELP)
+        path_text = f"{self._name}/{path}" if path else self._name
+        report.add(STALE_ARTIFACT, f"{path_text} {what}", file=path_text, help=_HELP)
 
     def _put_provenance(self, content: bytes | None) -> None:
         if self._folder.read(NAME) == content:

@@ -29,10 +29,10 @@ _UNKNOWN_CALL = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP})
 class Swap:
     """One dataset of an output folder, on its way from the old files to the new ones."""
 
-    def __init__(self, folder: OutputFolder, dataset: str, own: Collection[str]) -> None:
+    def __init__(self, folder: OutputFolder, dataset: str, written_paths: Collection[str]) -> None:
         self._folder = folder
         self._dataset = dataset
-        self._own = own
+        self._written_paths = written_paths
         """Paths that schemac wrote for this very dataset; the folder may hold another dataset as well."""
         self._place = folder.at(dataset)
         account, slash, name = dataset.rpartition("/")
@@ -88,10 +88,10 @@ class Swap:
             here = f"{path}/{entry.name}"
             target = f"{new}/{entry.name}"
             if entry.is_dir(follow_symlinks=False):
-                if _holds_foreign(entry.path, here, self._own):
+                if _holds_foreign(entry.path, here, self._written_paths):
                     os.makedirs(target, exist_ok=True)
                     self._carry(entry.path, target, here)
-            elif here not in self._own:
+            elif here not in self._written_paths:
                 _link(entry.path, target)
 
 
@@ -105,8 +105,8 @@ def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None
         return
     ours = listed()
     for root, folders, _ in os.walk(staging):
-        aside = {name for name in folders if name.startswith((_NEW, _OLD))}
-        for name in sorted({name[len(_NEW) :] for name in aside}):
+        staged = {name for name in folders if name.startswith((_NEW, _OLD))}
+        for name in sorted({name[len(_NEW) :] for name in staged}):
             dataset = os.path.relpath(f"{root}/{name}", staging).replace(os.sep, "/")
             new, old = f"{root}/{_NEW}{name}", f"{root}/{_OLD}{name}"
             if os.path.isdir(old) and not os.path.lexists(folder.at(dataset)) and _has_any(new):
@@ -114,7 +114,7 @@ def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None
             for left in (new, old):
                 if os.path.isdir(left):
                     _rescue(folder, left, dataset, ours)
-        folders[:] = [name for name in folders if name not in aside]
+        folders[:] = [name for name in folders if name not in staged]
     import shutil  # for start-up time: only a build that changes a dataset needs it
 
     shutil.rmtree(staging)
@@ -155,14 +155,14 @@ def _holds_foreign(folder: str, path: str, ours: Collection[str]) -> bool:
     )
 
 
-def _rescue(folder: OutputFolder, aside: str, dataset: str, ours: Collection[str]) -> None:
+def _rescue(folder: OutputFolder, staged_folder: str, dataset: str, ours: Collection[str]) -> None:
     """Move what schemac did not write, and what has no second link in place, back to where it was."""
-    for path, status in _files(aside, dataset):
+    for path, status in _files(staged_folder, dataset):
         target = folder.at(path)
         if path in ours or status.st_nlink > 1 or os.path.lexists(target):
             continue
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        os.rename(f"{aside}{path[len(dataset) :]}", target)
+        os.rename(f"{staged_folder}{path[len(dataset) :]}", target)
 
 
 def _files(folder: str, path: str) -> Iterator[tuple[str, os.stat_result]]:

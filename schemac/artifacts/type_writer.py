@@ -16,7 +16,7 @@ from schemac.attributes import arrow, odf, own
 from schemac.attributes.attribute import Role
 from schemac.attributes.registry import DOMAINS, domain_of, has_role
 from schemac.kinds.sequences import Binary
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 
@@ -90,15 +90,15 @@ class TypeWriter(ABC, Generic[T]):
             if method is None and isinstance(arrow_type, pa.BaseExtensionType):
                 return self.extension(lowered, arrow_type)
             if method is None:
-                return self.refused(lowered.slot)
-            found: T = getattr(self, method)(lowered, arrow_type)
-            return found
+                return self.refused(lowered.field)
+            built_type: T = getattr(self, method)(lowered, arrow_type)
+            return built_type
         if row.is_other:
             self.lose(lowered, self.arrow_name(arrow_type), self.type_text(row.type))
         return row.type
 
     @abstractmethod
-    def refused(self, slot: Slot) -> T:
+    def refused(self, field: SchemaField) -> T:
         """Report that the engine has no type for a field; the type that is returned is never written."""
 
     @abstractmethod
@@ -143,7 +143,7 @@ class TypeWriter(ABC, Generic[T]):
 
     def duration(self, lowered: LoweredField, arrow_type: Any) -> T:
         """Build the type of a duration, which few engines have."""
-        return self.refused(lowered.slot)
+        return self.refused(lowered.field)
 
     def dictionary(self, lowered: LoweredField, arrow_type: Any) -> T:
         """Return the type of a dictionary's values."""
@@ -168,26 +168,26 @@ class TypeWriter(ABC, Generic[T]):
 
     def lose_extension(self, lowered: LoweredField, name: str, type_: T) -> None:
         """Enter an extension type of which the storage is left."""
-        is_json = has_role(lowered.slot.extra, Role.JSON)
+        is_json = has_role(lowered.field.extra, Role.JSON)
         self.lose(lowered, "JSON" if is_json else f"the extension type {name}", self.type_text(type_))
 
     def lose(self, lowered: LoweredField, lost: str, becomes: str) -> None:
         """Enter a loss at a field."""
-        self.emission.lose(lowered.slot, lost, becomes)
+        self.emission.lose(lowered.field, lost, becomes)
 
     def lose_child_names(self, lowered: LoweredField) -> None:
         """Enter names of items, keys and values that are not the usual ones."""
         names = [child.arrow.name for child in lowered.children]
-        usual = [child.slot.segment.value for child in lowered.children]
+        usual = [child.field.segment.value for child in lowered.children]
         if names != usual:
             self.lose(lowered, f"the names {' and '.join(names)}", " and ".join(usual))
 
-    def lose_attributes(self, slot: Slot) -> None:
+    def lose_attributes(self, field: SchemaField) -> None:
         """Enter the attributes that have no place in a schema whose fields have a description."""
-        for key in sorted(slot.extra):
+        for key in sorted(field.extra):
             is_of_field = key in (odf.DESCRIPTION.key, own.RENAMED_FROM.key)
-            if not (is_of_field and slot.is_member) and (is_of_field or is_lost(key)):
-                self.emission.lose(slot, f"the attribute {key}", "nothing")
+            if not (is_of_field and field.is_member) and (is_of_field or is_lost(key)):
+                self.emission.lose(field, f"the attribute {key}", "nothing")
 
 
 @cache
@@ -229,9 +229,9 @@ def is_lost(key: str) -> bool:
     return domain_of(key) not in _TO_ENGINES or key == arrow.METADATA.key
 
 
-def is_variant(slot: Slot) -> bool:
+def is_variant(field: SchemaField) -> bool:
     """Tell whether a struct has the members of Arrow's variant."""
-    members = [(child.segment, child.type.type_text(), child.is_nullable) for child in slot.children]
+    members = [(child.segment, child.type.type_text(), child.is_nullable) for child in field.children]
     return members == [("value", Binary.__name__, False), ("metadata", Binary.__name__, False)]
 
 

@@ -177,15 +177,15 @@ def _renamed_condition(condition: str, old: str, new: str) -> str:
     is_word = re.fullmatch(r"[^\W\d]\w*", new) and new.lower() not in CONDITION_WORDS
     written = new if is_word else f"`{new.replace('`', '``')}`"
     parts, at, before = [], 0, ""
-    for found in CONDITION_TOKEN.finditer(condition):
-        kind = str(found.lastgroup)
-        name = {"word": found[kind], "quoted": found[kind][1:-1].replace("``", "`")}.get(kind)
-        is_function = condition[found.end() :].lstrip().startswith("(")
-        is_own_word = kind == "word" and (is_function or found[kind].lower() in CONDITION_WORDS)
+    for match in CONDITION_TOKEN.finditer(condition):
+        kind = str(match.lastgroup)
+        name = {"word": match[kind], "quoted": match[kind][1:-1].replace("``", "`")}.get(kind)
+        is_function = condition[match.end() :].lstrip().startswith("(")
+        is_own_word = kind == "word" and (is_function or match[kind].lower() in CONDITION_WORDS)
         if name == old and before != "." and not is_own_word:
-            parts += [condition[at : found.start(kind)], written]
-            at = found.end()
-        before = found[kind]
+            parts += [condition[at : match.start(kind)], written]
+            at = match.end()
+        before = match[kind]
     return "".join([*parts, condition[at:]])
 
 

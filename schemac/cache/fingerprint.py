@@ -39,7 +39,7 @@ def fingerprint() -> bytes:
         *distribution_names(),
     ]
     digest = sha256("\n".join(parts).encode("utf-8", "replace"))
-    digest.update(_own_code())
+    digest.update(_installed_code())
     for point in (*outside_points(), *entry_points_of(_RULES)):
         digest.update(f"\n{point.name} {point.value}\n".encode())
         digest.update(_code(_file_of(point.module.partition(".")[0])))
@@ -58,7 +58,7 @@ def _file_of(package: str) -> str:
     return (spec.origin or "") if spec is not None else ""
 
 
-def _own_code() -> bytes:
+def _installed_code() -> bytes:
     """Return the list of the installed files with their digests, which pip wrote; of a working tree, that of its files."""
     package = os.path.dirname(os.path.realpath(version.__file__))
     record = f"{os.path.dirname(package)}/schemac-{version.__version__}.dist-info/RECORD"

@@ -19,7 +19,7 @@ _HEAD = b"schemac cache 1\n"
 _RECORD = struct.Struct(f"<{SIZE}s8sI")
 MOST_BYTES = 32 * 1024 * 1024
 """Largest pack, and largest sum of the packs of other compilers beside it."""
-_KEPT_BYTES = MOST_BYTES * 3 // 4
+_RETAINED_BYTES = MOST_BYTES * 3 // 4
 """What is kept of a pack that became larger."""
 SUFFIX = ".pack"
 _NEW = ".new"
@@ -78,14 +78,14 @@ def replace_pack(
         raise
 
 
-def tidy(folder: str, own: str) -> None:
+def tidy(folder: str, current: str) -> None:
     """Remove packs of other compilers where there are too many, oldest first, and what processes that died have left."""
     others: list[tuple[float, int, str]] = []
     for entry in os.scandir(folder):
         status = entry.stat(follow_symlinks=False)
         if entry.name.endswith(_NEW) and time() - status.st_mtime > _LEFT_SECONDS:
             os.unlink(entry.path)
-        elif entry.name.endswith(SUFFIX) and entry.name != own:
+        elif entry.name.endswith(SUFFIX) and entry.name != current:
             others.append((status.st_mtime, status.st_size, entry.path))
     room = MOST_BYTES
     for _, size, path in sorted(others, reverse=True):
@@ -132,11 +132,11 @@ def _size(content: bytes) -> int:
 
 def _fewer(records: dict[bytes, bytes], used: set[bytes]) -> dict[bytes, bytes]:
     """Return the records that were used, and of the others the newest, as far as there is room."""
-    room = _KEPT_BYTES
-    kept: set[bytes] = set()
+    room = _RETAINED_BYTES
+    retained: set[bytes] = set()
     for key in (*(k for k in records if k in used), *(k for k in reversed(records) if k not in used)):
         room -= _size(records[key])
         if room < 0:
             break
-        kept.add(key)
-    return {key: content for key, content in records.items() if key in kept}
+        retained.add(key)
+    return {key: content for key, content in records.items() if key in retained}

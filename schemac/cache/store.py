@@ -42,7 +42,7 @@ class Cache:
         self._used: set[bytes] = set()
 
     @property
-    def is_kept(self) -> bool:
+    def is_persistent(self) -> bool:
         """Whether entries outlive this run."""
         return bool(self._folder)
 
@@ -73,11 +73,11 @@ class Cache:
         if content is None:
             return None
         try:
-            found = form(_decode(content.decode(*_CODING)))
+            entry = form(_decode(content.decode(*_CODING)))
         except _DAMAGED:
             return None
         self._used.add(key)
-        return found
+        return entry
 
     def put(self, key: bytes, entry: object) -> None:
         """Keep what JSON can express under a key, from the next `save` on also for other runs."""
@@ -120,7 +120,7 @@ class PassingCache(Cache):
         self._behind = behind
 
     @property
-    def is_kept(self) -> bool:
+    def is_persistent(self) -> bool:
         """Whether entries are found again."""
         return True
 

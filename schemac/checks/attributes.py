@@ -20,7 +20,7 @@ from schemac.kinds.registry import BY_NAME
 from schemac.logical.findings import Findings
 from schemac.logical.model import ExtraAttributes, LogicalType
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import (
     CONFLICTING_HINTS,
     INVALID_ATTRIBUTE,
@@ -42,22 +42,22 @@ Say = Callable[..., None]
 """Reports a finding about one attribute: code, message, steps into its value, then help and on_key by name."""
 
 
-def check_slot_attributes(slot: Slot, findings: Findings, *, is_placed: bool = True) -> None:
+def check_field_attributes(field: SchemaField, findings: Findings, *, is_placed: bool = True) -> None:
     """Check the attributes of one slot; whether they fit its type is left open where that could not be read."""
-    for key in slot.doubled:
+    for key in field.doubled:
         message = f"`{key}` is given twice"
-        findings.at_extra(slot, key, CONFLICTING_HINTS, message, on_key=True, help="keep one of the two")
+        findings.at_extra(field, key, CONFLICTING_HINTS, message, on_key=True, help="keep one of the two")
     say = findings.at_extra
     wrong = [
         key
-        for key, value in slot.extra.items()
+        for key, value in field.extra.items()
         if not (
             _is_sound_anywhere(key, value)
-            or _is_sound(key, value, slot, partial(say, slot, key), is_placed=is_placed)
+            or _is_sound(key, value, field, partial(say, field, key), is_placed=is_placed)
         )
     ]
     if wrong:
-        slot.extra = {key: value for key, value in slot.extra.items() if key not in wrong}
+        field.extra = {key: value for key, value in field.extra.items() if key not in wrong}
 
 
 def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> ExtraAttributes:
@@ -79,11 +79,13 @@ def _is_sound_anywhere(key: str, value: Any) -> bool:
     return value.__class__ in _ALWAYS_JSON and _is_foreign_key(key)
 
 
-def _is_sound(key: str, value: Any, slot: Slot | None, say: Say, *, is_placed: bool = True) -> bool:
+def _is_sound(
+    key: str, value: Any, field: SchemaField | None, report: Say, *, is_placed: bool = True
+) -> bool:
     if _is_foreign_key(key):
-        return _is_json(value, say)
+        return _is_json(value, report)
     if not _KEY.fullmatch(key):
-        say(
+        report(
             INVALID_ATTRIBUTE_KEY,
             f"`{key}` is not a valid attribute key",
             on_key=True,
@@ -92,8 +94,8 @@ def _is_sound(key: str, value: Any, slot: Slot | None, say: Say, *, is_placed: b
         return False
     attribute = known(key)
     if attribute is None:
-        return _is_like_a_known_one(key, value, say)
-    return (not is_placed or _is_in_place(attribute, slot, say)) and _is_valid(attribute, value, say)
+        return _is_like_a_known_one(key, value, report)
+    return (not is_placed or _is_in_place(attribute, field, report)) and _is_valid(attribute, value, report)
 
 
 @lru_cache(maxsize=1024)
@@ -111,7 +113,7 @@ def _near_domain(domain: str) -> str | None:
     return next((d for d in DOMAINS if d.split(".")[0] == word and d != domain), None)
 
 
-def _is_like_a_known_one(key: str, value: Any, say: Say) -> bool:
+def _is_like_a_known_one(key: str, value: Any, report: Say) -> bool:
     domain, _, name = key.partition("/")
     if domain in DOMAINS:
         own = [a for a in ATTRIBUTES.values() if domain_of(a.key) == domain]
@@ -126,11 +128,11 @@ def _is_like_a_known_one(key: str, value: Any, say: Say) -> bool:
             help = (
                 Meant.word(f"{domain}/{near}", key) if near else f"known in this domain: {', '.join(names)}"
             )
-        say(UNKNOWN_ATTRIBUTE, f"`{domain}` has no attribute `{name}`", on_key=True, help=help)
+        report(UNKNOWN_ATTRIBUTE, f"`{domain}` has no attribute `{name}`", on_key=True, help=help)
         return False
     near_domain = _near_domain(domain)
     if near_domain is not None and f"{near_domain}/{name}" in ATTRIBUTES:
-        say(
+        report(
             LIKELY_TYPO,
             f"`{key}` is not a known attribute, but `{near_domain}/{name}` is",
             on_key=True,
@@ -141,8 +143,8 @@ def _is_like_a_known_one(key: str, value: Any, say: Say) -> bool:
     )
     if near is not None:
         message = f"`{key}` is not a known attribute, but `{domain}/{near}` is"
-        say(LIKELY_TYPO, message, on_key=True, help=Meant.word(f"{domain}/{near}", key))
-    return _is_json(value, say)
+        report(LIKELY_TYPO, message, on_key=True, help=Meant.word(f"{domain}/{near}", key))
+    return _is_json(value, report)
 
 
 def _holder_of(domain: str, name: str) -> str | None:
@@ -157,12 +159,12 @@ def _holder_of(domain: str, name: str) -> str | None:
 _ALWAYS_JSON = (str, int, bool)
 
 
-def _is_json(value: Any, say: Say, *steps: str | int) -> bool:
+def _is_json(value: Any, report: Say, *steps: str | int) -> bool:
     """YAML has numbers that JSON has not; attributes travel as JSON."""
     if value.__class__ in _ALWAYS_JSON:
         return True
     if isinstance(value, float) and (not isfinite(value)):
-        say(
+        report(
             INVALID_ATTRIBUTE,
             f"the number {value} cannot be written in JSON",
             *steps,
@@ -174,15 +176,15 @@ def _is_json(value: Any, say: Say, *steps: str | int) -> bool:
     else:
         items = list(enumerate(value)) if isinstance(value, list) else []
     # Each item is looked at, so that every mistake in a value comes out at once.
-    sound = [_is_json(item, say, *steps, step) for step, item in items]
+    sound = [_is_json(item, report, *steps, step) for step, item in items]
     return all(sound)
 
 
-def _is_in_place(attribute: Attribute[Any], slot: Slot | None, say: Say) -> bool:
+def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: Say) -> bool:
     key = attribute.key
-    if slot is None:
+    if field is None:
         if not attribute.on_schema:
-            say(
+            report(
                 MISPLACED_ATTRIBUTE,
                 f"`{key}` belongs to a field, not to the schema",
                 on_key=True,
@@ -190,20 +192,20 @@ def _is_in_place(attribute: Attribute[Any], slot: Slot | None, say: Say) -> bool
             )
         return attribute.on_schema
     if not attribute.on_field:
-        say(
+        report(
             MISPLACED_ATTRIBUTE,
             f"`{key}` belongs to the schema, not to a field",
             on_key=True,
             help=Move.to_schema("move it under the `extra:` beside `fields:`"),
         )
         return False
-    if attribute.fits is not None and slot.type.family not in attribute.fits:
+    if attribute.fits is not None and field.type.family not in attribute.fits:
         fits = [name for name, kind in BY_NAME.items() if kind.family in attribute.fits]
-        say(
+        report(
             MISPLACED_ATTRIBUTE,
-            f"`{key}` cannot apply to {with_article(slot.type.kind)}",
+            f"`{key}` cannot apply to {with_article(field.type.kind)}",
             on_key=True,
-            help=_fitting_place(attribute, slot) or f"it applies to {one_of(fits)}",
+            help=_fitting_place(attribute, field) or f"it applies to {one_of(fits)}",
         )
         return False
     return True
@@ -212,27 +214,27 @@ def _is_in_place(attribute: Attribute[Any], slot: Slot | None, say: Say) -> bool
 _KEYS_OF_PARTS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
 
 
-def _fitting_place(attribute: Attribute[Any], slot: Slot) -> str:
+def _fitting_place(attribute: Attribute[Any], field: SchemaField) -> str:
     """Where an author may have meant a hint to stand that does not fit a list or map."""
-    for child in slot.children:
+    for child in field.children:
         if isinstance(child.segment, Part) and child.type.family in (attribute.fits or ()):
             text = f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{attribute.key}: …}}}}`"
             return MoveToPart.of(text, _KEYS_OF_PARTS[child.segment])
     return ""
 
 
-def _is_valid(attribute: Attribute[Any], value: Any, say: Say) -> bool:
+def _is_valid(attribute: Attribute[Any], value: Any, report: Say) -> bool:
     try:
         typed = attribute.typed(value, by_name=False)
     except ValidationError as error:
         for found in complaints(error, attribute.value_type, value):
-            _say_complaint(attribute, value, found, (), say)
+            _say_complaint(attribute, value, found, (), report)
         return False
-    return not isinstance(typed, odf.LogicalTypeWord) or _is_logical_type(attribute, typed, value, (), say)
+    return not isinstance(typed, odf.LogicalTypeWord) or _is_logical_type(attribute, typed, value, (), report)
 
 
 def _say_complaint(
-    attribute: Attribute[Any], value: Any, found: Complaint, steps: tuple[str | int, ...], say: Say
+    attribute: Attribute[Any], value: Any, found: Complaint, steps: tuple[str | int, ...], report: Say
 ) -> None:
     """Report a complaint about a value, or about the part of it that `steps` lead to."""
     path, message = (*steps, *found.path), found.message
@@ -263,7 +265,7 @@ def _say_complaint(
         help = Write.value("{}")
     elif found.path == ("linkType",) and isinstance(value["linkType"], str):
         help = Write.value(f"{{kind: {written(value['linkType'])}}}")
-    say(INVALID_ATTRIBUTE, message, *path, help=help, on_key=found.on_key)
+    report(INVALID_ATTRIBUTE, message, *path, help=help, on_key=found.on_key)
 
 
 def _is_logical_type(
@@ -271,11 +273,11 @@ def _is_logical_type(
     word: odf.LogicalTypeWord,
     value: Json,
     steps: tuple[str | int, ...],
-    say: Say,
+    report: Say,
 ) -> bool:
     """`opendatafabric.org/type`: a word of the standard, or any kind in its long form."""
     if word.kind in odf.WORDS:
-        return _is_standard_word(attribute, word, value, steps, say)
+        return _is_standard_word(attribute, word, value, steps, report)
     if word.kind not in BY_NAME:
         near = closest(word.kind, [*odf.WORDS, *BY_NAME])
         help = (
@@ -283,13 +285,13 @@ def _is_logical_type(
             if near
             else f"the words of the standard are {one_of(sorted(odf.WORDS))}"
         )
-        say(INVALID_ATTRIBUTE, f"there is no logical type '{word.kind}'", *steps, "kind", help=help)
+        report(INVALID_ATTRIBUTE, f"there is no logical type '{word.kind}'", *steps, "kind", help=help)
         return False
     try:
         BY_NAME[word.kind].model_validate({**value, "kind": word.kind}, by_name=False)
     except ValidationError as error:
         for found in complaints(error, LogicalType, value):
-            _say_complaint(attribute, value, found, steps, say)
+            _say_complaint(attribute, value, found, steps, report)
         return False
     return True
 
@@ -299,28 +301,30 @@ def _is_standard_word(
     word: odf.LogicalTypeWord,
     value: Json,
     steps: tuple[str | int, ...],
-    say: Say,
+    report: Say,
 ) -> bool:
     is_link = word.kind == "ObjectLink"
     unknown = [key for key in value if key != "kind" and not (is_link and key == "linkType")]
     for key in unknown:
         way_out = Meant.word("linkType", key) if is_link else Remove.it()
-        say(INVALID_ATTRIBUTE, f"{word.kind} has no property `{key}`", *steps, key, on_key=True, help=way_out)
+        report(
+            INVALID_ATTRIBUTE, f"{word.kind} has no property `{key}`", *steps, key, on_key=True, help=way_out
+        )
     if unknown or not is_link:
         return not unknown
     if "linkType" not in value:
         help = Insert.pair("linkType", "{kind: Multihash}")
-        say(INVALID_ATTRIBUTE, "ObjectLink needs `linkType`", *steps, "kind", help=help)
+        report(INVALID_ATTRIBUTE, "ObjectLink needs `linkType`", *steps, "kind", help=help)
         return False
     inner, place = value["linkType"], (*steps, "linkType")
     try:
         typed = odf.LogicalTypeWord.model_validate(inner, by_name=False)
     except ValidationError as error:
         for found in complaints(error, odf.LogicalTypeWord, inner):
-            _say_complaint(attribute, inner, found, place, say)
+            _say_complaint(attribute, inner, found, place, report)
         return False
     if typed.kind == "ObjectLink":
-        say(
+        report(
             INVALID_ATTRIBUTE,
             "a link to a link has no meaning",
             *place,
@@ -328,4 +332,4 @@ def _is_standard_word(
             help=Write.value("Multihash", key="kind", is_safe=False),
         )
         return False
-    return _is_logical_type(attribute, typed, inner, place, say)
+    return _is_logical_type(attribute, typed, inner, place, report)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from schemac.logical.findings import Findings
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.registry.engine import Capability
 from schemac.registry.installed import blamed, engines
 
@@ -16,18 +16,18 @@ from schemac.registry.installed import blamed, engines
 class Checks(NamedTuple):
     """What an engine knows to be wrong with its attributes in every schema, whatever the schema is built for."""
 
-    slot: Callable[[Slot, Findings], None]
+    field: Callable[[SchemaField, Findings], None]
     """Checks one slot that has attributes of closed domains; those that are not sound by themselves have been taken out of it."""
 
 
 CHECKS = Capability("checks", Checks)
 
 
-def check_brought(slot: Slot, findings: Findings) -> None:
+def check_brought(field: SchemaField, findings: Findings) -> None:
     """Run the checks of all engines on one slot. Raises EngineError."""
     for name, checks in _all():
         with blamed(name):
-            checks.slot(slot, findings)
+            checks.field(field, findings)
 
 
 @cache

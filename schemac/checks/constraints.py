@@ -22,12 +22,12 @@ from schemac.constraints.other_sql import PAGE
 from schemac.constraints.parsing import ExpressionError, read_condition
 from schemac.constraints.patterns import PatternError
 from schemac.constraints.registry import BY_KEY
-from schemac.constraints.rows import named_paths, named_slots
+from schemac.constraints.rows import named_fields, named_paths
 from schemac.constraints.texts import Enum, Pattern, Size
 from schemac.constraints.values import UnfitValueError, shown, step_of
 from schemac.logical.findings import Findings
 from schemac.logical.model import ExtraAttributes
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.source.catalogue import (
     CONTRADICTING_CONSTRAINTS,
@@ -47,53 +47,53 @@ _OTHER_FORM = {
 }
 
 
-def check_constraints(slot: Slot, findings: Findings) -> None:
+def check_constraints(field: SchemaField, findings: Findings) -> None:
     """Check the constraints of one slot."""
     found: dict[str, Constraint] = {}
     for key, kind in BY_KEY.items():
-        if key in slot.extra and not _is_misplaced(slot, key, findings):
-            constraint = _read(slot, key, kind, findings)
+        if key in field.extra and not _is_misplaced(field, key, findings):
+            constraint = _read(field, key, kind, findings)
             if constraint is not None:
                 found[key] = constraint
-    _check_together(slot, list(found.values()), findings)
-    slot.extra = {key: value for key, value in slot.extra.items() if key not in BY_KEY or key in found}
+    _check_together(field, list(found.values()), findings)
+    field.extra = {key: value for key, value in field.extra.items() if key not in BY_KEY or key in found}
 
 
-def _is_misplaced(slot: Slot, key: str, findings: Findings) -> bool:
-    places = [slot, *([slot.parent] if slot.parent is not None else [])]
+def _is_misplaced(field: SchemaField, key: str, findings: Findings) -> bool:
+    places = [field, *([field.parent] if field.parent is not None else [])]
     reason = next((why for role, why in _OTHER_FORM.items() for at in places if has_role(at.extra, role)), "")
-    if not reason and getattr(slot.type, "precision", 0) > MOST_DIGITS:
+    if not reason and getattr(field.type, "precision", 0) > MOST_DIGITS:
         reason = f"a pipeline has no numbers of more than {MOST_DIGITS} digits to compare it with"
     if reason:
         findings.at_extra(
-            slot,
+            field,
             key,
             MISPLACED_ATTRIBUTE,
-            f"`{key}` cannot apply to {slot.path_text}: {reason}",
+            f"`{key}` cannot apply to {field.path_text}: {reason}",
             on_key=True,
             help=Remove.it(),
         )
     return bool(reason)
 
 
-def _read(slot: Slot, key: str, kind: type[Constraint], findings: Findings) -> Constraint | None:
-    authored = slot.extra[key]
-    rounded = _rounded(slot, key, authored, findings)
+def _read(field: SchemaField, key: str, kind: type[Constraint], findings: Findings) -> Constraint | None:
+    authored = field.extra[key]
+    rounded = _rounded(field, key, authored, findings)
     if rounded is not None:
         quoted_ = f"`{key}: '{rounded.text}'`" if not rounded.steps else f"'{rounded.text}'"
         help = Quote.it(help=f"write it in quotes: {quoted_}")
         message = f"`{key}` has more digits than a number in YAML keeps"
-        findings.at_extra(slot, key, UNFIT_CONSTRAINT, message, *rounded.steps, help=help)
+        findings.at_extra(field, key, UNFIT_CONSTRAINT, message, *rounded.steps, help=help)
         return None
     try:
-        return kind.read(slot.type, authored)
+        return kind.read(field.type, authored)
     except UnfitValueError as error:
         steps = () if error.at is None else (error.at,)
-        message = f"{slot.path_text}: {error.message}"
-        findings.at_extra(slot, key, UNFIT_CONSTRAINT, message, *steps, help=error.help)
+        message = f"{field.path_text}: {error.message}"
+        findings.at_extra(field, key, UNFIT_CONSTRAINT, message, *steps, help=error.help)
     except PatternError as error:
         findings.at_extra(
-            slot, key, UNPORTABLE_PATTERN, f"{slot.path_text}: {error.message}", help=error.help
+            field, key, UNPORTABLE_PATTERN, f"{field.path_text}: {error.message}", help=error.help
         )
     return None
 
@@ -106,16 +106,16 @@ class _Rounded(NamedTuple):
     """The item that it is, in a list."""
 
 
-def _rounded(slot: Slot, key: str, authored: Any, findings: Findings) -> _Rounded | None:
+def _rounded(field: SchemaField, key: str, authored: Any, findings: Findings) -> _Rounded | None:
     """Return the text of a number that is not what it was read as; None for all others."""
-    if slot.type.family is not Family.DECIMAL:
+    if field.type.family is not Family.DECIMAL:
         return None
     origins = findings.origins
     values = enumerate(authored) if isinstance(authored, list) else [(None, authored)]
     for step, value in values:
         if not isinstance(value, float) or origins.source is None:
             continue
-        for place in slot.extra_places(key):
+        for place in field.extra_places(key):
             path = place if step is None else (*place, step)
             found = origins.place(path) if origins.has(place) else None
             text = found.source.excerpt(found.span) if found is not None else ""
@@ -127,21 +127,21 @@ def _rounded(slot: Slot, key: str, authored: Any, findings: Findings) -> _Rounde
     return None
 
 
-def _check_together(slot: Slot, found: Sequence[Constraint], findings: Findings) -> None:
+def _check_together(field: SchemaField, found: Sequence[Constraint], findings: Findings) -> None:
     """Check that a value can keep all of them."""
     bounds = [one for one in found if isinstance(one, Bound)]
     sizes = [one for one in found if isinstance(one, Size)]
     for low in bounds:
         for high in bounds:
             if low.is_lower and not high.is_lower and _excludes(low, high):
-                _contradict(slot, low, high, findings)
+                _contradict(field, low, high, findings)
     for low_size in sizes:
         for high_size in sizes:
             if low_size.is_lower and not high_size.is_lower and low_size.limit > high_size.limit:
-                _contradict(slot, low_size, high_size, findings)
+                _contradict(field, low_size, high_size, findings)
     for enum in found:
         if isinstance(enum, Enum):
-            _check_enum(slot, enum, [one for one in found if one is not enum], findings)
+            _check_enum(field, enum, [one for one in found if one is not enum], findings)
 
 
 def _excludes(low: Bound, high: Bound) -> bool:
@@ -155,21 +155,21 @@ def _excludes(low: Bound, high: Bound) -> bool:
     return bool(first > last)
 
 
-def _contradict(slot: Slot, low: Constraint, high: Constraint, findings: Findings) -> None:
-    message = f"{slot.path_text} has to be {low.text} and {high.text}: no value is both"
+def _contradict(field: SchemaField, low: Constraint, high: Constraint, findings: Findings) -> None:
+    message = f"{field.path_text} has to be {low.text} and {high.text}: no value is both"
     help = f"raise `{high.attribute.key}`, or lower `{low.attribute.key}`"
-    findings.at_extra(slot, low.attribute.key, CONTRADICTING_CONSTRAINTS, message, help=help)
+    findings.at_extra(field, low.attribute.key, CONTRADICTING_CONSTRAINTS, message, help=help)
 
 
-def _check_enum(slot: Slot, enum: Enum, others: Sequence[Constraint], findings: Findings) -> None:
+def _check_enum(field: SchemaField, enum: Enum, others: Sequence[Constraint], findings: Findings) -> None:
     for i, value in enumerate(enum.values):
         other = next((one for one in others if _forbids(one, value)), None)
         if other is not None:
             findings.at_extra(
-                slot,
+                field,
                 enum.attribute.key,
                 CONTRADICTING_CONSTRAINTS,
-                f"{shown(enum.type, value)} is in the list, but {slot.path_text} has to be {other.text}",
+                f"{shown(enum.type, value)} is in the list, but {field.path_text} has to be {other.text}",
                 i,
                 help=f"remove the value, or change `{other.attribute.key}`",
             )
@@ -185,7 +185,7 @@ def _forbids(constraint: Constraint, value: Any) -> bool:
 
 
 def check_row_constraints(
-    extra: Mapping[str, Any], columns: Sequence[Slot], findings: Findings
+    extra: Mapping[str, Any], columns: Sequence[SchemaField], findings: Findings
 ) -> ExtraAttributes:
     """Return the attributes of a schema without those constraints of rows that are wrong."""
     known = named_paths(columns)
@@ -222,10 +222,10 @@ def check_row_constraints(
         check_paths(attributes.UNIQUE.key, paths, i)
     for i, one in enumerate(attributes.REFERENCES.read(extra) or ()):
         check_paths(attributes.REFERENCES.key, one.fields, i, "fields")
-    slots = named_slots(columns)
+    fields = named_fields(columns)
     for i, text in enumerate(attributes.CHECK.read(extra) or ()):
         try:
-            read_condition(text, slots)
+            read_condition(text, fields)
         except ExpressionError as error:
             wrong.add(attributes.CHECK.key)
             message = f"the condition `{text}` cannot be used: {error.message}"
@@ -236,9 +236,9 @@ def check_row_constraints(
 
 
 def _unknown_field(
-    key: str, path: str, known: Mapping[str, Slot], findings: Findings, *steps: str | int
+    key: str, path: str, known: Mapping[str, SchemaField], findings: Findings, *steps: str | int
 ) -> None:
-    plain = [name for name, slot in known.items() if not slot.children]
+    plain = [name for name, field in known.items() if not field.children]
     near = closest(path, plain)
     above = known.get(path.partition(".")[0])
     inside = [one for one in plain if one.startswith(f"{path.rpartition('.')[0]}.")]

@@ -9,7 +9,7 @@ from schemac.attributes import arrow
 from schemac.attributes.attribute import Role
 from schemac.attributes.registry import ATTRIBUTES, domain_of, of_role
 from schemac.logical.findings import Findings
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
 from schemac.source.suggest import with_article
 from schemac.syntax.remedies import Remove, Unwrap
@@ -22,43 +22,45 @@ _DECIDING = (
 """Attributes that each decide the whole layout; those of engines first."""
 
 
-def check_hints(slot: Slot, findings: Findings) -> None:
+def check_hints(field: SchemaField, findings: Findings) -> None:
     """Check the hints of one slot against its type and each other."""
-    if not slot.extra:
+    if not field.extra:
         return
-    hints = arrow.read_hints(slot.extra)
-    _check_pairs(slot, findings)
+    hints = arrow.read_hints(field.extra)
+    _check_pairs(field, findings)
     if hints.extension is not None:
-        _check_extension(slot, hints.extension, findings)
+        _check_extension(field, hints.extension, findings)
 
 
-def _check_pairs(slot: Slot, findings: Findings) -> None:
-    whole = [key for key in _DECIDING if key in slot.extra]
+def _check_pairs(field: SchemaField, findings: Findings) -> None:
+    whole = [key for key in _DECIDING if key in field.extra]
     if len(whole) > 1:
         message = f"`{whole[0]}` and `{whole[1]}` cannot be used together"
-        findings.at_extra(slot, whole[1], CONFLICTING_HINTS, message, on_key=True, help="keep one of the two")
+        findings.at_extra(
+            field, whole[1], CONFLICTING_HINTS, message, on_key=True, help="keep one of the two"
+        )
     buffer = arrow.BUFFER_ENCODING.key
-    if buffer not in slot.extra:
+    if buffer not in field.extra:
         return
     for attribute in of_role(Role.BLOB):
-        if attribute.key in slot.extra:
+        if attribute.key in field.extra:
             message = f"`{attribute.key}` determines the layout, so `{buffer}` has no effect"
             findings.at_extra(
-                slot, buffer, CONFLICTING_HINTS, message, on_key=True, help=Remove.it(what="this hint")
+                field, buffer, CONFLICTING_HINTS, message, on_key=True, help=Remove.it(what="this hint")
             )
 
 
-def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findings) -> None:
+def _check_extension(field: SchemaField, extension: arrow.ExtensionType, findings: Findings) -> None:
     key = arrow.EXTENSION_TYPE.key
     storage = arrow.EXTENSION_STORAGE.get(extension.name)
-    length = getattr(slot.type, "fixed_length", None)
-    if storage is not None and slot.type.kind != storage:
-        message = f"{extension.name} is stored as {with_article(storage)}, but this field is {with_article(slot.type.kind)}"
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, "name", help=Retype.write("type", storage))
+    length = getattr(field.type, "fixed_length", None)
+    if storage is not None and field.type.kind != storage:
+        message = f"{extension.name} is stored as {with_article(storage)}, but this field is {with_article(field.type.kind)}"
+        findings.at_extra(field, key, UNSUPPORTED_HINT, message, "name", help=Retype.write("type", storage))
     elif extension.name == "arrow.uuid" and length != arrow.UUID_LENGTH:
         message = "arrow.uuid is stored in 16 bytes"
         findings.at_extra(
-            slot,
+            field,
             key,
             UNSUPPORTED_HINT,
             message,
@@ -66,11 +68,11 @@ def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findi
             help=Retype.write("type", f"{{kind: Binary, fixedLength: {arrow.UUID_LENGTH}}}"),
         )
     elif extension.name == "arrow.fixed_shape_tensor":
-        _check_tensor(slot, extension, length, findings)
+        _check_tensor(field, extension, length, findings)
     elif extension.name == "arrow.opaque" and arrow.OpaqueName.parse(extension.metadata or "") is None:
         help = 'write `metadata: \'{"type_name":"point","vendor_name":"PostGIS"}\'`'
         findings.at_extra(
-            slot,
+            field,
             key,
             UNSUPPORTED_HINT,
             "the metadata of arrow.opaque has to name a type and its vendor",
@@ -79,7 +81,7 @@ def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findi
         )
     elif extension.metadata and extension.name in arrow.EXTENSION_STORAGE:
         findings.at_extra(
-            slot,
+            field,
             key,
             UNSUPPORTED_HINT,
             f"{extension.name} does not accept metadata",
@@ -88,13 +90,15 @@ def _check_extension(slot: Slot, extension: arrow.ExtensionType, findings: Findi
         )
 
 
-def _check_tensor(slot: Slot, extension: arrow.ExtensionType, length: int | None, findings: Findings) -> None:
+def _check_tensor(
+    field: SchemaField, extension: arrow.ExtensionType, length: int | None, findings: Findings
+) -> None:
     key = arrow.EXTENSION_TYPE.key
     example = "write `metadata: '{\"shape\":[2,3]}'`"
     tensor = arrow.TensorShape.parse(extension.metadata or "")
     if tensor is None:
         findings.at_extra(
-            slot,
+            field,
             key,
             UNSUPPORTED_HINT,
             "the metadata of a tensor has to be a JSON object with its shape",
@@ -104,16 +108,16 @@ def _check_tensor(slot: Slot, extension: arrow.ExtensionType, length: int | None
     elif tensor.size != length:
         message = f"a tensor of shape {list(tensor.shape)} has {tensor.size} items, but the list has {length or 'any number'}"
         findings.at_extra(
-            slot,
+            field,
             key,
             UNSUPPORTED_HINT,
             message,
             "metadata",
             help=Retype.write("fixedLength", str(tensor.size)),
         )
-    elif slot.children[0].is_nullable:
+    elif field.children[0].is_nullable:
         findings.at_type(
-            slot,
+            field,
             UNSUPPORTED_HINT,
             "the items of a tensor may not be null",
             "itemType",

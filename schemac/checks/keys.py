@@ -14,7 +14,7 @@ from schemac.attributes.attribute import Role
 from schemac.attributes.family import Family
 from schemac.attributes.registry import ATTRIBUTES, of_role
 from schemac.logical.findings import Findings
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import (
     DUPLICATE_KEY_POSITION,
     INVALID_PRIMARY_KEY,
@@ -28,30 +28,30 @@ from schemac.syntax.remedies_of_types import Require, Retype
 _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attribute.names_columns)
 
 
-def check_primary_key(slot: Slot, findings: Findings) -> None:
+def check_primary_key(field: SchemaField, findings: Findings) -> None:
     """Check that a field which is marked as part of the primary key can be one."""
     for attribute in of_role(Role.KEY_PART):
-        if attribute.key in slot.extra:
-            _check_key_part(slot, attribute.key, findings)
+        if attribute.key in field.extra:
+            _check_key_part(field, attribute.key, findings)
 
 
-def _check_key_part(slot: Slot, key: str, findings: Findings) -> None:
-    above: Slot | None = slot
+def _check_key_part(field: SchemaField, key: str, findings: Findings) -> None:
+    above: SchemaField | None = field
     while above is not None:
-        if above.type.family in (Family.LIST, Family.MAP) and above is not slot:
+        if above.type.family in (Family.LIST, Family.MAP) and above is not field:
             findings.at_extra(
-                slot,
+                field,
                 key,
                 INVALID_PRIMARY_KEY,
-                f"{slot.path_text} is inside the {above.type.kind} {above.path_text}",
+                f"{field.path_text} is inside the {above.type.kind} {above.path_text}",
                 on_key=True,
             )
             return
         if above.is_nullable:
             text = f"make {above.path_text} required: write its type without Option"
-            help = Require.field(text, levels=_levels(slot, above))
+            help = Require.field(text, levels=_levels(field, above))
             findings.at_extra(
-                slot,
+                field,
                 key,
                 INVALID_PRIMARY_KEY,
                 f"a primary key may not be null, but {above.path_text} may",
@@ -60,31 +60,31 @@ def _check_key_part(slot: Slot, key: str, findings: Findings) -> None:
             )
             return
         above = above.parent
-    is_vector = slot.type.family is Family.LIST and getattr(slot.type, "fixed_length", None) is not None
-    if slot.children and not is_vector:
-        message = f"{slot.path_text} is {with_article(slot.type.kind)}; the fields of a primary key have plain types"
+    is_vector = field.type.family is Family.LIST and getattr(field.type, "fixed_length", None) is not None
+    if field.children and not is_vector:
+        message = f"{field.path_text} is {with_article(field.type.kind)}; the fields of a primary key have plain types"
         findings.at_extra(
-            slot, key, INVALID_PRIMARY_KEY, message, on_key=True, help="mark its members instead"
+            field, key, INVALID_PRIMARY_KEY, message, on_key=True, help="mark its members instead"
         )
 
 
-def _levels(slot: Slot, above: Slot) -> int:
+def _levels(field: SchemaField, above: SchemaField) -> int:
     """Return how many structs a slot is deeper than another one."""
-    return 0 if slot is above or slot.parent is None else 1 + _levels(slot.parent, above)
+    return 0 if field is above or field.parent is None else 1 + _levels(field.parent, above)
 
 
-def check_positions(slots: Sequence[Slot], findings: Findings) -> None:
+def check_positions(fields: Sequence[SchemaField], findings: Findings) -> None:
     """No two fields of a key stand at the same position."""
     for attribute in (*of_role(Role.KEY_PART), *of_role(Role.CLUSTERING_PART)):
-        taken: dict[int, Slot] = {}
-        for slot in slots:
-            value = attribute.read(slot.extra) if attribute.key in slot.extra else None
+        taken: dict[int, SchemaField] = {}
+        for field in fields:
+            value = attribute.read(field.extra) if attribute.key in field.extra else None
             if value is None or value.position is None:
                 continue
-            first = taken.setdefault(value.position, slot)
-            if first is not slot:
+            first = taken.setdefault(value.position, field)
+            if first is not field:
                 findings.at_extra(
-                    slot,
+                    field,
                     attribute.key,
                     DUPLICATE_KEY_POSITION,
                     f"position {value.position} of the key is already used by {first.path_text}",
@@ -93,9 +93,9 @@ def check_positions(slots: Sequence[Slot], findings: Findings) -> None:
                 )
 
 
-def check_named_columns(extra: Mapping[str, Any], columns: Sequence[Slot], findings: Findings) -> None:
+def check_named_columns(extra: Mapping[str, Any], columns: Sequence[SchemaField], findings: Findings) -> None:
     """Columns that attributes of the schema name do exist."""
-    names = [str(slot.segment) for slot in columns]
+    names = [str(field.segment) for field in columns]
     for attribute in _NAMING_COLUMNS:
         for i, name in enumerate(attribute.read(extra) or ()):
             if name not in names:
@@ -105,23 +105,23 @@ def check_named_columns(extra: Mapping[str, Any], columns: Sequence[Slot], findi
                 findings.at_schema(UNKNOWN_COLUMN, message, "extra", attribute.key, i, help=help)
 
 
-def check_object_link(slot: Slot, findings: Findings) -> None:
+def check_object_link(field: SchemaField, findings: Findings) -> None:
     """Did, Multihash and ObjectLink are texts; a link stands at the top level only."""
-    word = odf.TYPE.read(slot.extra)
+    word = odf.TYPE.read(field.extra)
     if word is None or word.kind not in odf.WORDS:
         return
-    if slot.type.family not in odf.WORD_FAMILIES:
+    if field.type.family not in odf.WORD_FAMILIES:
         findings.at_extra(
-            slot,
+            field,
             odf.TYPE.key,
             MISPLACED_ATTRIBUTE,
-            f"{with_article(word.kind)} has to be a String, but {slot.path_text} is {with_article(slot.type.kind)}",
+            f"{with_article(word.kind)} has to be a String, but {field.path_text} is {with_article(field.type.kind)}",
             "kind",
             help=Retype.write("type", "String"),
         )
-    elif word.kind == "ObjectLink" and slot.parent is not None:
+    elif word.kind == "ObjectLink" and field.parent is not None:
         findings.at_extra(
-            slot,
+            field,
             odf.TYPE.key,
             MISPLACED_ATTRIBUTE,
             "an ObjectLink has to be a column",

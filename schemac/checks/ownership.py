@@ -8,20 +8,20 @@ from collections.abc import Sequence
 
 from schemac.attributes.own import DEPRECATED
 from schemac.logical.findings import Findings
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import UNKNOWN_SUCCESSOR
 from schemac.source.suggest import closest
 from schemac.syntax.remedies import Meant
 
 
-def check_successors(slots: Sequence[Slot], sound: Sequence[Slot], findings: Findings) -> None:
+def check_successors(fields: Sequence[SchemaField], sound: Sequence[SchemaField], findings: Findings) -> None:
     """Check that what takes the place of a deprecated field is another field, and is not deprecated itself."""
-    deprecated = {slot.path_text: slot for slot in sound if DEPRECATED.key in slot.extra}
+    deprecated = {field.path_text: field for field in sound if DEPRECATED.key in field.extra}
     if not deprecated:
         return
-    names = [slot.path_text for slot in slots if slot.is_member]
-    for path, slot in deprecated.items():
-        value = DEPRECATED.read(slot.extra)
+    names = [field.path_text for field in fields if field.is_member]
+    for path, field in deprecated.items():
+        value = DEPRECATED.read(field.extra)
         successor = value.successor if value is not None else None
         if successor is None:
             continue
@@ -38,4 +38,4 @@ def check_successors(slots: Sequence[Slot], sound: Sequence[Slot], findings: Fin
             help = "name the field that readers are to use in the end"
         else:
             continue
-        findings.at_extra(slot, DEPRECATED.key, UNKNOWN_SUCCESSOR, message, "successor", help=help)
+        findings.at_extra(field, DEPRECATED.key, UNKNOWN_SUCCESSOR, message, "successor", help=help)

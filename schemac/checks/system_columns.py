@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from schemac.attributes.family import Family
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.logical.system import VARIANTS, SystemColumns
 from schemac.source.catalogue import ODD_SYSTEM_COLUMN
 from schemac.syntax.remedies import Unwrap, WriteType
@@ -22,12 +22,12 @@ _OFFSETS, _OPERATIONS = zip(*VARIANTS.values(), strict=True)
 def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
     """They have one of the accepted types, may not be null, are complete and come first."""
     names, given = dataset.naming
-    present: dict[str, Slot] = {}
+    present: dict[str, SchemaField] = {}
     places: dict[str, int] = {}
-    for i, slot in enumerate(dataset.columns):
-        if slot.segment in names:
-            present.setdefault(str(slot.segment), slot)
-            places.setdefault(str(slot.segment), i)
+    for i, field in enumerate(dataset.columns):
+        if field.segment in names:
+            present.setdefault(str(field.segment), field)
+            places.setdefault(str(field.segment), i)
     found = [name for name in names[:3] if name in present]
     if len(found) < 2 and not given.intersection(found):
         if names.event_time in given:
@@ -36,20 +36,22 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
     for name in names:
         _check_type(name, names, present, findings)
         if name in present and present[name].is_nullable:
-            slot = present[name]
+            field = present[name]
             message = f"the system column {name} may not be null"
-            help = Unwrap.part(f"write `type: {slot.type.kind}` without Option", is_safe=False)
-            findings.at_option(slot, 0, ODD_SYSTEM_COLUMN, message, help=help)
+            help = Unwrap.part(f"write `type: {field.type.kind}` without Option", is_safe=False)
+            findings.at_option(field, 0, ODD_SYSTEM_COLUMN, message, help=help)
     if dataset.is_whole:
         _check_completeness(found[0], names, present, findings)
         _check_order(found, places, present, names, findings)
 
 
-def _check_type(name: str, names: SystemColumns, present: Mapping[str, Slot], findings: Findings) -> None:
-    slot = present.get(name)
-    if slot is None:
+def _check_type(
+    name: str, names: SystemColumns, present: Mapping[str, SchemaField], findings: Findings
+) -> None:
+    field = present.get(name)
+    if field is None:
         return
-    type_ = slot.type
+    type_ = field.type
     if name == names.system_time:
         is_accepted = type_.type_text() == "Timestamp(Millisecond, UTC)"
         right, rule = "Timestamp", "in the standard it is a Timestamp in UTC with the unit Millisecond"
@@ -66,12 +68,12 @@ def _check_type(name: str, names: SystemColumns, present: Mapping[str, Slot], fi
     if not is_accepted:
         message = f"the system column {name} is {type_.type_text()}; {rule}"
         findings.at_type(
-            slot, ODD_SYSTEM_COLUMN, message, help=WriteType.value(right, key="type", is_safe=False)
+            field, ODD_SYSTEM_COLUMN, message, help=WriteType.value(right, key="type", is_safe=False)
         )
 
 
 def _check_completeness(
-    first: str, names: SystemColumns, present: Mapping[str, Slot], findings: Findings
+    first: str, names: SystemColumns, present: Mapping[str, SchemaField], findings: Findings
 ) -> None:
     missing = [name for name in names if name not in present]
     if missing:
@@ -87,7 +89,7 @@ def _check_completeness(
 def _check_order(
     found: list[str],
     places: Mapping[str, int],
-    present: Mapping[str, Slot],
+    present: Mapping[str, SchemaField],
     names: SystemColumns,
     findings: Findings,
 ) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from schemac.attributes.registry import domain_of
 from schemac.logical.findings import Findings
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import VOCABULARY_VIOLATION
 from schemac.source.suggest import closest
 from schemac.syntax.remedies import Meant
@@ -29,17 +29,22 @@ class Vocabulary(NamedTuple):
 
 
 def check_vocabularies(
-    extra: Mapping[str, Any], slots: Sequence[Slot], vocabularies: Sequence[Vocabulary], findings: Findings
+    extra: Mapping[str, Any],
+    fields: Sequence[SchemaField],
+    vocabularies: Sequence[Vocabulary],
+    findings: Findings,
 ) -> None:
     """Every place that uses a domain with a vocabulary."""
     for vocabulary in vocabularies:
         _check(vocabulary, extra, None, findings)
-        for slot in slots:
-            if slot.extra:
-                _check(vocabulary, slot.extra, slot, findings)
+        for field in fields:
+            if field.extra:
+                _check(vocabulary, field.extra, field, findings)
 
 
-def _check(vocabulary: Vocabulary, extra: Mapping[str, Any], slot: Slot | None, findings: Findings) -> None:
+def _check(
+    vocabulary: Vocabulary, extra: Mapping[str, Any], field: SchemaField | None, findings: Findings
+) -> None:
     domain = vocabulary.domain
     values = {key.partition("/")[2]: value for key, value in extra.items() if domain_of(key) == domain}
     if not values:
@@ -54,13 +59,13 @@ def _check(vocabulary: Vocabulary, extra: Mapping[str, Any], slot: Slot | None, 
             near = closest(name, known) if name else None
             message = f"the vocabulary of {domain} has no `{name}`" if name else f"`{key}`: {_words(error)}"
             help = Meant.word(near, name) if near else ""
-            if slot is None:
+            if field is None:
                 findings.at_schema(
                     VOCABULARY_VIOLATION, message, "extra", key, *rest, help=help, on_key=bool(name)
                 )
             else:
                 findings.at_extra(
-                    slot, key, VOCABULARY_VIOLATION, message, *rest, help=help, on_key=bool(name)
+                    field, key, VOCABULARY_VIOLATION, message, *rest, help=help, on_key=bool(name)
                 )
 
 
@@ -70,12 +75,12 @@ def _errors(vocabulary: Vocabulary, values: Mapping[str, Any]) -> list["Validati
     from referencing.exceptions import Unresolvable
 
     try:
-        found = list(vocabulary.validator.iter_errors(values))
+        validation_errors = list(vocabulary.validator.iter_errors(values))
     except RecursionError:
         return [ValidationError("the vocabulary refers to itself endlessly")]
     except Unresolvable as error:
         return [ValidationError(f"the vocabulary refers to {error.ref}, which is not in it")]
-    return sorted(found, key=lambda error: list(map(str, error.absolute_path)))
+    return sorted(validation_errors, key=lambda error: list(map(str, error.absolute_path)))
 
 
 def _unexpected(error: "ValidationError") -> list[str]:

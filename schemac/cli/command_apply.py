@@ -7,7 +7,7 @@ import argparse
 import sys
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.output import exit_code, say, show, show_document
+from schemac.cli.output import exit_code, print_status, show, show_document
 from schemac.cli.planning import (
     add_dataset,
     add_references,
@@ -127,8 +127,8 @@ def _apply(
     if made.is_done:
         tables.verify(options.table, locked, new, report)
         return not report.has_errors
-    if not _is_wanted(made, options):
-        say("nothing was changed", options)
+    if not _is_confirmed(made, options):
+        print_status("nothing was changed", options)
         return False
     with progress_bar(options.format == "text" and sys.stderr.isatty()) as progress:
         if not made.apply(report, progress, _spread(made, options)):
@@ -139,7 +139,7 @@ def _apply(
         return False
     document |= state.document
     if not report.has_errors:
-        say(f"done: {options.table} {state.text}, and {_what_is_verified(made)}", options)
+        print_status(f"done: {options.table} {state.text}, and {_what_is_verified(made)}", options)
     return not report.has_errors
 
 
@@ -149,7 +149,7 @@ def _what_is_verified(made: PlannedChange) -> str:
     return f"its schema is verified; nobody looked at the rows for this: {'; '.join(made.unlooked)}"
 
 
-def _is_wanted(made: PlannedChange, options: argparse.Namespace) -> bool:
+def _is_confirmed(made: PlannedChange, options: argparse.Namespace) -> bool:
     """Whether the person at the terminal wants data to be written; a script has said so by calling."""
     has_person = sys.stdin is not None and sys.stdin.isatty()
     if not made.question or options.yes or options.format != "text" or not has_person:

@@ -16,7 +16,7 @@ from schemac.cli.output import (
     add_paths,
     add_versions,
     exit_code,
-    say,
+    print_status,
     show,
     show_document,
     versions_of,
@@ -27,7 +27,7 @@ from schemac.evolution.changes import Place
 from schemac.evolution.judge import JUDGE, judged_engines
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.physical.arrow import numpy_left_out
-from schemac.project.compared import Comparison, Wanted
+from schemac.project.compared import Comparison, ComparisonRequest
 from schemac.project.comparing import compare
 from schemac.project.promises import promise_findings
 from schemac.project.rename_findings import possible_renames_text, rename_findings
@@ -88,10 +88,10 @@ def run(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     report = Report()
     project, files, folders = open_compared(options, report)
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     if not report.has_errors:
         engines = tuple(options.engine or (e for e in judged_engines() if e in project.configuration.targets))
-        wanted = Wanted(
+        request = ComparisonRequest(
             options.against,
             engines,
             options.transitive,
@@ -100,11 +100,11 @@ def _run(options: argparse.Namespace) -> int:
             are_targets_named=project.configuration.are_targets_named,
             is_project=not options.paths,
         )
-        found = compare(files, folders, wanted, project, report)
+        comparisons = compare(files, folders, request, project, report)
     could_read = not report.has_errors
-    promises = [promise_findings(comparison, _today(options)) for comparison in found]
-    renames = [rename_findings(comparison) for comparison in found]
-    for comparison, *findings in zip(found, promises, renames, strict=True):
+    promises = [promise_findings(comparison, _today(options)) for comparison in comparisons]
+    renames = [rename_findings(comparison) for comparison in comparisons]
+    for comparison, *findings in zip(comparisons, promises, renames, strict=True):
         _report(comparison, options, report)
         report.extend(chain.from_iterable(findings))
     project.cache.save()
@@ -112,18 +112,18 @@ def _run(options: argparse.Namespace) -> int:
     if options.format == "json" and could_read:
         verdicts = [
             {**verdict.to_json(), "from": comparison.old, "to": comparison.new}
-            for comparison in found
+            for comparison in comparisons
             for verdict in comparison.verdicts
         ]
-        show_document(diagnostics, options, verdicts=verdicts, promises=_promises(found, promises))
+        show_document(diagnostics, options, verdicts=verdicts, promises=_promises(comparisons, promises))
     elif options.format == "text" and could_read:
-        for comparison, *findings in zip(found, promises, renames, strict=True):
+        for comparison, *findings in zip(comparisons, promises, renames, strict=True):
             lines = map(_line, chain.from_iterable(findings))
             put_rendered("\n".join([_text(comparison, options), *lines]) + "\n")
     else:
         show(diagnostics, options)
     if could_read:
-        say(_summary(found, options), options)
+        print_status(_summary(comparisons, options), options)
     return exit_code(diagnostics, options)
 
 
@@ -199,7 +199,7 @@ def _line(finding: Diagnostic) -> str:
 
 
 def _promises(
-    found: Sequence[Comparison], promises: Sequence[Sequence[Diagnostic]]
+    comparisons: Sequence[Comparison], promises: Sequence[Sequence[Diagnostic]]
 ) -> list[dict[str, object]]:
     """Return the promises that are broken, for programs."""
     return [
@@ -212,7 +212,7 @@ def _promises(
             "from": one.old,
             "to": one.new,
         }
-        for one, broken in zip(found, promises, strict=True)
+        for one, broken in zip(comparisons, promises, strict=True)
         for d in broken
     ]
 
@@ -229,12 +229,12 @@ def _row(who: str, judgement: Judgement, codes: Mapping[Outcome, Code], options:
 _COLOURS = {Outcome.REFUSED: RED, Outcome.DATA: YELLOW, Outcome.REWRITE: YELLOW}
 
 
-def _summary(found: list[Comparison], options: argparse.Namespace) -> str:
-    changes = sum(len(comparison.changes) for comparison in found)
+def _summary(comparisons: list[Comparison], options: argparse.Namespace) -> str:
+    changes = sum(len(comparison.changes) for comparison in comparisons)
     if not changes:
         return "no changes"
     outcomes: dict[Outcome, set[tuple[str, str, str]]] = {}
-    for comparison in found:
+    for comparison in comparisons:
         for verdict in comparison.verdicts:
             change = (comparison.dataset, comparison.old, str(verdict.change))
             outcomes.setdefault(verdict.old_data.outcome, set()).add(change)
@@ -244,7 +244,7 @@ def _summary(found: list[Comparison], options: argparse.Namespace) -> str:
         (len(outcomes.get(outcome, ())), outcome)
         for outcome in (Outcome.REFUSED, Outcome.DATA, Outcome.REWRITE)
     ]
-    renames = sum(len(comparison.renames) for comparison in found)
+    renames = sum(len(comparison.renames) for comparison in comparisons)
     asked = [possible_renames_text(renames)] if renames else []
     grave = ", ".join([*(f"{count} {outcome}" for count, outcome in counts if count), *asked])
     return (

@@ -13,9 +13,9 @@ from schemac.artifacts.emission import ARTIFACTS, load_target
 from schemac.artifacts.provenance import NAME as PROVENANCE
 from schemac.artifacts.store import Build, Store, Written
 from schemac.cli.denial import add_deny, denied_engines
-from schemac.cli.output import add_compile_arguments, add_engines, exit_code, say, show
+from schemac.cli.output import add_compile_arguments, add_engines, exit_code, print_status, show
 from schemac.cli.output_file import why_not
-from schemac.cli.project import add_stdin, imported_files, open_project, out_folder, overlay_of, tell_files
+from schemac.cli.project import add_stdin, imported_files, open_project, out_folder, overlay_of, report_files
 from schemac.cli.watching import Watched, add_watch, watch
 from schemac.physical.arrow import numpy_left_out
 from schemac.project.compile import Output, compile_files
@@ -74,13 +74,17 @@ def _once(options: argparse.Namespace) -> Watched:
         report.add(WRITE_FAILED, f"cannot write {options.depfile}: {reason}", file=options.depfile)
     # Whatever process comes to need Arrow, it makes no arrays.
     with numpy_left_out():
-        wanted = replace(_options(options, project), overlay=overlay_of(options, report))
-        output = compile_files(files, project, wanted, report, is_whole=not options.paths)
+        compile_options = replace(_options(options, project), overlay=overlay_of(options, report))
+        output = compile_files(files, project, compile_options, report, is_whole=not options.paths)
     written = Written()
     if not report.has_errors:
         name = options.out or project.configuration.out
         store = Store(
-            out_folder(options, project), name, project.folder, lambda text: say(text, options), share
+            out_folder(options, project),
+            name,
+            project.folder,
+            lambda text: print_status(text, options),
+            share,
         )
         # Who names manifests builds these and no others; what the others made stays as it is.
         build = Build(output.built, output.contents, not options.paths, output.missing)
@@ -94,14 +98,14 @@ def _once(options: argparse.Namespace) -> Watched:
     project.cache.save()
     diagnostics = report.diagnostics
     is_by_kind = options.losses and options.format == "text"
-    shown = by_kind(diagnostics, wanted.targets) if is_by_kind else diagnostics
-    show(shown, options)
-    tell_files(output.files, project, options)
+    listed = by_kind(diagnostics, compile_options.targets) if is_by_kind else diagnostics
+    show(listed, options)
+    report_files(output.files, project, options)
     if options.check:
-        say(_check_summary(options, project, output, diagnostics), options)
+        print_status(_check_summary(options, project, output, diagnostics), options)
     else:
-        found = count_summary(shown)
-        say(_summary(options, project, output, written, found, report.has_errors), options)
+        counts_text = count_summary(listed)
+        print_status(_summary(options, project, output, written, counts_text, report.has_errors), options)
     return Watched(exit_code(diagnostics, options), project, imported_files(output.files))
 
 
@@ -115,7 +119,7 @@ def by_kind(diagnostics: Sequence[Diagnostic], targets: Sequence[str]) -> list[D
             same.setdefault((one.code, one.message.removeprefix(f"{one.path}: ")), []).append(one)
         else:
             others.append(one)
-    return [*others, *(_as_one(found, message) for (_, message), found in same.items())]
+    return [*others, *(_as_one(similar, message) for (_, message), similar in same.items())]
 
 
 def _as_one(losses: Sequence[Diagnostic], message: str) -> Diagnostic:
@@ -141,7 +145,7 @@ def _write_depfile(options: argparse.Namespace, project: Project, output: Output
 
 
 def _options(options: argparse.Namespace, project: Project) -> CompileOptions:
-    wanted = CompileOptions.of(
+    compile_options = CompileOptions.of(
         project,
         options.target,
         strict=options.strict,
@@ -149,9 +153,9 @@ def _options(options: argparse.Namespace, project: Project) -> CompileOptions:
         system_columns=options.system_columns,
     )
     return replace(
-        wanted,
+        compile_options,
         show_losses=options.losses,
-        denied=denied_engines(options, wanted.targets),
+        denied=denied_engines(options, compile_options.targets),
         has_rules=True,
         locked=options.locked,
     )
@@ -162,11 +166,11 @@ def _summary(
     project: Project,
     output: Output,
     written: Written,
-    found: str,
+    counts_text: str,
     has_errors: bool,
 ) -> str:
     if has_errors:
-        return f"nothing was written: {found}"
+        return f"nothing was written: {counts_text}"
     out = options.out or project.configuration.out
     datasets, files = len(output.built), sum(len(dataset.files) for dataset in output.built.values())
     done = f"{files} files in {out}, {written.files} of them new or changed"
@@ -178,7 +182,7 @@ def _summary(
     losses = output.losses
     noun = "loss is" if losses == 1 else "losses are"
     lost = f"; {losses} {noun} listed in {out}/*/losses.json" if losses else ""
-    return f"{_datasets(datasets)}: {done}{lost}{'; ' if found else ''}{found}"
+    return f"{_datasets(datasets)}: {done}{lost}{'; ' if counts_text else ''}{counts_text}"
 
 
 def _datasets(number: int) -> str:
@@ -189,16 +193,20 @@ def _check_summary(
     options: argparse.Namespace, project: Project, output: Output, diagnostics: Sequence[Diagnostic]
 ) -> str:
     """How many datasets are up to date; of manifests with mistakes nobody can tell."""
-    found = count_summary(diagnostics)
+    counts_text = count_summary(diagnostics)
     count = len(output.datasets)
     noun = f"dataset{'s' if count != 1 else ''}"
     if any(d.severity is Severity.ERROR and d.code != STALE_ARTIFACT.id for d in diagnostics):
-        return f"checked {count} {noun}: {found}"
+        return f"checked {count} {noun}: {counts_text}"
     out = options.out or project.configuration.out
     stale = [d.file for d in diagnostics if d.code == STALE_ARTIFACT.id]
     late = sum(any(file.startswith(f"{out}/{name}/") for file in stale) for name in output.built)
     if late:
-        return f"{late} of {count} {noun} {'is' if late == 1 else 'are'} not up to date: {found}"
+        return f"{late} of {count} {noun} {'is' if late == 1 else 'are'} not up to date: {counts_text}"
     if stale:
-        return f"{count} {noun} {'is' if count == 1 else 'are'} up to date, but the folder is not: {found}"
-    return f"{count} {noun} {'is' if count == 1 else 'are'} up to date{'; ' if found else ''}{found}"
+        return (
+            f"{count} {noun} {'is' if count == 1 else 'are'} up to date, but the folder is not: {counts_text}"
+        )
+    return (
+        f"{count} {noun} {'is' if count == 1 else 'are'} up to date{'; ' if counts_text else ''}{counts_text}"
+    )

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from schemac.cache.store import NO_CACHE, Cache, remove_cache
-from schemac.cli.output import add_text_or_json, exit_code, say, show
+from schemac.cli.output import add_text_or_json, exit_code, print_status, show
 from schemac.project.configuration import find_project
 from schemac.source.catalogue import WRITE_FAILED
 from schemac.source.report import Report
@@ -25,29 +25,31 @@ def run(options: argparse.Namespace) -> int:
     removed = None
     for folder in _folders(options):
         try:
-            found = remove_cache(folder)
+            size = remove_cache(folder)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             report.add(
                 WRITE_FAILED, f"cannot remove the cache: {reason}", file=f"{folder.name}/.schemac/cache"
             )
             continue
-        removed = found if removed is None else removed + (found or 0)
+        removed = size if removed is None else removed + (size or 0)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     if not report.has_errors:
-        say("there is no cache" if removed is None else f"removed the cache: {removed / 1e6:.1f} MB", options)
+        print_status(
+            "there is no cache" if removed is None else f"removed the cache: {removed / 1e6:.1f} MB", options
+        )
     return exit_code(diagnostics, options)
 
 
 def _folders(options: argparse.Namespace) -> list[Path]:
     """Where a cache may lie: in the project, whatever is wrong with its configuration, and where the command was run."""
     here = Path.cwd()
-    found = [here]
+    folders = [here]
 
     def note(folder: Path) -> Cache:
-        found.append(folder)
+        folders.append(folder)
         return NO_CACHE
 
     find_project(here, Report(), Path(options.config) if options.config else None, note)
-    return list(dict.fromkeys(folder.resolve() for folder in found))
+    return list(dict.fromkeys(folder.resolve() for folder in folders))

@@ -7,12 +7,12 @@ import argparse
 from pathlib import Path
 
 from schemac.cli.layout import wrapped
-from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show, show_document
+from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show, show_document
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put
 from schemac.evolution.changes import Place
 from schemac.physical.arrow import numpy_left_out
-from schemac.project.compared import Comparison, Wanted
+from schemac.project.compared import Comparison, ComparisonRequest
 from schemac.project.comparing import compare
 from schemac.project.locking import summary
 from schemac.project.rename_findings import possible_renames_text, rename_findings
@@ -48,31 +48,33 @@ def run(options: argparse.Namespace) -> int:
 def _run(options: argparse.Namespace) -> int:
     report = Report()
     project, files, folders = open_compared(options, report)
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     if not report.has_errors:
-        wanted = Wanted(options.against, is_transitive=options.transitive, is_project=not options.paths)
-        found = compare(files, folders, wanted, project, report)
+        request = ComparisonRequest(
+            options.against, is_transitive=options.transitive, is_project=not options.paths
+        )
+        comparisons = compare(files, folders, request, project, report)
     project.cache.save()
-    for comparison in found:
+    for comparison in comparisons:
         report.extend(rename_findings(comparison))
     if options.html is not None and not report.has_errors:
-        _write_page(found, options, report)
+        _write_page(comparisons, options, report)
     diagnostics = report.diagnostics
     if options.format == "json" and not report.has_errors:
-        show_document(diagnostics, options, changes=_json(found))
+        show_document(diagnostics, options, changes=_json(comparisons))
         return exit_code(diagnostics, options)
     show(diagnostics, options)
-    for comparison in found:
+    for comparison in comparisons:
         put(printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}"))
         for change in comparison.changes:
-            places = _places(comparison, _shown(change.old_place), _shown(change.new_place))
+            places = _places(comparison, _place_text(change.old_place), _place_text(change.new_place))
             put(wrapped("  ", f"{change}{places}", prefix=" " * 6))
     if not report.has_errors:
-        say(_summary(found), options)
+        print_status(_summary(comparisons), options)
     return exit_code(diagnostics, options)
 
 
-def _write_page(found: list[Comparison], options: argparse.Namespace, report: Report) -> None:
+def _write_page(comparisons: list[Comparison], options: argparse.Namespace, report: Report) -> None:
     from schemac.project.writing import replace_file  # for start-up time, as below
 
     try:
@@ -82,22 +84,22 @@ def _write_page(found: list[Comparison], options: argparse.Namespace, report: Re
         report.add(MISSING_EXTRA, message, help=install_help(error))
         return
     try:
-        replace_file(Path(options.html), comparison_page(found, options.against, _summary(found)))
+        replace_file(Path(options.html), comparison_page(comparisons, options.against, _summary(comparisons)))
     except OSError as error:
         report.add(WRITE_FAILED, f"cannot write {options.html}: {reason_of(error)}", file=options.html)
 
 
-def _summary(found: list[Comparison]) -> str:
+def _summary(comparisons: list[Comparison]) -> str:
     """All changes in a few words."""
-    added, dropped = sum(not c.old for c in found), sum(not c.new for c in found)
+    added, dropped = sum(not c.old for c in comparisons), sum(not c.new for c in comparisons)
     parts = [
         f"{count} dataset{'' if count == 1 else 's'} {word}"
         for count, word in ((added, "added"), (dropped, "dropped"))
         if count
     ]
-    changes = [change for c in found if c.old and c.new for change in c.changes]
+    changes = [change for c in comparisons if c.old and c.new for change in c.changes]
     parts += [summary(changes)] if changes else []
-    renames = sum(len(comparison.renames) for comparison in found)
+    renames = sum(len(comparison.renames) for comparison in comparisons)
     parts += [possible_renames_text(renames)] if renames else []
     return ", ".join(parts) or "no changes"
 
@@ -108,16 +110,16 @@ def _places(comparison: Comparison, old: str, new: str) -> str:
     return f"   ({', before '.join(places)})" if places else ""
 
 
-def _shown(place: Place | None) -> str:
+def _place_text(place: Place | None) -> str:
     """Return a place, and where a manifest uses the group that it is in."""
     if place is None:
         return ""
     return str(place) if place.used is None else f"{place}, used at {place.used}"
 
 
-def _json(found: list[Comparison]) -> list[dict[str, object]]:
+def _json(comparisons: list[Comparison]) -> list[dict[str, object]]:
     return [
         {**change.to_json(), "from": comparison.old, "to": comparison.new}
-        for comparison in found
+        for comparison in comparisons
         for change in comparison.changes
     ]

@@ -6,7 +6,7 @@ Layer: cli.
 import argparse
 from pathlib import Path
 
-from schemac.cli.output import add_common, add_paths, exit_code, say, show
+from schemac.cli.output import add_common, add_paths, exit_code, print_status, show
 from schemac.cli.project import open_project
 from schemac.project.manifests import read_manifests
 from schemac.source.catalogue import MISSING_EXTRA
@@ -48,10 +48,10 @@ def _write(options: argparse.Namespace, report: Report) -> None:
 
     folder = Path(options.out_folder)
     project, files = open_project(options, report)
-    found = Report()
-    compiled = read_manifests(files, project, found) if not report.has_errors else []
+    local_report = Report()
+    compiled = read_manifests(files, project, local_report) if not report.has_errors else []
     # What else there is to say of manifests, `check` says.
-    report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
+    report.extend(d for d in local_report.diagnostics if d.severity is Severity.ERROR)
     if report.has_errors:
         return
     unread = Report()
@@ -73,7 +73,7 @@ def _write(options: argparse.Namespace, report: Report) -> None:
     if not report.has_errors:
         count = len(site.datasets)
         first = "index.md" if options.pages == "markdown" else "index.html"
-        say(
+        print_status(
             f"{count} dataset{'' if count == 1 else 's'}: open {options.out_folder}/{first}; {changed} files new or changed",
             options,
         )

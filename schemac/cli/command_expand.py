@@ -6,7 +6,7 @@ Layer: cli.
 import argparse
 from pathlib import Path
 
-from schemac.cli.output import add_output_arguments, add_paths, exit_code, say, show
+from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_manifest
 from schemac.project.expanding import expand_files
@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     if not report.has_errors and out is not None:
         try:
             replace_file(Path(out), text.encode())
-            say(f"wrote {out}", options)
+            print_status(f"wrote {out}", options)
         except OSError as error:
             report.add(WRITE_FAILED, f"cannot write {out}: {reason_of(error)}", file=out)
     elif not report.has_errors:

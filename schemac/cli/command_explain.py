@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.layout import wrapped
-from schemac.cli.terminal import put, put_page, tell
-from schemac.registry.codes import codes, own_code
+from schemac.cli.terminal import notify, put, put_page
+from schemac.registry.codes import builtin_code, codes
 from schemac.registry.pages import loss_pages, page
 from schemac.source.code import Code
 from schemac.source.pages import rule_pages
@@ -37,8 +37,8 @@ def _rules_of_others() -> "tuple[Rule, ...]":
         own_rules,
     )
 
-    own = own_rules()
-    return tuple(rule for rule in installed_rules() if rule not in own)
+    builtin_rules = own_rules()
+    return tuple(rule for rule in installed_rules() if rule not in builtin_rules)
 
 
 def words() -> tuple[str, ...]:
@@ -54,14 +54,14 @@ def run(options: argparse.Namespace) -> int:
         for known in codes().values():
             put(wrapped(f"{known.id}  {known.severity:<7}  {known.slug:<24}  ", known.title))
         return ExitCode.CLEAN
-    wanted = options.code.strip().upper()
+    requested = options.code.strip().upper()
     # A page of the compiler's own can be read whatever is wrong with an engine that is installed.
-    own = own_code(wanted)
-    if own is not None:
-        put_page(page(own).text)
+    core_code = builtin_code(requested)
+    if core_code is not None:
+        put_page(page(core_code).text)
         return ExitCode.CLEAN
     of_others = _rules_of_others()
-    named = next((r for r in of_others if wanted in (r.code.id, r.code.slug.upper())), None)
+    named = next((r for r in of_others if requested in (r.code.id, r.code.slug.upper())), None)
     if named is not None:
         from inspect import getdoc  # for start-up time, as above
 
@@ -74,19 +74,19 @@ def run(options: argparse.Namespace) -> int:
     rules = {name: rule.text for name, rule in rule_pages().items()}
     pages = {name.upper(): text for name, text in (losses | rules).items()}
     for group, listed in (("LOSSES", losses), ("RULES", rules)):
-        if wanted == group:
+        if requested == group:
             put("\n".join(listed))
             return ExitCode.CLEAN
-    if wanted.partition(":")[0] in pages:
-        put_page(pages[wanted.partition(":")[0]])
+    if requested.partition(":")[0] in pages:
+        put_page(pages[requested.partition(":")[0]])
         return ExitCode.CLEAN
-    code: Code | None = known_codes.get(wanted) or next(
-        (c for c in known_codes.values() if c.slug.upper() == wanted), None
+    code: Code | None = known_codes.get(requested) or next(
+        (c for c in known_codes.values() if c.slug.upper() == requested), None
     )
     if code is None:
         near = closest(options.code, words())
         hint = f"; did you mean {near}?" if near else "; `schemac explain` lists all"
-        tell(f"schemac: there is no diagnostic code '{options.code}'{hint}")
+        notify(f"schemac: there is no diagnostic code '{options.code}'{hint}")
         return ExitCode.USAGE
     put_page(page(code).text)
     return ExitCode.CLEAN

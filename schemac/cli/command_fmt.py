@@ -7,7 +7,7 @@ import argparse
 from typing import NamedTuple
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.output import add_output_arguments, add_paths, exit_code, say, show, show_document
+from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show, show_document
 from schemac.cli.project import edited_of, open_project
 from schemac.cli.terminal import put, put_source
 from schemac.formatting.format import formatted
@@ -43,13 +43,13 @@ def run(options: argparse.Namespace) -> int:
     """Lay out; the exit code tells the result."""
     report = Report()
     _, files = open_project(options, report)
-    wanted = CompileOptions(targets=(), edited=edited_of(files))
+    compile_options = CompileOptions(targets=(), edited=edited_of(files))
     WORK.expect(len(files))
     texts: list[_Text] = []
     mistake: AssertionError | None = None
     for file in files:
         try:
-            text = _laid_out(file, wanted, report)
+            text = _laid_out(file, compile_options, report)
         except AssertionError as error:
             # A mistake of ours in one file is told when the others are done.
             mistake = error
@@ -82,7 +82,7 @@ def _finish(options: argparse.Namespace, texts: list[_Text], report: Report) -> 
         changed = [text for text in changed if rewrite(*text, report)]
     show(report.diagnostics, options)
     is_dry = options.diff or options.check
-    say(
+    print_status(
         f"{'would reformat' if is_dry else 'formatted'} {_files(len(changed))}; {_files(left)} unchanged",
         options,
     )
@@ -94,20 +94,20 @@ def _exit_code(options: argparse.Namespace, report: Report, changed: list[_Text]
     return ExitCode.FINDINGS if is_dry and changed else exit_code(report.diagnostics, options)
 
 
-def _laid_out(file: ManifestFile, wanted: CompileOptions, report: Report) -> _Text | None:
+def _laid_out(file: ManifestFile, compile_options: CompileOptions, report: Report) -> _Text | None:
     """Return a file before and after; None after saying why it cannot be read."""
-    content = wanted.read(file, report)
+    content = compile_options.read(file, report)
     source = decode_text(content, file.name, report) if content is not None else None
     if source is None or content is None:
         return None
     before = content.decode("utf-8")
-    found = Report()
+    local_report = Report()
     WORK.begin("parse", file.name)
-    parse(source, found)
-    report.extend(found.diagnostics)
+    parse(source, local_report)
+    report.extend(local_report.diagnostics)
     WORK.begin("lay out", file.name)
     # What YAML cannot read stays as it is.
-    return _Text(file.name, before, before if found.has_errors else formatted(before, file.name))
+    return _Text(file.name, before, before if local_report.has_errors else formatted(before, file.name))
 
 
 def _files(number: int) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemac.artifacts.folder import make_folder
-from schemac.cli.output import add_output_arguments, exit_code, say, show
+from schemac.cli.output import add_output_arguments, exit_code, print_status, show
 from schemac.cli.terminal import put_manifest
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
@@ -92,10 +92,14 @@ def _made(imported: Imported, path: Path, options: argparse.Namespace, report: R
         return []
     made: list[_Made] = []
     for one in (imported, *imported.others):
-        found = one.name or path.resolve().name.partition(".")[0]
-        name = options.name or fitted_name(found)
+        original_name = one.name or path.resolve().name.partition(".")[0]
+        name = options.name or fitted_name(original_name)
         comments = (*one.comments, *one.notes.at(()))
-        comments = comments if name in (options.name, found) else (*comments, f"its name was {found}")
+        comments = (
+            comments
+            if name in (options.name, original_name)
+            else (*comments, f"its name was {original_name}")
+        )
         whole = standard_form(one) if options.strict else one
         dataset = from_tree(whole.schema, name, options.source, report)
         if dataset is not None:
@@ -110,7 +114,7 @@ def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, rep
     if options.out is None:
         put_manifest(stream, options)
         if has_ids:
-            say(
+            print_status(
                 "the source has field ids, which are kept in a lock beside the manifest; use --out to write both",
                 options,
             )
@@ -144,7 +148,7 @@ def _lock(
             one.dataset, one.imported, partial(from_tree, name=name, file=options.source, report=report)
         )
         if locked is None:
-            say(
+            print_status(
                 f"the ids in the source do not fit the fields of {name}, so its lock does not have them",
                 options,
             )
@@ -169,7 +173,7 @@ def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -
     except OSError as error:
         report.add(WRITE_FAILED, f"cannot write {options.out}: {reason_of(error)}", file=options.out)
     else:
-        say(f"wrote {' and '.join(files)}", options)
+        print_status(f"wrote {' and '.join(files)}", options)
         return
     for name in written:
         os.unlink(name)

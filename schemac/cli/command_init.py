@@ -15,7 +15,7 @@ from schemac.artifacts.folder import make_folder
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.json_schemas import files_of_project
 from schemac.cli.layout import wrapped
-from schemac.cli.terminal import put, tell
+from schemac.cli.terminal import notify, put
 from schemac.project.writing import replace_file
 from schemac.source.text import reason_of
 
@@ -61,25 +61,25 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.CLEAN
     folder = Path(options.folder)
     if folder.exists() and not folder.is_dir():
-        tell(f"schemac: {folder} is a file; name a folder")
+        notify(f"schemac: {folder} is a file; name a folder")
         return ExitCode.USAGE
     template = files_of_project(_template(options))
-    taken = [name for name in template if os.path.lexists(folder / name)]
+    existing = [name for name in template if os.path.lexists(folder / name)]
     ignored = template[_IGNORED].decode().splitlines()[1:]
-    if _IGNORED in taken:
+    if _IGNORED in existing:
         # A repository has one from its first day on.
-        taken.remove(_IGNORED)
+        existing.remove(_IGNORED)
         del template[_IGNORED]
-    if taken:
-        tell(f"schemac: {', '.join(taken)} would be overwritten; use an empty folder")
+    if existing:
+        notify(f"schemac: {', '.join(existing)} would be overwritten; use an empty folder")
         return ExitCode.USAGE
     try:
         _write({folder / name: content for name, content in template.items()})
     except OSError as error:
-        tell(f"schemac: cannot write to {folder}: {reason_of(error)}")
+        notify(f"schemac: cannot write to {folder}: {reason_of(error)}")
         return ExitCode.FINDINGS
     put("\n".join(f"wrote {(folder / name).as_posix()}" for name in template))
-    _say_what_is_next(folder, template, ignored, has_ci=options.ci is not None)
+    _report_next_steps(folder, template, ignored, has_ci=options.ci is not None)
     return ExitCode.CLEAN
 
 
@@ -100,13 +100,15 @@ def _write(contents: Mapping[Path, bytes]) -> None:
 def _template(options: argparse.Namespace) -> dict[str, bytes]:
     """Return the files to write, by path in the new project."""
     templates = files("schemac.cli").joinpath("templates")
-    found = dict(_files(templates.joinpath(options.template), ""))
+    contents = dict(_files(templates.joinpath(options.template), ""))
     # Under other names in here, for git and packagers would obey a `.gitignore`.
     shared = {_IGNORED: "gitignore", **({CI[options.ci]: f"{options.ci}.yml"} if options.ci else {})}
-    return found | {name: templates.joinpath("shared", own).read_bytes() for name, own in shared.items()}
+    return contents | {
+        name: templates.joinpath("shared", file_name).read_bytes() for name, file_name in shared.items()
+    }
 
 
-def _say_what_is_next(folder: Path, template: dict[str, bytes], ignored: list[str], *, has_ci: bool) -> None:
+def _report_next_steps(folder: Path, template: dict[str, bytes], ignored: list[str], *, has_ci: bool) -> None:
     enter = "" if folder == Path() else f"cd {folder.as_posix()} && "
     more = "\n  schemac run pipeline.yaml" if "pipeline.yaml" in template else ""
     lock = "\n  schemac lock          # commit the locks too: CI compares them" if has_ci else ""

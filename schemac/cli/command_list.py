@@ -7,10 +7,10 @@ import argparse
 
 from schemac.attributes.own import Classification
 from schemac.cli.layout import table
-from schemac.cli.output import add_paths, add_text_or_json, exit_code, say, show, show_document
+from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show, show_document
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_rendered
-from schemac.project.listing import ListedField, Wanted, listed_fields
+from schemac.project.listing import FieldFilter, ListedField, listed_fields
 from schemac.source.report import Report
 
 _HEAD = ("field", "type", "owner", "tags", "classification", "deprecated")
@@ -48,25 +48,25 @@ def run(options: argparse.Namespace) -> int:
     """List; what fields have from their struct, their group and their schema counts as theirs."""
     report = Report()
     project, files = open_project(options, report)
-    wanted = Wanted(
+    field_filter = FieldFilter(
         frozenset(options.tag),
         frozenset(options.owner),
         frozenset(map(Classification, options.classification)),
         options.deprecated,
     )
-    found = listed_fields(files, wanted, project, report)
+    listed = listed_fields(files, field_filter, project, report)
     project.cache.save()
     diagnostics = report.diagnostics
     if options.format == "json" and not report.has_errors:
-        show_document(diagnostics, options, fields=[one.to_json() for one in found])
+        show_document(diagnostics, options, fields=[one.to_json() for one in listed])
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     if not report.has_errors:
-        if found:
-            put_rendered(table([_HEAD, *map(_row, found)]) + "\n")
-        datasets = len({one.dataset for one in found})
-        fields = f"{len(found)} field{'' if len(found) == 1 else 's'}"
-        say(f"{fields} of {datasets} dataset{'' if datasets == 1 else 's'}", options)
+        if listed:
+            put_rendered(table([_HEAD, *map(_row, listed)]) + "\n")
+        datasets = len({one.dataset for one in listed})
+        fields = f"{len(listed)} field{'' if len(listed) == 1 else 's'}"
+        print_status(f"{fields} of {datasets} dataset{'' if datasets == 1 else 's'}", options)
     return exit_code(diagnostics, options)
 
 

@@ -7,8 +7,8 @@ import argparse
 from pathlib import Path
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.output import add_compile_arguments, exit_code, say, show
-from schemac.cli.terminal import tell
+from schemac.cli.output import add_compile_arguments, exit_code, print_status, show
+from schemac.cli.terminal import notify
 from schemac.physical.arrow import numpy_left_out
 from schemac.project.discovery import lock_path
 from schemac.project.merging import merge_driver, resolve
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     mode.add_argument(
         "--restore",
         action="append",
-        type=_given,
+        type=_parse_field_id,
         metavar="FIELD=ID",
         help="lock, and give a field the id that it had before it was dropped or renamed; may be repeated",
     )
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     if options.drop and (
         options.check or options.resolve or options.show is not None or options.merge_driver
     ):
-        tell("schemac lock: argument --drop: it is for the next version, which this command does not write")
+        notify("schemac lock: argument --drop: it is for the next version, which this command does not write")
         return ExitCode.USAGE
     report = Report()
     with numpy_left_out():
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     return exit_code(diagnostics, options)
 
 
-def _given(text: str) -> tuple[str, int]:
+def _parse_field_id(text: str) -> tuple[str, int]:
     path_text, equals, id = text.rpartition("=")
     if not (path_text and equals and id.isascii() and id.isdigit()):
         raise argparse.ArgumentTypeError(
@@ -86,14 +86,14 @@ def _given(text: str) -> tuple[str, int]:
 def _resolve(options: argparse.Namespace, report: Report) -> None:
     """Merge the two halves of every lock with conflict marks."""
     paths = [Path(path) for path in options.paths] or [Path()]
-    found = sorted({lock for path in paths for lock in _locks(path)})
-    settled = 0
-    for path in found:
+    locks = sorted({lock for path in paths for lock in _locks(path)})
+    resolved_count = 0
+    for path in locks:
         if resolve(path, path.as_posix(), report):
-            settled += 1
-            say(f"{path.as_posix()}: resolved; check the manifest, then run `schemac lock`", options)
-    if not settled and not report.has_errors:
-        say("no lock has merge conflict markers", options)
+            resolved_count += 1
+            print_status(f"{path.as_posix()}: resolved; check the manifest, then run `schemac lock`", options)
+    if not resolved_count and not report.has_errors:
+        print_status("no lock has merge conflict markers", options)
 
 
 def _locks(path: Path) -> list[Path]:

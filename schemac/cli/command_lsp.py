@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_no_project_rules
-from schemac.cli.terminal import tell
+from schemac.cli.terminal import notify
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,9 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Serve until the editor says to exit."""
     if find_spec("pygls") is None:
-        tell("schemac: the language server needs pygls; install it with: pip install 'schemac[lsp]'")
+        notify("schemac: the language server needs pygls; install it with: pip install 'schemac[lsp]'")
         return ExitCode.USAGE
     from schemac.lsp.server import start  # for start-up time, and pygls is not always there
 
-    start(has_own_rules=not options.no_project_rules)
+    start(has_custom_rules=not options.no_project_rules)
     return ExitCode.CLEAN

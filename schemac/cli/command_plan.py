@@ -7,7 +7,15 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from schemac.cli.output import add_engines, add_versions, exit_code, say, show, show_document, versions_of
+from schemac.cli.output import (
+    add_engines,
+    add_versions,
+    exit_code,
+    print_status,
+    show,
+    show_document,
+    versions_of,
+)
 from schemac.cli.planning import (
     add_dataset,
     add_references,
@@ -22,7 +30,7 @@ from schemac.evolution.tables import TABLES, TableChange, refuse_rounding
 from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.project.configuration import Project
-from schemac.project.targets import engines_of, is_left_aside
+from schemac.project.targets import engines_of, is_left_out
 from schemac.registry.installed import blamed, engine, engines
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.json_object import Json
@@ -64,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         put("\n".join(made.lines)) if made.lines else None
         show(diagnostics, options)
-    say(made.summary, options) if made.summary else None
+    print_status(made.summary, options) if made.summary else None
     return exit_code(diagnostics, options)
 
 
@@ -117,14 +125,14 @@ def _plan(
 
 def _plan_for(name: str, change: TableChange, made: _Made, report: Report) -> None:
     with blamed(name):
-        found = TABLES.of(engine(name)).plan(change, report)
-    if found is None:
+        planned = TABLES.of(engine(name)).plan(change, report)
+    if planned is None:
         return
     if engine(name).alters and change.path and change.is_alone:
         made.lines.append(change.heading(change.path))
-    made.lines += [found.title, lines_text(found.lines)]
-    made.document |= found.document
-    made.summary = found.summary or made.summary
+    made.lines += [planned.title, lines_text(planned.lines)]
+    made.document |= planned.document
+    made.summary = planned.summary or made.summary
 
 
 def _version_before(locked: LockedDataset, asked: int | None) -> int:
@@ -159,11 +167,11 @@ def _of_versions(project: Project, new: LockedSchemaVersion, asked: Sequence[str
     """Those that were asked for, else the targets; an optional engine only where somebody speaks of it."""
     configuration, dataset = project.configuration, new.dataset
     is_named = configuration.are_targets_named
-    wanted = asked or engines_of(dataset, configuration.targets, is_named=is_named)
+    requested = asked or engines_of(dataset, configuration.targets, is_named=is_named)
     return [
         name
         for name in TABLES.names(engines())
-        if name in wanted and (asked or is_named or not is_left_aside(name, dataset))
+        if name in requested and (asked or is_named or not is_left_out(name, dataset))
     ]
 
 

@@ -5,7 +5,7 @@ Layer: cli.
 
 import argparse
 
-from schemac.cli.output import add_no_cache, add_output_arguments, exit_code, say, show
+from schemac.cli.output import add_no_cache, add_output_arguments, exit_code, print_status, show
 from schemac.cli.project import find_dataset, open_project
 from schemac.project.manifests import read_manifests
 from schemac.project.referring import referring_fields
@@ -31,24 +31,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Rename; manifest and lock change together, or neither."""
     report = Report()
-    found = find_dataset(options, report)
-    if found is not None:
-        project, file, dataset = found
+    opened = find_dataset(options, report)
+    if opened is not None:
+        project, file, dataset = opened
         renamed = rename(file, dataset, options.old, options.new, project, report)
         if renamed is not None:
             locked = (
                 f", version {renamed.version} in its lock" if renamed.version else "; there is no lock yet"
             )
             where = renamed.edited or renamed.manifest
-            say(f"{where}: {options.old} is now {renamed.path}{locked}", options)
+            print_status(f"{where}: {options.old} is now {renamed.path}{locked}", options)
             for other in renamed.others:
                 version = f", version {other.version} in its lock" if other.version else ""
-                say(f"{other.manifest} uses the same group: the field is now {other.path}{version}", options)
+                print_status(
+                    f"{other.manifest} uses the same group: the field is now {other.path}{version}", options
+                )
             options.paths = []
             every = read_manifests(open_project(options, Report())[1], project, Report())
             referring = referring_fields(every, dataset.name, options.old, renamed.path)
             for hint in (*referring, *pipeline_hints(file, dataset, options.old, renamed.path)):
-                say(hint, options)
+                print_status(hint, options)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)

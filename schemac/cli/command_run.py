@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.output import add_output_arguments, add_overlay_argument, exit_code, say, show
-from schemac.cli.pipelines import say_missing, without_ignored_in
+from schemac.cli.output import add_output_arguments, add_overlay_argument, exit_code, print_status, show
+from schemac.cli.pipelines import report_missing_package, without_ignored_in
 from schemac.cli.progress import ProgressLines, records_bar
 from schemac.cli.project import overlay_of
 from schemac.cli.run_files import RunFiles, add_file_arguments
-from schemac.cli.terminal import put, put_json, tell
+from schemac.cli.terminal import notify, put, put_json
 from schemac.source.catalogue import PIPELINE_DRIFT, REPLAY, RULE_WARNING
 from schemac.source.report import Report
 
@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     files = RunFiles(options)
     mistake = files.mistake()
     if mistake is not None:
-        tell(f"schemac: {mistake}")
+        notify(f"schemac: {mistake}")
         return ExitCode.USAGE
     files.started()
     call = _Call()
@@ -104,9 +104,9 @@ def run(options: argparse.Namespace) -> int:
         put_json({**outcome.to_json(), **explained})
     else:
         show(diagnostics, options)
-    for told in (call.result, *call.plan) if options.format == "text" else ():
-        if told is not None:
-            put(str(told))
+    for item in (call.result, *call.plan) if options.format == "text" else ():
+        if item is not None:
+            put(str(item))
     written = files.ended(outcome, call.schema)
     return outcome.exit_code or written
 
@@ -143,7 +143,7 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
         from schemac.pipeline.errors import PipelineError
         from schemac.rows.runs.request import RunRequest
     except ModuleNotFoundError as error:
-        say_missing(error, report)
+        report_missing_package(error, report)
         return
     overlay = overlay_of(options, report)
     if report.has_errors:
@@ -154,7 +154,7 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
         return
     if options.dry_run:
         columns = len(loaded.dataset.columns)
-        say(f"{options.pipeline} can run: {columns} columns of {loaded.dataset.name}", options)
+        print_status(f"{options.pipeline} can run: {columns} columns of {loaded.dataset.name}", options)
         return
     try:
         if options.explain is not None:
@@ -218,7 +218,7 @@ def _progress(options: argparse.Namespace) -> "Iterator[Callable[[State], None]]
     """Show what is under way and how many records came, where a person looks or lines were asked for."""
     if options.progress == "plain":
         lines = ProgressLines()
-        yield lambda state: lines.tell(state.step.value, state.records, state.rate)
+        yield lambda state: lines.notify(state.step.value, state.records, state.rate)
         return
     is_watched = options.format == "text" and not options.dry_run and sys.stderr.isatty()
     with records_bar(is_watched and options.progress == "auto") as show_state:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from schemac.cli.layout import table, wrapped
 from schemac.cli.output import add_output_arguments, exit_code, show, show_document
-from schemac.cli.pipelines import say_missing
+from schemac.cli.pipelines import report_missing_package
 from schemac.cli.terminal import put, put_rendered
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.history import CommittedRun
@@ -36,14 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """List the runs, the newest first."""
     report = Report()
-    found = _runs(options, report)
+    runs = _runs(options, report)
     diagnostics = report.diagnostics
     if options.format == "json":
-        show_document(diagnostics, options, runs=[run.to_json() for run in found])
+        show_document(diagnostics, options, runs=[run.to_json() for run in runs])
         return exit_code(diagnostics, options)
     show(diagnostics, options)
     if options.format == "text" and not report.has_errors:
-        _show(found)
+        _show(runs)
     return exit_code(diagnostics, options)
 
 
@@ -80,7 +80,7 @@ def _runs_of_pipeline(options: argparse.Namespace, report: Report) -> Iterable[C
     try:
         from schemac.pipeline.conforming.load import load_job  # Spark is an extra that may not be there
     except ModuleNotFoundError as error:
-        say_missing(error, report)
+        report_missing_package(error, report)
         return None
     loaded = load_job(Path(options.table), report)
     if loaded is None:
@@ -90,8 +90,8 @@ def _runs_of_pipeline(options: argparse.Namespace, report: Report) -> Iterable[C
     if sink is not None and sink.find(target.path, storage) is None:
         return None
     with storage_in_use(storage):
-        found = table_runs(target.path, sink, storage)
-        return None if found is None else list(found)
+        runs = table_runs(target.path, sink, storage)
+        return None if runs is None else list(runs)
 
 
 def _sink_of(table: str) -> Sink | None:

@@ -9,9 +9,9 @@ import os
 from typing import TYPE_CHECKING
 
 from schemac.artifacts.rows import ROW_WRITER
-from schemac.cli.output import add_no_cache, exit_code, say, show
+from schemac.cli.output import add_no_cache, exit_code, print_status, show
 from schemac.cli.project import find_dataset, open_project
-from schemac.cli.terminal import put_source, tell
+from schemac.cli.terminal import notify, put_source
 from schemac.project.manifests import read_manifests
 from schemac.project.options import CompileOptions
 from schemac.registry.installed import engines
@@ -66,17 +66,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _count(text: str) -> int:
-    found = _whole(text)
-    if found < 1:
+    count = _whole(text)
+    if count < 1:
         raise argparse.ArgumentTypeError(f"'{text}' rows cannot be made; ask for at least 1")
-    return found
+    return count
 
 
 def _seed(text: str) -> int:
-    found = _whole(text)
-    if not 0 <= found < _MOST_SEEDS:
+    seed = _whole(text)
+    if not 0 <= seed < _MOST_SEEDS:
         raise argparse.ArgumentTypeError(f"'{text}' is no seed; take a number from 0 to {_MOST_SEEDS - 1}")
-    return found
+    return seed
 
 
 def _whole(text: str) -> int:
@@ -90,13 +90,13 @@ def run(options: argparse.Namespace) -> int:
     """Make the rows; nothing is written where there are errors."""
     report = Report()
     form = _format(options, report)
-    found = _found(options, report) if form is not None else None
-    if form is not None and found is not None:
+    loaded = _load_dataset(options, report) if form is not None else None
+    if form is not None and loaded is not None:
         try:
             if options.wrong:
-                _write_wrong(options, form, *found, report)
+                _write_wrong(options, form, *loaded, report)
             else:
-                _write(options, form, *found)
+                _write(options, form, *loaded)
         except SchemaError as error:
             report.extend(error.diagnostics)
         except OSError as error:
@@ -144,17 +144,19 @@ def _rules_file(output: str) -> str:
     return os.path.splitext(output)[0] + RULES_SUFFIX
 
 
-def _found(options: argparse.Namespace, report: Report) -> "tuple[CheckedDataset, Datasets] | None":
+def _load_dataset(options: argparse.Namespace, report: Report) -> "tuple[CheckedDataset, Datasets] | None":
     """Return the dataset, and all datasets of the project by name."""
     from schemac.artifacts.dataset import CheckedDataset  # for start-up time, as above
 
-    found = find_dataset(options, report)
-    if found is None:
+    opened = find_dataset(options, report)
+    if opened is None:
         return None
-    project, file, dataset = found
+    project, file, dataset = opened
     options.paths = []
     files = open_project(options, Report())[1]
-    others = {one.name: one for held in read_manifests(files, project, Report()) for one in held.datasets}
+    others = {
+        one.name: one for manifest in read_manifests(files, project, Report()) for one in manifest.datasets
+    }
     others |= {one.name: one for one in file.datasets}
     made = {
         name: CheckedDataset(one, None, (), CompileOptions.of(project).lowering, project.versions)
@@ -176,7 +178,7 @@ def _write(
             put_source(text)
         return
     form.write(options.output, sampler)
-    say(f"wrote {options.rows:,} rows of {dataset.name} to {options.output}", options)
+    print_status(f"wrote {options.rows:,} rows of {dataset.name} to {options.output}", options)
 
 
 def _write_wrong(
@@ -189,29 +191,29 @@ def _write_wrong(
     from schemac.rows.samples.files import NDJSON, new_file  # for start-up time, as above
     from schemac.rows.samples.wrong import wrong_rows
 
-    found = wrong_rows(dataset, options.seed, others)
-    held = form.wrong(dataset, found)
-    rules = [_rule(one, i, "line" if form is NDJSON else "row") for i, one in enumerate(held.rows, 1)]
+    generated = wrong_rows(dataset, options.seed, others)
+    wrong_form = form.wrong(dataset, generated)
+    rules = [_rule(one, i, "line" if form is NDJSON else "row") for i, one in enumerate(wrong_form.rows, 1)]
     if options.output is None:
-        for one, rule in zip(held.rows, rules, strict=True):
+        for one, rule in zip(wrong_form.rows, rules, strict=True):
             put_source(f"{json.dumps({**rule, 'record': one.text}, ensure_ascii=False)}\n")
-    elif held.rows:
+    elif wrong_form.rows:
         with new_file(_rules_file(options.output)) as stream:
             stream.writelines([f"{json.dumps(rule, ensure_ascii=False)}\n".encode() for rule in rules])
-            form.write_wrong(options.output, dataset, held)
-        say(
-            f"wrote {len(held.rows):,} records to {options.output}, and what each breaks to {_rules_file(options.output)}",
+            form.write_wrong(options.output, dataset, wrong_form)
+        print_status(
+            f"wrote {len(wrong_form.rows):,} records to {options.output}, and what each breaks to {_rules_file(options.output)}",
             options,
         )
     else:
         message = f"{form.name} can hold none of the wrong records of {dataset.name}"
         report.add(SAMPLE_OUTPUT, message, file=options.output, help=NDJSON_HELP)
-    for path, missing in found.missing:
-        tell(f"no record was found that breaks {missing.partition(':')[0]} of {path} and nothing else")
-    if held.left_out and held.rows:
-        message = f"{form.name} cannot hold the records that break {_listed(held.left_out)}"
+    for path, missing in generated.missing:
+        notify(f"no record was found that breaks {missing.partition(':')[0]} of {path} and nothing else")
+    if wrong_form.left_out and wrong_form.rows:
+        message = f"{form.name} cannot hold the records that break {_listed(wrong_form.left_out)}"
         if options.output is None:
-            tell(f"{message}; {NDJSON_HELP}")
+            notify(f"{message}; {NDJSON_HELP}")
         else:
             report.add(UNHELD_RECORDS, message, file=options.output, help=NDJSON_HELP)
 

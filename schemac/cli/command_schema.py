@@ -8,7 +8,7 @@ from pathlib import Path
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.json_schemas import SCHEMAS, STRICT, schema_text
-from schemac.cli.terminal import put, tell
+from schemac.cli.terminal import notify, put
 from schemac.project.writing import replace_file
 from schemac.source.text import reason_of
 
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     """Print a schema, with the attributes of all engines that are installed."""
     schemas = STRICT if options.strict else SCHEMAS
     if options.name not in schemas:
-        tell(f"schemac: the standard has no {options.name}; leave `--strict` out")
+        notify(f"schemac: the standard has no {options.name}; leave `--strict` out")
         return ExitCode.USAGE
     text = schema_text(schemas[options.name]())
     if options.out is None:
@@ -40,6 +40,6 @@ def run(options: argparse.Namespace) -> int:
     try:
         replace_file(Path(options.out), text.encode())
     except OSError as error:
-        tell(f"schemac: cannot write {options.out}: {reason_of(error)}")
+        notify(f"schemac: cannot write {options.out}: {reason_of(error)}")
         return ExitCode.FINDINGS
     return ExitCode.CLEAN

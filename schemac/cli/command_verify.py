@@ -7,7 +7,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from schemac.cli.output import exit_code, say, show
+from schemac.cli.output import exit_code, print_status, show
 from schemac.cli.planning import (
     add_dataset,
     add_references,
@@ -42,15 +42,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Verify; exit with 1 on drift."""
     report = Report()
-    said = ""
+    summary = ""
     opened = open_locked(options, report, is_needed=False)
     version = requested_version(opened[1], options.new, report) if opened is not None else None
     if opened is not None and version is not None:
         locked = opened[1]
         if is_table(options.table):
-            said = _verify_table(options, locked, version, report)
+            summary = _verify_table(options, locked, version, report)
         elif _is_of_files(options.table):
-            said = _verify_files(options, version, report)
+            summary = _verify_files(options, version, report)
         elif format := _other_format(options.table):
             _refuse(options, format, report)
         elif _is_missing_file(options.table):
@@ -58,9 +58,9 @@ def run(options: argparse.Namespace) -> int:
             report.add(UNUSABLE_TABLE, message, file=options.table, help="check the path")
         else:
             # The first engine says what is wrong with the path, or opens it where it is on no disk.
-            said = _verify_table(options, locked, version, report)
+            summary = _verify_table(options, locked, version, report)
         if not report.has_errors:
-            say(said, options)
+            print_status(summary, options)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)
@@ -77,8 +77,8 @@ def _verify_table(
         if options.data and is_compared:
             check = DataCheck(dict(options.references))
             tables.verify_data(options.table, locked, version, check, report)
-    kept = ", and its rows keep the constraints" if options.data else ""
-    return f"{options.table} matches {version.label} of {locked.name}{kept}"
+    constraints_note = ", and its rows keep the constraints" if options.data else ""
+    return f"{options.table} matches {version.label} of {locked.name}{constraints_note}"
 
 
 def _is_of_files(path: str) -> bool:
@@ -98,8 +98,8 @@ def _verify_files(options: argparse.Namespace, version: LockedSchemaVersion, rep
             compared.report_broken(dict(options.references), report)
         else:
             compared.columns(report)
-    kept = ", and their values and rows keep it" if options.data else ""
-    return f"the columns of {options.table} can be read as {version.label} of {version.dataset.name}{kept}"
+    constraints_note = ", and their values and rows keep it" if options.data else ""
+    return f"the columns of {options.table} can be read as {version.label} of {version.dataset.name}{constraints_note}"
 
 
 def _other_format(path: str) -> str | None:

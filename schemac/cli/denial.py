@@ -26,15 +26,15 @@ def add_deny(parser: argparse.ArgumentParser) -> None:
 def _engines(text: str) -> tuple[str, ...]:
     """Return the engines that are named; none stands for all."""
     what, _, names = text.partition("=")
-    found = tuple(name.strip() for name in names.split(",") if name.strip())
-    if what != _LOSSES or ("=" in text and not found):
+    engines = tuple(name.strip() for name in names.split(",") if name.strip())
+    if what != _LOSSES or ("=" in text and not engines):
         raise argparse.ArgumentTypeError("write `losses`, or `losses=` and names of engines")
-    unknown = next((name for name in found if name not in target_names()), None)
+    unknown = next((name for name in engines if name not in target_names()), None)
     if unknown is not None:
         raise argparse.ArgumentTypeError(
             f"no engine is called '{unknown}'; choose from {', '.join(target_names())}"
         )
-    return found
+    return engines
 
 
 def denied_engines(options: argparse.Namespace, targets: tuple[str, ...]) -> frozenset[str]:
@@ -43,13 +43,13 @@ def denied_engines(options: argparse.Namespace, targets: tuple[str, ...]) -> fro
     return frozenset(name for names in named for name in (names or targets))
 
 
-def with_denied(wanted: CompileOptions, options: argparse.Namespace) -> CompileOptions:
+def with_denied(compile_options: CompileOptions, options: argparse.Namespace) -> CompileOptions:
     """Return the options of a check whose losses are errors, also of engines that nothing is built for otherwise."""
-    engines = denied_engines(options, wanted.targets)
+    engines = denied_engines(options, compile_options.targets)
     named = {name for names in options.deny or () for name in names}
     return replace(
-        wanted,
-        targets=tuple(name for name in target_names() if name in {*wanted.targets, *engines}),
-        asked_for=wanted.asked_for | named,
+        compile_options,
+        targets=tuple(name for name in target_names() if name in {*compile_options.targets, *engines}),
+        asked_for=compile_options.asked_for | named,
         denied=engines,
     )

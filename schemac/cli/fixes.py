@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.output import exit_code, say, show
+from schemac.cli.output import exit_code, print_status, show
 from schemac.cli.pipelines import apart, check_pipelines
-from schemac.cli.terminal import put_source, tell
+from schemac.cli.terminal import notify, put_source
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
@@ -75,7 +75,7 @@ def fix_settings(options: argparse.Namespace, report: Report) -> bool:
         return False
     fixing.write(report)
     if fixing.written:
-        say(f"{_summary(fixing, report.diagnostics, 'fixed')} in {listed(fixing.written)}", options)
+        print_status(f"{_summary(fixing, report.diagnostics, 'fixed')} in {listed(fixing.written)}", options)
     return bool(fixing.written)
 
 
@@ -83,7 +83,7 @@ def run_fixes(
     options: argparse.Namespace,
     named: Sequence[ManifestFile],
     project: Project,
-    wanted: CompileOptions,
+    compile_options: CompileOptions,
     report: Report,
 ) -> int:
     """Fix what can be fixed, say what is left; the exit code is that of the check after it."""
@@ -91,53 +91,53 @@ def run_fixes(
 
     def check(edited: dict[str, bytes]) -> Sequence[Diagnostic]:
         nonlocal output, pipelines
-        found = Report()
-        found.extend(report.diagnostics)
-        overlay = _overlay(options, wanted, edited, found)
-        now = replace(wanted, edited={**wanted.edited, **edited}, overlay=overlay)
+        local_report = Report()
+        local_report.extend(report.diagnostics)
+        overlay = _overlay(options, compile_options, edited, local_report)
+        now = replace(compile_options, edited={**compile_options.edited, **edited}, overlay=overlay)
         # What a fix has made readable may turn out to be a pipeline.
         files, pipelines = apart(named, now.edited)
-        output = compile_files(files, project, now, found, is_whole=not options.paths)
-        check_pipelines(pipelines, now, found)
-        return found.diagnostics
+        output = compile_files(files, project, now, local_report, is_whole=not options.paths)
+        check_pipelines(pipelines, now, local_report)
+        return local_report.diagnostics
 
     fixing = Fixing(options.unsafe_fixes)
-    findings = fixing.run(check, dict(wanted.edited))
+    findings = fixing.run(check, dict(compile_options.edited))
     project.cache.save()
     if options.diff:
         put_source(_diff(fixing))
         left = count_summary(findings)
-        say(f"{_summary(fixing, findings, 'would fix')}{f'; left: {left}' if left else ''}", options)
+        print_status(f"{_summary(fixing, findings, 'would fix')}{f'; left: {left}' if left else ''}", options)
         return ExitCode.FINDINGS if fixing.after else exit_code(findings, options)
     if options.paths == ["-"]:
-        put_source(_standard_output(fixing, named, wanted))
-        tell(render_text(findings).rstrip() or "no findings")
+        put_source(_standard_output(fixing, named, compile_options))
+        notify(render_text(findings).rstrip() or "no findings")
         return exit_code(findings, options)
     written = Report()
     fixing.write(written)
     findings = (*findings, *written.diagnostics)
     show(findings, options)
-    say(f"{checked(output, pipelines)}: {count_summary(findings) or 'no findings'}", options)
-    say(_summary(fixing, findings, "fixed"), options)
+    print_status(f"{checked(output, pipelines)}: {count_summary(findings) or 'no findings'}", options)
+    print_status(_summary(fixing, findings, "fixed"), options)
     return exit_code(findings, options)
 
 
 def _overlay(
-    options: argparse.Namespace, wanted: CompileOptions, edited: dict[str, bytes], report: Report
+    options: argparse.Namespace, compile_options: CompileOptions, edited: dict[str, bytes], report: Report
 ) -> "RunOverlay | None":
     """Return the overlay of a run as its fixes have made it so far."""
     content = edited.get(os.path.abspath(options.overlay)) if options.overlay is not None else None
     if content is None:
-        return wanted.overlay
+        return compile_options.overlay
     from schemac.project.overlays import overlay_of  # for start-up time: few runs have one
 
     return overlay_of(content, str(options.overlay), report)
 
 
-def _standard_output(fixing: Fixing, files: Sequence[ManifestFile], wanted: CompileOptions) -> str:
+def _standard_output(fixing: Fixing, files: Sequence[ManifestFile], compile_options: CompileOptions) -> str:
     """Return the text of the standard input after its fixes; without any it comes out as it was."""
     name = files[0].name
-    return fixing.text(name) if name in fixing.after else next(iter(wanted.edited.values())).decode()
+    return fixing.text(name) if name in fixing.after else next(iter(compile_options.edited.values())).decode()
 
 
 def _diff(fixing: Fixing) -> str:

@@ -103,6 +103,6 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 def _record(head: Sequence[str], row: Sequence[str]) -> str:
     first, second, *rest = row
-    told = "; ".join(f"{name} {cell}" for name, cell in zip(head[2:], rest, strict=True) if cell)
+    details = "; ".join(f"{name} {cell}" for name, cell in zip(head[2:], rest, strict=True) if cell)
     line = wrapped("", f"{first}  {second}", prefix=" " * _BELOW)
-    return f"{line}\n{wrapped('    ', told, prefix='    ')}" if told else line
+    return f"{line}\n{wrapped('    ', details, prefix='    ')}" if details else line

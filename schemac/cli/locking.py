@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from schemac.cli.output import say
+from schemac.cli.output import print_status
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_manifest
 from schemac.evolution.diff import diff_of
@@ -17,7 +17,7 @@ from schemac.identity.freeze import freeze
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
 from schemac.identity.opening import open_version
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from schemac.manifest.write import write_manifest
 from schemac.project.configuration import Project
 from schemac.project.locking import (
@@ -65,9 +65,11 @@ def _write(
         if next_one.held is not None and save_lock(next_one.held, next_one.lock, report):
             unchanged.keep_written(next_one.file, next_one.lock)
             lines = "\n".join(next_one.lines)
-            say(lines or f"{next_one.name}: the file has the new format; nothing else changed", options)
+            print_status(
+                lines or f"{next_one.name}: the file has the new format; nothing else changed", options
+            )
         elif not report.has_errors:
-            say(f"{next_one.name}: unchanged", options)
+            print_status(f"{next_one.name}: unchanged", options)
 
 
 class _Next(NamedTuple):
@@ -96,20 +98,20 @@ def _planned(
     is_plain = not options.restore and not options.drop and options.show is None
     planned: list[_Next] = []
     for file in compiled:
-        kept = unchanged.kept(file) if is_plain else None
-        if kept is not None:
-            report.extend(kept)
+        diagnostics = unchanged.cached(file) if is_plain else None
+        if diagnostics is not None:
+            report.extend(diagnostics)
             planned.append(_Next(lock_name(file.file.name), file))
             continue
         own, key = Report(), unchanged.key(file)
         is_looked_for = search.report(file, own)
-        held = open_lock(file.file.path, file.file.name, own) if file.named else None
-        if held is not None and options.show is not None:
-            _show(file, held, options, own)
-        elif held is not None:
-            lock, lines = _next(file, held, options, wanted, dropped, own)
-            planned.append(_Next(held.name, file, held, lock, lines))
-            if is_plain and write_lock(lock) == held.text:
+        lock_file = open_lock(file.file.path, file.file.name, own) if file.named else None
+        if lock_file is not None and options.show is not None:
+            _show(file, lock_file, options, own)
+        elif lock_file is not None:
+            lock, lines = _next(file, lock_file, options, wanted, dropped, own)
+            planned.append(_Next(lock_file.name, file, lock_file, lock, lines))
+            if is_plain and write_lock(lock) == lock_file.text:
                 unchanged.keep(file, key, own, is_looked_for=is_looked_for)
         report.extend(own.diagnostics)
     dropped.report(compiled, report)
@@ -125,8 +127,8 @@ class _Dropped:
 
     def take(self, pair: VersionPair) -> None:
         """Look for the fields in what a dataset does not have any more."""
-        removed = (slot for slot in preorder(pair.old.dataset.columns) if slot not in pair.after)
-        self._used.update(slot.path_text for slot in removed if slot.path_text in self.paths)
+        removed = (field for field in preorder(pair.old.dataset.columns) if field not in pair.after)
+        self._used.update(field.path_text for field in removed if field.path_text in self.paths)
 
     def report(self, compiled: Sequence[CompiledFile], report: Report) -> None:
         """Say which of them no dataset has dropped."""
@@ -181,12 +183,12 @@ def _restored(
         having = [
             d
             for d in datasets
-            if any(slot.path_text == path_text for slot in preorder(d.columns) if slot.is_member)
+            if any(field.path_text == path_text for field in preorder(d.columns) if field.is_member)
         ]
         if len(having) == 1:
             wanted.setdefault(having[0].name, {})[path_text] = id
             continue
-        path_texts = {slot.path_text for d in datasets for slot in preorder(d.columns) if slot.is_member}
+        path_texts = {field.path_text for d in datasets for field in preorder(d.columns) if field.is_member}
         near = closest(path_text, path_texts)
         report.add(
             UNKNOWN_COLUMN,

@@ -54,17 +54,17 @@ _MAY_BE_EMPTY = ("skip", "old", "new", "against")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    argv = list(sys.argv[1:] if arguments is None else arguments)
     # Looking for plugins of pydantic, which cannot change what a manifest means, takes longer than checking one.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     open_streams()
     try:
         if not _has_folder():
-            _tell("schemac: the working folder is gone; change into one that is there")
+            _notify("schemac: the working folder is gone; change into one that is there")
             return ExitCode.USAGE
-        return _run(given)
+        return _run(argv)
     except KeyboardInterrupt:
-        _tell("interrupted; no file is half written")
+        _notify("interrupted; no file is half written")
         return 130
     except BrokenPipeError:
         # The reader of our output left, as `head` does; Python would complain once more at exit.
@@ -88,11 +88,11 @@ def _stopped_by(error: Exception) -> int | None:
     if os.environ.get("SCHEMAC_TRACEBACK"):
         return None
     if isinstance(error, EngineError):
-        _tell(f"schemac: {error}; update or uninstall the distribution that it comes from")
+        _notify(f"schemac: {error}; update or uninstall the distribution that it comes from")
         return ExitCode.USAGE
     where = ", ".join(getattr(error, "__notes__", ()))
-    _tell(f"schemac: internal error: {type(error).__name__}: {error}" + (f", {where}" if where else ""))
-    _tell(
+    _notify(f"schemac: internal error: {type(error).__name__}: {error}" + (f", {where}" if where else ""))
+    _notify(
         "this is a bug in schemac, not your mistake; please report it with the input and the output of"
         " the same command\n"
         "with SCHEMAC_TRACEBACK=1 in the environment"
@@ -100,10 +100,10 @@ def _stopped_by(error: Exception) -> int | None:
     return ExitCode.INTERNAL
 
 
-def _tell(message: str) -> None:
-    from schemac.cli.terminal import tell  # for start-up time, as above
+def _notify(message: str) -> None:
+    from schemac.cli.terminal import notify  # for start-up time, as above
 
-    tell(message)
+    notify(message)
 
 
 def entry() -> None:
@@ -138,22 +138,22 @@ def _has_folder() -> bool:
 
 def _without_output(error: OSError) -> int:
     """Say that the output is lost, as on a full disk; what was to be done is done."""
-    _tell(f"schemac: cannot write the output: {(error.strerror or str(error)).lower()}")
+    _notify(f"schemac: cannot write the output: {(error.strerror or str(error)).lower()}")
     # Python would try once more at exit, unless what is printed goes to a program in this process.
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return ExitCode.USAGE
 
 
-def _run(given: list[str]) -> int:
-    command = next((word for word in given if not word.startswith("-")), None)
-    if command is not None and command not in COMMANDS and given[0] == command:
+def _run(argv: list[str]) -> int:
+    command = next((word for word in argv if not word.startswith("-")), None)
+    if command is not None and command not in COMMANDS and argv[0] == command:
         near = closest(command, COMMANDS)
         hint = f"did you mean `schemac {near}`?" if near else f"the commands are {', '.join(COMMANDS)}"
-        _tell(f"schemac: there is no command '{command}'; {hint}")
+        _notify(f"schemac: there is no command '{command}'; {hint}")
         return ExitCode.USAGE
-    parser = _parser(command, given)
-    options, unknown = parser.parse_known_args(given)
+    parser = _parser(command, argv)
+    options, unknown = parser.parse_known_args(argv)
     if unknown:
         # What no command knows is told by the one that was named, for it knows its options.
         (parser.chosen or parser).error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -167,7 +167,7 @@ def _run(given: list[str]) -> int:
 
         reason = why_not(options.output_file)
         if reason is not None:
-            _tell(f"schemac: cannot write {options.output_file}: {reason}")
+            _notify(f"schemac: cannot write {options.output_file}: {reason}")
             return ExitCode.USAGE
         with printed_to(options):
             return _carried_out(options)
@@ -208,7 +208,7 @@ _USUAL_WIDTH = 80
 class _Parser(argparse.ArgumentParser):
     """A parser that says which option was meant."""
 
-    given: Sequence[str] = ()
+    argv: Sequence[str] = ()
     """All words of the command line."""
     chosen: "_Parser | None" = None
     """The parser of the command that was named."""
@@ -216,18 +216,18 @@ class _Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """Return the help; nothing else needs to know the engines, which take time to find."""
         if self.description and "ENGINES" in self.description:
-            from schemac.registry.installed import own_engines  # as said
+            from schemac.registry.installed import builtin_engines  # as said
 
-            titles = [engine.title for engine in own_engines() if engine.artifacts]
+            titles = [engine.title for engine in builtin_engines() if engine.artifacts]
             self.description = self.description.replace("ENGINES", listed(titles))
         return super().format_help()
 
     def refuse_empty(self, options: argparse.Namespace) -> None:
         """Leave where a word is empty, as one of an unset variable is: it would stand for a default, or for everything."""
         for action in self._actions:
-            given = getattr(options, action.dest, None)
+            value = getattr(options, action.dest, None)
             if action.dest not in _MAY_BE_EMPTY and (
-                given == "" or (isinstance(given, list) and "" in given)
+                value == "" or (isinstance(value, list) and "" in value)
             ):
                 name = "/".join(action.option_strings) or action.metavar or action.dest
                 self.error(f"argument {name}: it is empty; is a variable of the shell not set?")
@@ -251,7 +251,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the arguments, and leave."""
         known = self._option_string_actions
-        words = self.given[: self.given.index("--")] if "--" in self.given else self.given
+        words = self.argv[: self.argv.index("--")] if "--" in self.argv else self.argv
         options = (word.partition("=")[0] for word in words if word.startswith("--"))
         unknown = next((option for option in options if option not in known), None)
         if unknown is not None:
@@ -278,7 +278,7 @@ def whole_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _command_parser(name: str, given: Sequence[str]) -> _Parser:
+def _command_parser(name: str, argv: Sequence[str]) -> _Parser:
     summary = COMMANDS[name]
     parser = _Parser(
         prog=f"schemac {name}",
@@ -286,12 +286,12 @@ def _command_parser(name: str, given: Sequence[str]) -> _Parser:
         formatter_class=_formatter,
         allow_abbrev=False,
     )
-    parser.given = given
+    parser.argv = argv
     import_module(f"schemac.cli.command_{name}").add_arguments(parser)
     return parser
 
 
-def _parser(command: str | None, given: Sequence[str]) -> _Parser:
+def _parser(command: str | None, argv: Sequence[str]) -> _Parser:
     """Return the parser with the arguments of one command; the others are known by name alone."""
     parser = _Parser(
         prog="schemac",
@@ -300,7 +300,7 @@ def _parser(command: str | None, given: Sequence[str]) -> _Parser:
         formatter_class=_formatter,
         allow_abbrev=False,
     )
-    parser.given = given
+    parser.argv = argv
     parser.add_argument("--version", action="version", version=f"schemac {__version__}")
     subparsers = parser.add_subparsers(
         dest="command", metavar="COMMAND", title="commands", parser_class=_Unread, prog="schemac"
@@ -308,6 +308,6 @@ def _parser(command: str | None, given: Sequence[str]) -> _Parser:
     for name, summary in COMMANDS.items():
         subparsers.add_parser(name, help=summary)
     if command in COMMANDS:
-        parser.chosen = _command_parser(command, given)
+        parser.chosen = _command_parser(command, argv)
         cast("dict[str, _Parser]", subparsers.choices)[command] = parser.chosen
     return parser

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.layout import is_colourful, width
-from schemac.cli.terminal import put, put_json, put_rendered, tell
+from schemac.cli.terminal import notify, put, put_json, put_rendered
 from schemac.logical.system import VARIANTS
 from schemac.registry.engine import Capability, VersionSetting
 from schemac.registry.installed import engines, version_settings
@@ -92,9 +92,11 @@ def add_common(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write the output to this file, whole or not at all",
     )
-    told = parser.add_mutually_exclusive_group()
-    told.add_argument("-q", "--quiet", action="store_true", help="print only the findings, without a summary")
-    told.add_argument(
+    verbosity = parser.add_mutually_exclusive_group()
+    verbosity.add_argument(
+        "-q", "--quiet", action="store_true", help="print only the findings, without a summary"
+    )
+    verbosity.add_argument(
         "-v",
         "--verbose",
         action="store_true",
@@ -212,12 +214,14 @@ def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None
         diagnostics = from_root(diagnostics, Path.cwd())
         put_rendered(RENDERERS[options.format](diagnostics, Severity(options.fail_on)))
         return
-    shown = sorted(diagnostics, key=lambda d: d.severity.rank)[: options.max_findings]
-    kept = set(map(id, shown))
+    selected = sorted(diagnostics, key=lambda d: d.severity.rank)[: options.max_findings]
+    selected_ids = set(map(id, selected))
     put_rendered(
-        render_text((d for d in diagnostics if id(d) in kept), colour=is_colourful(options), width=width())
+        render_text(
+            (d for d in diagnostics if id(d) in selected_ids), colour=is_colourful(options), width=width()
+        )
     )
-    hidden = [d for d in diagnostics if id(d) not in kept]
+    hidden = [d for d in diagnostics if id(d) not in selected_ids]
     if hidden:
         put(f"… and {count_summary(hidden)} more; see them with --max-findings {len(diagnostics)}")
 
@@ -225,8 +229,8 @@ def show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None
 def show_document(diagnostics: Sequence[Diagnostic], options: argparse.Namespace, **members: object) -> None:
     """Print what a command found as JSON: its findings, and the members that only this command has."""
     manifest = getattr(options, "manifest", None)
-    shown = {"manifest": manifest} if manifest is not None else {}
-    put_json(envelope(options.command, diagnostics, shown | members))
+    manifest_members = {"manifest": manifest} if manifest is not None else {}
+    put_json(envelope(options.command, diagnostics, manifest_members | members))
 
 
 def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> ExitCode:
@@ -242,16 +246,16 @@ def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) ->
     )
 
 
-def say(message: str, options: argparse.Namespace) -> None:
+def print_status(message: str, options: argparse.Namespace) -> None:
     """Print a sentence for the person at the terminal, beside what is printed for programs."""
     if options.format == "text" and not getattr(options, "quiet", False):
-        tell(message)
+        notify(message)
 
 
 def detail(message: str, options: argparse.Namespace) -> None:
     """Print a sentence for somebody who wants to know more than the result."""
     if getattr(options, "verbose", False):
-        tell(message)
+        notify(message)
 
 
 def _count(text: str) -> int:

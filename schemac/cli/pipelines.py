@@ -54,22 +54,22 @@ def manifests_of(pipelines: Sequence[ManifestFile], edited: Mapping[str, bytes])
 def check_pipelines(pipelines: Sequence[ManifestFile], options: CompileOptions, report: Report) -> None:
     """Say what is wrong with pipelines, and with their manifests."""
     for file in pipelines:
-        report.extend(_found(file, options))
+        report.extend(_findings(file, options))
 
 
-def _found(file: ManifestFile, options: CompileOptions) -> Sequence[Diagnostic]:
+def _findings(file: ManifestFile, options: CompileOptions) -> Sequence[Diagnostic]:
     report = Report()
     try:
         # Imported here for start-up time, and because Spark is an extra that may not be there.
         from schemac.pipeline.conforming.check import checked_job
     except ModuleNotFoundError as error:
-        say_missing(error, report)
+        report_missing_package(error, report)
         return report.diagnostics
     checked_job(Path(file.name), report, options.overlay, options.edited)
     return without_ignored_in(file.name, report, options.edited).diagnostics
 
 
-def say_missing(error: ModuleNotFoundError, report: Report) -> None:
+def report_missing_package(error: ModuleNotFoundError, report: Report) -> None:
     """Say that a package of the pipeline is not installed."""
     # Imported here for start-up time: few checks are of pipelines.
     from schemac.pipeline.codes import MISSING_PACKAGE
@@ -92,6 +92,6 @@ def without_ignored_in(pipeline: str, report: Report, edited: Mapping[str, bytes
             return None
 
     project = find_project(Path(pipeline).resolve().parent, Report())
-    kept = Report()
-    kept.extend(without_ignored(report.diagnostics, text, project))
-    return kept
+    remaining = Report()
+    remaining.extend(without_ignored(report.diagnostics, text, project))
+    return remaining

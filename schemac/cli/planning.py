@@ -32,12 +32,12 @@ def add_dataset(parser: argparse.ArgumentParser) -> None:
 
 def add_table(parser: argparse.ArgumentParser, *others: str) -> None:
     """Add the argument for the table that a command is about; `others` are what it takes beside tables of engines."""
-    own = [e for e in engines() if TABLES.is_of(e) and not e.alters]
+    table_engines = [e for e in engines() if TABLES.is_of(e) and not e.alters]
     parser.add_argument(
         "--table",
         required=True,
         metavar="PATH",
-        help=", or ".join([*(e.table_help for e in own if e.table_help), *others]),
+        help=", or ".join([*(e.table_help for e in table_engines if e.table_help), *others]),
     )
 
 
@@ -58,8 +58,8 @@ def owner_of(path: str) -> Engine:
 
     So the first engine says what is wrong with a path, and opens those that are none of a file system.
     """
-    own = [e for e in engines() if TABLES.is_of(e) and not e.alters]
-    return next((e for e in own if _is_table_of(e, path)), own[0])
+    table_engines = [e for e in engines() if TABLES.is_of(e) and not e.alters]
+    return next((e for e in table_engines if _is_table_of(e, path)), table_engines[0])
 
 
 def is_table(path: str) -> bool:
@@ -116,15 +116,15 @@ def open_locked(
 
     Where a lock is not needed and there is none, the schema as it is counts as a first version.
     """
-    found = find_dataset(options, report)
-    if found is None:
+    opened = find_dataset(options, report)
+    if opened is None:
         return None
-    project, file, dataset = found
-    held = open_lock(file.file.path, file.file.name, report)
-    if held is None:
+    project, file, dataset = opened
+    lock_file = open_lock(file.file.path, file.file.name, report)
+    if lock_file is None:
         return None
-    locked = held.lock.dataset(dataset.name)
-    if not is_needed and not held.exists:
+    locked = lock_file.lock.dataset(dataset.name)
+    if not is_needed and not lock_file.exists:
         return project, freeze(dataset, locked, identified(dataset, locked, report))
     report_unlocked(dataset, locked, identified(dataset, locked, report), report, is_error=True)
     return None if report.has_errors else (project, locked)
@@ -135,21 +135,21 @@ def requested_version(
 ) -> LockedSchemaVersion | None:
     """One locked version; the newest where no number is given."""
     assert locked.newest is not None
-    wanted = locked.newest.number if number is None else number
-    if locked.version(wanted) is None:
+    version_number = locked.newest.number if number is None else number
+    if locked.version(version_number) is None:
         report.add(
             UNKNOWN_REFERENCE,
-            f"{locked.name} has no version {wanted}",
+            f"{locked.name} has no version {version_number}",
             help=f"its versions are 1 to {locked.newest.number}",
         )
         return None
-    return locked_schema_version(locked, wanted)
+    return locked_schema_version(locked, version_number)
 
 
 def lines_text(lines: Sequence[PlanLine], *, with_details: bool = True) -> str:
     """Lay the lines of a plan out for people."""
-    shown = [line for line in lines if with_details or not line.is_detail]
-    texts = [_code(line.text) if line.is_code else wrapped(line.start, line.text) for line in shown]
+    visible = [line for line in lines if with_details or not line.is_detail]
+    texts = [_code(line.text) if line.is_code else wrapped(line.start, line.text) for line in visible]
     return "\n".join(texts) or "  nothing to do"
 
 

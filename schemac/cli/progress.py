@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from schemac.cli.terminal import tell
+from schemac.cli.terminal import notify
 from schemac.cli.waiting import clear
 from schemac.source.printable import printable
 
@@ -15,9 +15,9 @@ LINE_EVERY_SECONDS = 10.0
 
 
 @contextmanager
-def progress_bar(is_wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
+def progress_bar(is_enabled: bool) -> Iterator[Callable[[str, int, int], None]]:
     """Yield a function that is told what is under way, how much of it is done and how much there is."""
-    if not is_wanted:
+    if not is_enabled:
         yield lambda what, done, total: None
         return
     try:
@@ -32,19 +32,19 @@ def progress_bar(is_wanted: bool) -> Iterator[Callable[[str, int, int], None]]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=1)
 
-        def tell(what: str, done: int, total: int) -> None:
+        def notify(what: str, done: int, total: int) -> None:
             bar.update(task, description=escape(printable(what)), completed=done, total=max(total, 1))
 
-        yield tell
+        yield notify
 
 
 @contextmanager
-def records_bar(is_wanted: bool) -> Iterator[Callable[[str, int, float], None]]:
+def records_bar(is_enabled: bool) -> Iterator[Callable[[str, int, float], None]]:
     """Yield a function that is told what is under way, how many records have come, and how many a second.
 
     How many there are is not known before the end; so there is no bar that could be full too early.
     """
-    if not is_wanted:
+    if not is_enabled:
         yield lambda what, records, rate: None
         return
     try:
@@ -59,10 +59,10 @@ def records_bar(is_wanted: bool) -> Iterator[Callable[[str, int, float], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("starting", total=None, count="")
 
-        def tell(what: str, records: int, rate: float) -> None:
+        def notify(what: str, records: int, rate: float) -> None:
             bar.update(task, description=what, count=_count(records, rate))
 
-        yield tell
+        yield notify
 
 
 class ProgressLines:
@@ -70,15 +70,15 @@ class ProgressLines:
 
     def __init__(self) -> None:
         self.what = ""
-        self.told_at = 0.0
+        self.printed_at = 0.0
 
-    def tell(self, what: str, records: int, rate: float) -> None:
+    def notify(self, what: str, records: int, rate: float) -> None:
         """Print a line, if there is something new to say."""
         now = time.monotonic()
-        if what == self.what and now - self.told_at < LINE_EVERY_SECONDS:
+        if what == self.what and now - self.printed_at < LINE_EVERY_SECONDS:
             return
-        self.what, self.told_at = what, now
-        tell(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {what}{_count(records, rate)}")
+        self.what, self.printed_at = what, now
+        notify(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {what}{_count(records, rate)}")
 
 
 def _count(records: int, rate: float) -> str:

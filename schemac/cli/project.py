@@ -43,13 +43,13 @@ def open_project(
     """
     here = Path.cwd()
     project = _project(options, report)
-    if is_builder and not options.no_cache and not project.cache.is_kept:
+    if is_builder and not options.no_cache and not project.cache.is_persistent:
         project = replace(project, cache=_open_cache(options)(project.folder))
     if report.has_errors:
         return project, []
     if options.paths == [STDIN]:
-        given = _standard_input(options, report)
-        return project, [given] if given is not None else []
+        stdin_file = _standard_input(options, report)
+        return project, [stdin_file] if stdin_file is not None else []
     if options.paths:
         return project, find_manifests(
             options.paths, here, out_folder(options, project), report, project.exclusion
@@ -81,22 +81,26 @@ def _standard_input(options: argparse.Namespace, report: Report) -> ManifestFile
         help = "give it with `<`, such as `schemac check - < trips.yaml`, or name the file"
         report.add(UNREADABLE_FILE, "the standard input cannot be read: it is closed", file=name, help=help)
         return None
-    return ManifestFile(Path(name), Path(name).as_posix(), is_named=True, given=content)
+    return ManifestFile(Path(name), Path(name).as_posix(), is_named=True, provided_content=content)
 
 
 def edited_of(files: list[ManifestFile]) -> dict[str, bytes]:
     """Return what is read in the place of files: the standard input, if it is the manifest."""
-    return {os.path.abspath(file.path): file.given for file in files if file.given is not None}
+    return {
+        os.path.abspath(file.path): file.provided_content
+        for file in files
+        if file.provided_content is not None
+    }
 
 
 def _project(options: argparse.Namespace, report: Report) -> Project:
     explicit = Path(options.config) if options.config else None
     project = find_project(Path.cwd(), report, explicit, _open_cache(options))
-    if project.cache.is_kept and (tracked := tracked_files(project.cache.folder)):
+    if project.cache.is_persistent and (tracked := tracked_files(project.cache.folder)):
         # What somebody else has put there would decide what this run finds.
         message = f"git tracks {tracked[0]}, which has results of earlier runs of somebody else"
         report.add(TRACKED_CACHE, message, file=tracked[0], help=f"run `git rm -r --cached {FOLDER}`")
-    return replace(project, has_own_rules=not getattr(options, "no_project_rules", False))
+    return replace(project, has_custom_rules=not getattr(options, "no_project_rules", False))
 
 
 def _open_cache(options: argparse.Namespace) -> Callable[[Path], Cache]:
@@ -115,8 +119,8 @@ def find_dataset(
     if report.has_errors:
         return None
     by_name = {named.name: (file, n) for file in compiled for n, named in enumerate(file.named)}
-    wanted = next(iter(by_name)) if options.paths and len(by_name) == 1 else options.dataset
-    if wanted not in by_name:
+    dataset_name = next(iter(by_name)) if options.paths and len(by_name) == 1 else options.dataset
+    if dataset_name not in by_name:
         near = closest(options.dataset, by_name)
         report.add(
             NOTHING_TO_COMPILE,
@@ -124,7 +128,7 @@ def find_dataset(
             help=f"did you mean {near}?" if near else f"the datasets are {', '.join(by_name)}",
         )
         return None
-    file, n = by_name[wanted]
+    file, n = by_name[dataset_name]
     project.cache.save()
     return project, file, file.datasets[n]
 
@@ -141,16 +145,16 @@ def open_compared(
     if report.has_errors:
         return project, [], []
     base = here if options.paths else project.folder
-    given = options.paths or project.configuration.manifests or (".",)
-    folders = [base / path for path in given if (base / path).is_dir() or not options.paths]
+    paths = options.paths or project.configuration.manifests or (".",)
+    folders = [base / path for path in paths if (base / path).is_dir() or not options.paths]
     if not options.against.startswith("git:"):
         return (
             project,
-            find_manifests(given, base, out_folder(options, project), report, project.exclusion),
+            find_manifests(paths, base, out_folder(options, project), report, project.exclusion),
             folders,
         )
-    missing = [base / path for path in given if not (base / path).exists()]
-    there = [path for path in given if (base / path).exists()]
+    missing = [base / path for path in paths if not (base / path).exists()]
+    there = [path for path in paths if (base / path).exists()]
     # Whether there is anything at all is known only once the commit is read.
     files = find_manifests(there, base, out_folder(options, project), Report(), project.exclusion)
     return project, files, list(dict.fromkeys([*folders, *missing]))
@@ -162,7 +166,7 @@ def imported_files(files: Sequence[CompiledFile]) -> tuple[Path, ...]:
     return tuple([around.place(path) for around, imported in places for path, _ in imported.files])
 
 
-def tell_files(files: Sequence[CompiledFile], project: Project, options: argparse.Namespace) -> None:
+def report_files(files: Sequence[CompiledFile], project: Project, options: argparse.Namespace) -> None:
     """Tell somebody who wants to know more which folder's settings counted, and which datasets each file has."""
     if not options.verbose:
         return
@@ -183,5 +187,5 @@ def overlay_of(options: argparse.Namespace, report: Report) -> "RunOverlay | Non
 
 def out_folder(options: argparse.Namespace, project: Project) -> Path:
     """Where artifacts go: `--out` from the working folder, else the project's setting from its own."""
-    given = getattr(options, "out", None)
-    return Path.cwd() / given if given else project.folder / project.configuration.out
+    out = getattr(options, "out", None)
+    return Path.cwd() / out if out else project.folder / project.configuration.out

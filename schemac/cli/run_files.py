@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.terminal import tell
+from schemac.cli.terminal import notify
 from schemac.source.text import reason_of
 
 if TYPE_CHECKING:
@@ -102,6 +102,6 @@ def _tried(path: str, write: Callable[[], None]) -> bool:
     try:
         write()
     except OSError as error:
-        tell(f"schemac: cannot write {path}: {reason_of(error)}")
+        notify(f"schemac: cannot write {path}: {reason_of(error)}")
         return False
     return True

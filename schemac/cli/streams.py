@@ -28,5 +28,5 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     sign = error.object[error.start]
-    shown = _PLAIN.get(sign) or sign.encode("ascii", "backslashreplace").decode()
-    return shown, error.start + 1
+    replacement = _PLAIN.get(sign) or sign.encode("ascii", "backslashreplace").decode()
+    return replacement, error.start + 1

@@ -66,7 +66,7 @@ def put_json(document: Any) -> None:
     _write(json_printable(text) + "\n")
 
 
-def tell(message: str) -> None:
+def notify(message: str) -> None:
     """Print a line beside what is printed for programs."""
     clear()
     sys.stderr.write(folded(printable(message, keep="\n"), sys.stderr) + "\n")

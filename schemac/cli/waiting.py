@@ -18,7 +18,7 @@ from schemac.project.under_way import WORK
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-_WITH_OWN_BAR = ("run", "lsp")
+_SELF_REPORTING = ("run", "lsp")
 """Commands that show by themselves what is under way, or talk to a program."""
 FIRST_SECONDS = 1.0
 NEXT_SECONDS = 0.1
@@ -29,7 +29,7 @@ class _Bar:
 
     def __init__(self, command: str) -> None:
         self._command = command
-        self._shown: Progress | None = None
+        self._progress_bar: Progress | None = None
         self._task: Any = None
 
     def ring(self, _signal: int, frame: FrameType | None) -> None:
@@ -46,13 +46,13 @@ class _Bar:
             signal.setitimer(signal.ITIMER_REAL, NEXT_SECONDS)
 
     def _show(self) -> None:
-        if self._shown is None:
+        if self._progress_bar is None:
             # Imported here: most commands end before.
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
             columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-            self._shown = Progress(
+            self._progress_bar = Progress(
                 *columns,
                 console=Console(stderr=True),
                 transient=True,
@@ -60,11 +60,11 @@ class _Bar:
                 redirect_stdout=False,
                 redirect_stderr=False,
             )
-            self._task = self._shown.add_task(self._command, total=None)
-            self._shown.start()
+            self._task = self._progress_bar.add_task(self._command, total=None)
+            self._progress_bar.start()
         total = WORK.total or None
-        self._shown.update(self._task, description=self._text(), completed=WORK.done, total=total)
-        self._shown.refresh()
+        self._progress_bar.update(self._task, description=self._text(), completed=WORK.done, total=total)
+        self._progress_bar.refresh()
 
     def _text(self) -> str:
         from rich.markup import escape  # as above
@@ -80,10 +80,10 @@ class _Bar:
         import signal  # as above
 
         signal.setitimer(signal.ITIMER_REAL, 0)
-        if self._shown is not None:
+        if self._progress_bar is not None:
             with suppress(OSError):
-                self._shown.stop()
-            self._shown = None
+                self._progress_bar.stop()
+            self._progress_bar = None
 
 
 def _is_loading(frame: FrameType | None) -> bool:
@@ -108,7 +108,7 @@ def clear() -> None:
 @contextmanager
 def bar_when_long(command: str, format: str) -> Iterator[None]:
     """Show a bar if what is done in here takes long and somebody looks: not in a pipe, for a program or in CI."""
-    if command in _WITH_OWN_BAR or not _is_wanted(format):
+    if command in _SELF_REPORTING or not _is_enabled(format):
         yield
         return
     import signal  # as above
@@ -124,7 +124,7 @@ def bar_when_long(command: str, format: str) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _is_wanted(format: str) -> bool:
+def _is_enabled(format: str) -> bool:
     is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
     if format != "text" or not is_terminal:
         return False

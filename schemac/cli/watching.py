@@ -16,7 +16,7 @@ from typing import NamedTuple
 from schemac.cache.misremembered import MisrememberedError
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.project import STDIN, out_folder
-from schemac.cli.terminal import clear_screen, tell
+from schemac.cli.terminal import clear_screen, notify
 from schemac.cli.waiting import bar_when_long
 from schemac.project.configuration import FILES, Project
 from schemac.project.discovery import walk
@@ -52,22 +52,22 @@ def watch(options: argparse.Namespace, once: Callable[[], Watched]) -> int:
     """Carry a command out, and again after each change, until somebody interrupts it."""
     reason = refused(options)
     if reason is not None:
-        tell(f"schemac: {reason}")
+        notify(f"schemac: {reason}")
         return ExitCode.USAGE
     changed: list[str] = []
     try:
         while True:
             clear_screen()
             if changed:
-                tell(f"{_listed(changed)} changed")
+                notify(f"{_listed(changed)} changed")
             # The first screen took the bar of the command away.
             with bar_when_long(options.command, options.format):
                 done = _carried_out(options, once)
             before = _state(options, done)
-            tell(f"watching {len(before)} file{'' if len(before) == 1 else 's'}; Ctrl-C ends it")
+            notify(f"watching {len(before)} file{'' if len(before) == 1 else 's'}; Ctrl-C ends it")
             changed = _next_change(options, done, before)
     except KeyboardInterrupt:
-        tell("stopped watching")
+        notify("stopped watching")
         return ExitCode.CLEAN
 
 
@@ -96,22 +96,22 @@ def _next_change(options: argparse.Namespace, done: Watched, before: Mapping[str
 
 def _state(options: argparse.Namespace, done: Watched) -> dict[str, object]:
     """Return what the system says of each file; nothing of those that are not there."""
-    found: dict[str, object] = {}
+    states: dict[str, object] = {}
     for path in _paths(options, done):
         try:
             status = os.stat(path)
         except OSError:
             continue
-        found[os.fspath(path)] = (status.st_mtime_ns, status.st_size, status.st_ino)
-    return found
+        states[os.fspath(path)] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return states
 
 
 def _paths(options: argparse.Namespace, done: Watched) -> Iterator[Path]:
     project = done.project
     configured = project.configuration.manifests or (".",)
     base = Path.cwd() if options.paths else project.folder
-    for given in options.paths or configured:
-        path = base / given
+    for path_text in options.paths or configured:
+        path = base / path_text
         if path.is_dir():
             yield from walk(path, out_folder(options, project), _SUFFIXES, project.exclusion)
         else:

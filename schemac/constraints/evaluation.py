@@ -13,7 +13,7 @@ from schemac.attributes.family import Family
 from schemac.constraints.columns import compute
 from schemac.constraints.constraint import Constraint
 from schemac.constraints.registry import constraints_at
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.physical.arrow import pa
 
 
@@ -28,40 +28,40 @@ class Breach:
     values: Any
 
 
-def constrained_columns(columns: Iterable[Slot]) -> tuple[Slot, ...]:
+def constrained_columns(columns: Iterable[SchemaField]) -> tuple[SchemaField, ...]:
     """Return the columns that have a constraint at some depth."""
-    return tuple([one for one in columns if any(are_constrained(slot.extra) for slot in preorder([one]))])
+    return tuple([one for one in columns if any(are_constrained(field.extra) for field in preorder([one]))])
 
 
-def breaches(columns: Sequence[Slot], batch: Any) -> Iterator[Breach]:
+def breaches(columns: Sequence[SchemaField], batch: Any) -> Iterator[Breach]:
     """Yield what the rows of a batch break; columns are found by their names."""
     for column in columns:
         values = batch.column(str(column.segment))
-        for slot, found, rows in each_value(column, values, pa.array(range(len(values)), pa.int64())):
-            for constraint in constraints_at(slot):
+        for field, found, rows in each_value(column, values, pa.array(range(len(values)), pa.int64())):
+            for constraint in constraints_at(field):
                 mask = constraint.violations(found)
                 if compute().any(mask).as_py():
-                    yield Breach(slot.path_text, constraint, rows.filter(mask), found.filter(mask))
+                    yield Breach(field.path_text, constraint, rows.filter(mask), found.filter(mask))
 
 
-def each_value(slot: Slot, values: Any, rows: Any) -> Iterator[tuple[Slot, Any, Any]]:
+def each_value(field: SchemaField, values: Any, rows: Any) -> Iterator[tuple[SchemaField, Any, Any]]:
     """Yield the places at and below a slot, each with all of its values and the row of each; those without constraints count."""
     if isinstance(values.type, pa.BaseExtensionType):
         values = values.storage
-    yield slot, values, rows
-    if not slot.children:
+    yield field, values, rows
+    if not field.children:
         return
-    if slot.type.family is Family.STRUCT:
-        for i, child in enumerate(slot.children):
+    if field.type.family is Family.STRUCT:
+        for i, child in enumerate(field.children):
             yield from each_value(child, compute().struct_field(values, [i]), rows)
         return
-    lists = _as_list(values) if slot.type.family is Family.MAP else values
+    lists = _as_list(values) if field.type.family is Family.MAP else values
     items, below = lists.flatten(), rows.take(compute().list_parent_indices(lists))
-    if slot.type.family is Family.MAP:
-        for i, child in enumerate(slot.children):
+    if field.type.family is Family.MAP:
+        for i, child in enumerate(field.children):
             yield from each_value(child, compute().struct_field(items, [i]), below)
     else:
-        yield from each_value(slot.children[0], items, below)
+        yield from each_value(field.children[0], items, below)
 
 
 def _as_list(maps: Any) -> Any:

@@ -17,7 +17,7 @@ from schemac.constraints.values import Value, shown
 from schemac.kinds.decimal import Decimal
 from schemac.logical.model import LogicalType
 from schemac.logical.path import dotted
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 
 MOST_DIGITS = 38
@@ -55,9 +55,9 @@ class FieldNode(Operand):
     path: tuple[str, ...]
 
     @classmethod
-    def of(cls, slot: Slot) -> "FieldNode":
+    def of(cls, field: SchemaField) -> "FieldNode":
         """Return the node of a slot that stands in structs only."""
-        return cls(slot.type, tuple(map(str, slot.path)))
+        return cls(field.type, tuple(map(str, field.path)))
 
     def raw(self, rows: Any) -> Any:
         """Return the values as they lie in the rows."""

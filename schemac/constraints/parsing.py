@@ -34,7 +34,7 @@ from schemac.constraints.other_sql import INSTEAD, PAGE, instead_of, instead_of_
 from schemac.constraints.values import UnfitValueError, read_value, scale_of
 from schemac.kinds.decimal import Decimal
 from schemac.kinds.plain import Int64
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.suggest import closest, shown_fields, with_article
 from schemac.syntax.remedies_around import MeantPart
 
@@ -68,23 +68,23 @@ class Unread(NamedTuple):
     shown: str
 
 
-def read_condition(text: str, slots: Mapping[tuple[str, ...], Slot]) -> Node:
+def read_condition(text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> Node:
     """Read a condition over the fields of a schema that stand in structs only. Raises ExpressionError."""
-    parser = _Parser(text, slots)
-    found = parser.condition(parser.either())
+    parser = _Parser(text, fields)
+    node = parser.condition(parser.either())
     if parser.token is not None:
         raise parser.unexpected("nothing is expected behind a condition")
-    if not any(True for _ in found.fields()):
+    if not any(True for _ in node.fields()):
         raise ExpressionError("it names no field")
-    return found
+    return node
 
 
 _Part = Node | Unread
 
 
 class _Parser:
-    def __init__(self, text: str, slots: Mapping[tuple[str, ...], Slot]) -> None:
-        self.text, self.slots = text, slots
+    def __init__(self, text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> None:
+        self.text, self.fields = text, fields
         self.tokens = _tokens(text)
         self.place = 0
         self.depth = 0
@@ -147,9 +147,9 @@ class _Parser:
         if not self.takes("not"):
             return self._predicate()
         self._deeper()
-        found = NotNode(self.condition(self._negated()))
+        not_node = NotNode(self.condition(self._negated()))
         self.depth -= 1
-        return found
+        return not_node
 
     def _deeper(self) -> None:
         self.depth += 1
@@ -191,11 +191,13 @@ class _Parser:
         self.needs(")")
         if not isinstance(left, Operand):
             raise ExpressionError("`in` follows a field")
-        found = [compared("=", left, value) for value in values]
+        comparison_nodes = [compared("=", left, value) for value in values]
         return (
-            AmongNode(left, tuple(one.right for one in found if isinstance(one.right, LiteralNode)))
-            if not found[0].is_exact
-            else _any_of(found)
+            AmongNode(
+                left, tuple(one.right for one in comparison_nodes if isinstance(one.right, LiteralNode))
+            )
+            if not comparison_nodes[0].is_exact
+            else _any_of(comparison_nodes)
         )
 
     def _value(self) -> Unread:
@@ -261,8 +263,8 @@ class _Parser:
             words.append(token)
             self.place += 1
         path = tuple(_name(word) for word in words)
-        slot = self.slots.get(path)
-        if slot is None:
+        field = self.fields.get(path)
+        if field is None:
             shown = ".".join(word.text for word in words)
             near = closest(shown, self._names())
             if self.token is not None and self.token.text == "(":
@@ -271,10 +273,10 @@ class _Parser:
                 message = f"`{shown}` (character {first.at + 1}) is not supported, and no field is called so"
                 raise ExpressionError(message, instead_of(shown))
             raise ExpressionError(f"there is no field `{shown}`", self._field_help(path, shown, near))
-        return FieldNode.of(slot)
+        return FieldNode.of(field)
 
     def _field_help(self, path: tuple[str, ...], shown: str, near: str | None) -> str:
-        above = self.slots.get(path[:1])
+        above = self.fields.get(path[:1])
         if above is not None and above.type.family in (Family.LIST, Family.MAP):
             return f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
         if near:
@@ -283,7 +285,7 @@ class _Parser:
 
     def _names(self) -> list[str]:
         """Return the fields that have one value."""
-        return [str(FieldNode.of(slot)) for slot in self.slots.values() if not slot.children]
+        return [str(FieldNode.of(field)) for field in self.fields.values() if not field.children]
 
 
 def compared(operator: str, left: _Part, right: _Part) -> ComparisonNode:
@@ -318,13 +320,13 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
                 f"`{_shown(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly",
                 help,
             )
-    found = result_type(operator, operands[0].type, operands[1].type)
-    if found is None:
+    decimal = result_type(operator, operands[0].type, operands[1].type)
+    if decimal is None:
         raise ExpressionError(
             f"`{_shown(operands[0])} {operator} {_shown(operands[1])}` may need more than {MOST_DIGITS} digits",
             "give the fields fewer digits, or compare them without calculating",
         )
-    return ArithmeticNode(found, operator, *operands)
+    return ArithmeticNode(decimal, operator, *operands)
 
 
 def _operand(part: Node | Unread) -> Operand:
@@ -434,7 +436,7 @@ def _name(token: Token) -> str:
 
 
 def _tokens(text: str) -> list[Token]:
-    found, at = [], 0
+    tokens, at = [], 0
     end = len(text.rstrip())
     while at < end:
         match = CONDITION_TOKEN.match(text, at)
@@ -442,6 +444,6 @@ def _tokens(text: str) -> list[Token]:
             at += len(text[at:]) - len(text[at:].lstrip())
             raise ExpressionError(f"`{text[at]}` (character {at + 1}) cannot be read", instead_of(text[at]))
         kind = str(match.lastgroup)
-        found.append(Token(kind, match[kind], match.start(kind)))
+        tokens.append(Token(kind, match[kind], match.start(kind)))
         at = match.end()
-    return found
+    return tokens

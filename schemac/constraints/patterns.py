@@ -58,7 +58,7 @@ def read_pattern(text: str) -> PortablePattern:
     except (re.error, OverflowError) as error:
         raise PatternError(f"this is no regular expression: {error}") from error
     ecma = re.sub(
-        r"\\(.)", lambda found: found[1] if found[1] in "&~" else found[0], "".join(reader.portable)
+        r"\\(.)", lambda match: match[1] if match[1] in "&~" else match[0], "".join(reader.portable)
     )
     return PortablePattern(text, "".join(reader.java), ecma)
 
@@ -175,18 +175,18 @@ class _Reader:
         return inside * repeats
 
     def counted(self) -> int:
-        found = _REPEAT.match(self.text, self.at)
-        if found is None or not (found["low"] or found["high"]):
+        match = _REPEAT.match(self.text, self.at)
+        if match is None or not (match["low"] or match["high"]):
             raise PatternError(
                 f"the `{{` at character {self.at + 1} is read differently by RE2, Java and Python",
                 self.literally(self.at),
             )
-        if not found["low"]:
-            high = found["high"]
-            instead = f"{self.text[: self.at]}{{0,{high}}}{self.text[found.end() :]}"
-            raise PatternError(f"`{found[0]}` is read differently by RE2, Java and Python", instead=instead)
-        self.at = found.end()
-        return int(found["high"] or found["low"])
+        if not match["low"]:
+            high = match["high"]
+            instead = f"{self.text[: self.at]}{{0,{high}}}{self.text[match.end() :]}"
+            raise PatternError(f"`{match[0]}` is read differently by RE2, Java and Python", instead=instead)
+        self.at = match.end()
+        return int(match["high"] or match["low"])
 
     def group(self, depth: int) -> int:
         if depth > 50:

@@ -10,7 +10,7 @@ from schemac.constraints.bounds import ExclusiveMaximum, ExclusiveMinimum, Maxim
 from schemac.constraints.constraint import Constraint
 from schemac.constraints.items import MaxItems, MinItems, UniqueItems
 from schemac.constraints.texts import Enum, MaxLength, MinLength, Pattern
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 CONSTRAINTS: tuple[type[Constraint], ...] = (
     Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum, MultipleOf, MinLength, MaxLength, Pattern, Enum,
@@ -20,6 +20,8 @@ BY_KEY: Mapping[str, type[Constraint]] = {kind.attribute.key: kind for kind in C
 assert {attribute.key for attribute in OF_VALUES} == BY_KEY.keys()
 
 
-def constraints_at(slot: Slot) -> tuple[Constraint, ...]:
+def constraints_at(field: SchemaField) -> tuple[Constraint, ...]:
     """Return the constraints of a checked slot, in the order of the registry."""
-    return tuple([kind.read(slot.type, slot.extra[key]) for key, kind in BY_KEY.items() if key in slot.extra])
+    return tuple(
+        [kind.read(field.type, field.extra[key]) for key, kind in BY_KEY.items() if key in field.extra]
+    )

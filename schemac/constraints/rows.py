@@ -15,7 +15,7 @@ from schemac.constraints.columns import compute
 from schemac.constraints.expressions import FieldNode, Node
 from schemac.constraints.parsing import ExpressionError, read_condition
 from schemac.logical.path import dotted
-from schemac.logical.slots import Slot, is_in_structs, preorder
+from schemac.logical.schema_fields import SchemaField, is_in_structs, preorder
 
 UNIQUE_RULE, REFERENCE_RULE, CHECK_RULE = "unique", "references", "check"
 _HIDDEN = (Role.JSON, Role.BLOB)
@@ -84,47 +84,53 @@ class RowConstraints:
         return bool(self.unique or self.references or self.checks)
 
 
-def named_slots(columns: Sequence[Slot]) -> dict[tuple[str, ...], Slot]:
+def named_fields(columns: Sequence[SchemaField]) -> dict[tuple[str, ...], SchemaField]:
     """Return the fields that have one value in every row, by their paths."""
     return {
-        tuple(map(str, slot.path)): slot
-        for slot in preorder(columns)
-        if is_in_structs(slot) and not any(has_role(slot.extra, role) for role in _HIDDEN)
+        tuple(map(str, field.path)): field
+        for field in preorder(columns)
+        if is_in_structs(field) and not any(has_role(field.extra, role) for role in _HIDDEN)
     }
 
 
-def named_paths(columns: Sequence[Slot]) -> dict[str, Slot]:
+def named_paths(columns: Sequence[SchemaField]) -> dict[str, SchemaField]:
     """Return the same by their paths as people write them."""
-    return {dotted(path): slot for path, slot in named_slots(columns).items()}
+    return {dotted(path): field for path, field in named_fields(columns).items()}
 
 
-def row_constraints(extra: Mapping[str, Any], columns: Sequence[Slot]) -> RowConstraints:
+def row_constraints(extra: Mapping[str, Any], columns: Sequence[SchemaField]) -> RowConstraints:
     """Return the constraints of the rows of a checked schema; those that name a field which is not there are left out."""
     if not any(attribute.key in extra for attribute in attributes.OF_ROWS):
         return RowConstraints()
-    slots = named_paths(columns)
+    fields = named_paths(columns)
 
     def nodes(paths: Sequence[str]) -> tuple[FieldNode, ...] | None:
-        return tuple([FieldNode.of(slots[path]) for path in paths]) if slots.keys() >= {*paths} else None
+        return tuple([FieldNode.of(fields[path]) for path in paths]) if fields.keys() >= {*paths} else None
 
     return RowConstraints(
-        tuple([Unique(found) for paths in attributes.UNIQUE.read(extra) or () if (found := nodes(paths))]),
         tuple(
             [
-                ReferenceTo(found, one.dataset, tuple(one.to or one.fields))
+                Unique(field_nodes)
+                for paths in attributes.UNIQUE.read(extra) or ()
+                if (field_nodes := nodes(paths))
+            ]
+        ),
+        tuple(
+            [
+                ReferenceTo(field_nodes, one.dataset, tuple(one.to or one.fields))
                 for one in attributes.REFERENCES.read(extra) or ()
-                if (found := nodes(one.fields))
+                if (field_nodes := nodes(one.fields))
             ]
         ),
         tuple(_checks(attributes.CHECK.read(extra) or (), columns)),
     )
 
 
-def _checks(texts: Sequence[str], columns: Sequence[Slot]) -> Iterator[Check]:
-    slots = named_slots(columns)
+def _checks(texts: Sequence[str], columns: Sequence[SchemaField]) -> Iterator[Check]:
+    fields = named_fields(columns)
     for text in texts:
         try:
-            yield Check(text, read_condition(text, slots))
+            yield Check(text, read_condition(text, fields))
         except ExpressionError:
             # The schema was checked as a whole; this is a part of it.
             continue

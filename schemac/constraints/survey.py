@@ -5,10 +5,11 @@ Shape: batches of rows come one after the other, and may be asked for twice; cou
 follows the largest batch, 8 bytes for each row and list of unique fields, and the keys of tables that are referred to.
 """
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from schemac.constraints.columns import compute, plain
@@ -16,7 +17,7 @@ from schemac.constraints.constraint import Constraint
 from schemac.constraints.evaluation import breaches, constrained_columns
 from schemac.constraints.expressions import FieldNode
 from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, Check, ReferenceTo, RowConstraints, Unique
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 
 Scan = Callable[[Sequence[str]], Iterator[tuple[Any, Any]]]
@@ -40,8 +41,8 @@ class Offence:
     subject: Constraint | Check | ReferenceTo | Unique | None = None
     """The constraint; None for values that do not fit their type."""
     count: int = 0
-    values: list[str] = field(default_factory=list)
-    rows: list[int] = field(default_factory=list)
+    values: list[str] = dataclasses.field(default_factory=list)
+    rows: list[int] = dataclasses.field(default_factory=list)
     is_least: bool = False
     """Whether there may be more."""
 
@@ -66,7 +67,7 @@ class Target:
 
 
 def survey(
-    columns: Sequence[Slot], constraints: RowConstraints, scan: Scan, targets: Sequence[Target]
+    columns: Sequence[SchemaField], constraints: RowConstraints, scan: Scan, targets: Sequence[Target]
 ) -> tuple[Offence, ...]:
     """Return what rows break; references are looked up in `targets`, and those of other tables are left out."""
     found: dict[tuple[str, str, str], Offence] = {}

@@ -168,8 +168,8 @@ def _decimal(type_: LogicalType, authored: Any) -> Value:
         raise UnfitValueError(
             f"{_quoted(authored)} is no value of {type_.type_text()}, which has {digits}", help
         )
-    found: Decimal = _within(type_, rounded)
-    return found
+    decimal: Decimal = _within(type_, rounded)
+    return decimal
 
 
 def _float(type_: LogicalType, authored: Any) -> Value:
@@ -222,10 +222,10 @@ def _last_day(text: str) -> str:
 
 
 def _time(type_: LogicalType, authored: Any) -> Value:
-    found = _TIME.fullmatch(authored) if isinstance(authored, str) else None
-    if found is None:
+    match = _TIME.fullmatch(authored) if isinstance(authored, str) else None
+    if match is None:
         raise UnfitValueError(f"{_quoted(authored)} is no time of day", "write a time of day as '13:45:00'")
-    return _count_of_clock(type_, found)
+    return _count_of_clock(type_, match)
 
 
 def _count_of_clock(type_: LogicalType, found: re.Match[str]) -> int:
@@ -247,23 +247,23 @@ def _count_of_clock(type_: LogicalType, found: re.Match[str]) -> int:
 def _timestamp(type_: LogicalType, authored: Any) -> Value:
     is_instant = _of(type_).timezone is not None
     example = "2020-01-31T13:45:00" + ("Z" if is_instant else "")
-    found = _TIMESTAMP.fullmatch(authored) if isinstance(authored, str) else None
-    if found is None and isinstance(authored, str) and _DATE.fullmatch(authored):
+    match = _TIMESTAMP.fullmatch(authored) if isinstance(authored, str) else None
+    if match is None and isinstance(authored, str) and _DATE.fullmatch(authored):
         _days_of(authored)
         start = WriteText.text_of(f"{authored}T00:00:00{'Z' if is_instant else ''}", mark="'", is_safe=False)
         raise UnfitValueError(f"'{authored}' is a date, but {type_.type_text()} has a time as well", start)
-    if found is None:
+    if match is None:
         raise UnfitValueError(f"{_quoted(authored)} is no timestamp", f"write a timestamp as '{example}'")
-    if is_instant and found["zone"] is None:
+    if is_instant and match["zone"] is None:
         utc = f"write '{authored}Z' for UTC, or with another offset, such as '{authored}+02:00'"
         help = Rewrite.text_of(utc, f"{authored}Z")
         raise UnfitValueError(f"'{authored}' has no offset, but {type_.type_text()} is an instant", help)
-    if not is_instant and found["zone"] is not None:
-        reading = WriteText.text_of(authored.removesuffix(found["zone"]), mark="'", is_safe=False)
+    if not is_instant and match["zone"] is not None:
+        reading = WriteText.text_of(authored.removesuffix(match["zone"]), mark="'", is_safe=False)
         raise UnfitValueError(f"'{authored}' has an offset, but {type_.type_text()} has no zone", reading)
     per = PER_SECOND[_of(type_).unit]
-    count = _days_of(found["date"]) * _DAY * per + _count_of_clock(type_, found)
-    found_count: int = _within(type_, count - _offset(found["zone"] or "Z") * per)
+    count = _days_of(match["date"]) * _DAY * per + _count_of_clock(type_, match)
+    found_count: int = _within(type_, count - _offset(match["zone"] or "Z") * per)
     return found_count
 
 

@@ -13,13 +13,13 @@ from schemac.project.compared import Comparison
 from schemac.project.rename_findings import rename_findings
 
 
-def comparison_page(found: Sequence[Comparison], against: str, summary: str) -> bytes:
+def comparison_page(comparisons: Sequence[Comparison], against: str, summary: str) -> bytes:
     """Return the page; `summary` says all changes in a few words."""
     style = files("schemac.documentation").joinpath("assets/style.css").read_text(encoding="utf-8")
     template = environment_of_pages().get_template("comparison.html")
     # The style is our own, and has nothing that ends it.
     text = template.render(
-        found=[(one, rename_findings(one)) for one in found],
+        found=[(one, rename_findings(one)) for one in comparisons],
         title=f"Changes since {against}",
         summary=summary,
         style=Markup(style),  # noqa: S704 — a file of this package

@@ -41,12 +41,12 @@ def write_pages(folder: Path, name: str, pages: Iterable[tuple[str, bytes]], rep
 
 
 def _written(folder: Path, name: str, pages: dict[str, bytes], before: frozenset[str], report: Report) -> int:
-    taken = [path for path in pages if path not in before and os.path.lexists(folder / path)]
-    for path in taken:
+    occupied = [path for path in pages if path not in before and os.path.lexists(folder / path)]
+    for path in occupied:
         report.add(
             IN_THE_WAY, f"{name}/{path} is in the place of a page", file=f"{name}/{path}", help="move it away"
         )
-    if taken:
+    if occupied:
         return 0
     folder.mkdir(parents=True, exist_ok=True)
     # Until all is done, the list has the files of both times.
@@ -63,15 +63,17 @@ def _listed(folder: Path) -> frozenset[str] | None:
     if not folder.exists():
         return frozenset()
     try:
-        found = json.loads((folder / LIST).read_bytes())["files"]
+        listed_paths = json.loads((folder / LIST).read_bytes())["files"]
     except FileNotFoundError:
         # A first time that did not come to its end may have left the beginning of the list.
         is_new = all(path.name == LIST + SUFFIX for path in folder.iterdir())
         return frozenset() if is_new else None
     except (ValueError, TypeError, KeyError):
         return None
-    is_list = isinstance(found, list) and all(isinstance(path, str) and _is_inside(path) for path in found)
-    return frozenset(found) if is_list else None
+    is_list = isinstance(listed_paths, list) and all(
+        isinstance(path, str) and _is_inside(path) for path in listed_paths
+    )
+    return frozenset(listed_paths) if is_list else None
 
 
 def _is_inside(path: str) -> bool:

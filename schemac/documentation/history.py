@@ -5,16 +5,17 @@ Shape: what changes has steps, each from a version on; what two steps mean is th
 versions of n fields and c changes has n + c of them, however many pairs of versions there are.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from schemac.evolution.changes import Fact
-from schemac.evolution.diff import slot_type_text
+from schemac.evolution.diff import field_type_text
 from schemac.evolution.types import type_facts
 from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.evolution.words import AttributeFact, attribute_facts, schema_facts
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 
 
 class Step(NamedTuple):
@@ -45,9 +46,9 @@ class PathStep(NamedTuple):
 class FieldHistory:
     """A field, or a part of one, through all versions."""
 
-    paths: list[PathStep] = field(default_factory=list)
-    types: list[Step] = field(default_factory=list)
-    attributes: dict[str, list[Step]] = field(default_factory=dict)
+    paths: list[PathStep] = dataclasses.field(default_factory=list)
+    types: list[Step] = dataclasses.field(default_factory=list)
+    attributes: dict[str, list[Step]] = dataclasses.field(default_factory=dict)
     """Those that changed."""
 
 
@@ -55,29 +56,29 @@ class FieldHistory:
 class History:
     """All versions of a dataset."""
 
-    orders: list[tuple[int, ...]] = field(default_factory=list)
+    orders: list[tuple[int, ...]] = dataclasses.field(default_factory=list)
     """The ids of each version's fields and parts, parents first."""
-    schema: dict[str, list[Step]] = field(default_factory=dict)
+    schema: dict[str, list[Step]] = dataclasses.field(default_factory=dict)
     """The schema's own attributes that changed."""
-    fields: dict[int, FieldHistory] = field(default_factory=dict)
+    fields: dict[int, FieldHistory] = dataclasses.field(default_factory=dict)
 
 
 def read_history(versions: Sequence[LockedSchemaVersion]) -> History:
     """Return what all versions of one lock were, oldest first."""
-    found = History()
-    schema = _Attributes(schema_facts, lambda version: version.dataset.schema.extra, found.schema)
+    history = History()
+    schema = _Attributes(schema_facts, lambda version: version.dataset.schema.extra, history.schema)
     readers: dict[int, _Field] = {}
     for number, version in enumerate(versions):
-        slots = preorder(version.dataset.columns)
-        found.orders.append(tuple([version.ids[slot] for slot in slots]))
+        fields = preorder(version.dataset.columns)
+        history.orders.append(tuple([version.ids[field] for field in fields]))
         schema.add(number, version)
-        for slot in slots:
-            id_ = version.ids[slot]
+        for field in fields:
+            id_ = version.ids[field]
             if id_ not in readers:
-                readers[id_] = _Field(found.fields.setdefault(id_, FieldHistory()))
-            parent = version.ids[slot.parent] if slot.parent is not None else None
-            readers[id_].add(number, slot, parent)
-    return found
+                readers[id_] = _Field(history.fields.setdefault(id_, FieldHistory()))
+            parent = version.ids[field.parent] if field.parent is not None else None
+            readers[id_].add(number, field, parent)
+    return history
 
 
 class _Attributes:
@@ -105,12 +106,12 @@ class _Attributes:
             changed: dict[str, list[AttributeFact]] = {}
             for one in self._facts(self._last, now):
                 changed.setdefault(one[3], []).append(one)
-            for key, found in changed.items():
-                self._add(number, now, key, found)
+            for key, facts in changed.items():
+                self._add(number, now, key, facts)
         self._last = now
 
-    def _add(self, number: int, now: Any, key: str, found: Sequence[AttributeFact]) -> None:
-        (_, before, after, _), *others = found
+    def _add(self, number: int, now: Any, key: str, facts: Sequence[AttributeFact]) -> None:
+        (_, before, after, _), *others = facts
         if others:
             # Several facts of one attribute; it is told as a whole.
             before, after = (self._extra_of(one).get(key) for one in (self._last, now))
@@ -119,7 +120,7 @@ class _Attributes:
         state = next((n for n, one in enumerate(states) if not self._differ(one, now, key)), len(states))
         if state == len(states):
             states.append(now)
-        steps.append(Step(number, state, after, _words(fact for fact, *_ in found)))
+        steps.append(Step(number, state, after, _words(fact for fact, *_ in facts)))
 
     def _differ(self, one: Any, other: Any, key: str) -> bool:
         return any(fact[3] == key for fact in self._facts(one, other))
@@ -128,40 +129,42 @@ class _Attributes:
 class _Field:
     """Reads the history of one field."""
 
-    def __init__(self, found: FieldHistory) -> None:
-        self._found = found
-        self._attributes = _Attributes(attribute_facts, lambda slot: slot.extra, found.attributes)
-        self._states: list[Slot] = []
+    def __init__(self, history: FieldHistory) -> None:
+        self._history = history
+        self._attributes = _Attributes(attribute_facts, lambda field: field.extra, history.attributes)
+        self._states: list[SchemaField] = []
         """What has each state of its type."""
 
-    def add(self, number: int, slot: Slot, parent: int | None) -> None:
+    def add(self, number: int, field: SchemaField, parent: int | None) -> None:
         """Add the steps of one version."""
-        self._add_path(PathStep(number, parent, str(slot.segment) if slot.is_member else "", slot.path_text))
-        self._add_type(number, slot)
-        self._attributes.add(number, slot)
+        self._add_path(
+            PathStep(number, parent, str(field.segment) if field.is_member else "", field.path_text)
+        )
+        self._add_type(number, field)
+        self._attributes.add(number, field)
 
     def _add_path(self, path: PathStep) -> None:
-        if not self._found.paths or self._found.paths[-1][1:] != path[1:]:
-            self._found.paths.append(path)
+        if not self._history.paths or self._history.paths[-1][1:] != path[1:]:
+            self._history.paths.append(path)
 
-    def _add_type(self, number: int, slot: Slot) -> None:
-        types, text = self._found.types, slot_type_text(slot)
+    def _add_type(self, number: int, field: SchemaField) -> None:
+        types, text = self._history.types, field_type_text(field)
         state = next(
-            (n for n, one in enumerate(self._states) if not _facts_of_types(one, slot)), len(self._states)
+            (n for n, one in enumerate(self._states) if not _facts_of_types(one, field)), len(self._states)
         )
         words = ""
         if types and types[-1].state != state:
-            facts = _facts_of_types(self._states[types[-1].state], slot)
+            facts = _facts_of_types(self._states[types[-1].state], field)
             words = _words(facts)
             if Fact.SORTED_KEYS_CHANGED in facts:
-                text += f" with{'' if getattr(slot.type, 'keys_sorted', False) else 'out'} sorted keys"
+                text += f" with{'' if getattr(field.type, 'keys_sorted', False) else 'out'} sorted keys"
         if state == len(self._states):
-            self._states.append(slot)
+            self._states.append(field)
         if not types or types[-1][1:3] != (state, text):
             types.append(Step(number, state, text, words))
 
 
-def _facts_of_types(old: Slot, new: Slot) -> list[Fact]:
+def _facts_of_types(old: SchemaField, new: SchemaField) -> list[Fact]:
     optional = Fact.BECAME_OPTIONAL if new.is_nullable else Fact.BECAME_REQUIRED
     nullability = [optional] if old.is_nullable != new.is_nullable else []
     return [*nullability, *(fact for fact, *_ in type_facts(old.type, new.type))]

@@ -100,8 +100,8 @@ def _index(site: Site) -> Json:
     known = (("owner", "Owner", owners), ("tag", "Tag", tags), ("classification", "Classification", classes))
     choices = [
         _Choice(name, title, values)
-        for name, title, found in known
-        if (values := tuple(sorted({value for of in found.values() for value in of})))
+        for name, title, values_by_dataset in known
+        if (values := tuple(sorted({value for of in values_by_dataset.values() for value in of})))
     ]
     return {"owners": owners, "tags": tags, "classes": classes, "choices": choices}
 
@@ -141,10 +141,10 @@ def _entry(name: str, in_: str, type: str, text: str, url: str) -> Json:
     return {**{key: printable(value) for key, value in parts.items()}, "url": url}
 
 
-def _history_data(found: History) -> Markup:
+def _history_data(history: History) -> Markup:
     """Return what `site.js` compares versions by; an order that stays is told once, and texts show what they hide."""
     orders = [
-        order if n == 0 or order != found.orders[n - 1] else None for n, order in enumerate(found.orders)
+        order if n == 0 or order != history.orders[n - 1] else None for n, order in enumerate(history.orders)
     ]
     fields = {
         id_: {
@@ -154,9 +154,9 @@ def _history_data(found: History) -> Markup:
             "types": _steps(one.types),
             "attributes": {printable(key): _steps(steps) for key, steps in sorted(one.attributes.items())},
         }
-        for id_, one in found.fields.items()
+        for id_, one in history.fields.items()
     }
-    schema = {printable(key): _steps(steps) for key, steps in sorted(found.schema.items())}
+    schema = {printable(key): _steps(steps) for key, steps in sorted(history.schema.items())}
     return htmlsafe_json_dumps({"orders": orders, "schema": schema, "fields": fields}, separators=(",", ":"))
 
 

@@ -65,8 +65,8 @@ def _facts(one: DatasetPage) -> Iterator[str]:
         "Primary key": ", ".join(map(_code, one.key)),
         "Version": _text(one.versions[-1]) if one.versions else "",
     }
-    told = [f"- {name}: {value}" for name, value in facts.items() if value]
-    yield "\n".join(told) + "\n"
+    lines = [f"- {name}: {value}" for name, value in facts.items() if value]
+    yield "\n".join(lines) + "\n"
 
 
 def _schema(one: DatasetPage) -> Iterator[str]:
@@ -86,16 +86,16 @@ def _row(field: FieldPage) -> tuple[str, ...]:
     more += _properties(field.constraints)
     more += [f"{_text(one.engine)} {_code(one.text)}" for one in field.types]
     more += [f"{_text(loss.engine)}: {_text(loss.text)}" for loss in field.losses]
-    told = "<br>".join(one.replace("\n", " ") for one in more if one)
-    return (_code(field.path), _code(field.type_text), _cell(field.description), told)
+    details = "<br>".join(one.replace("\n", " ") for one in more if one)
+    return (_code(field.path), _code(field.type_text), _cell(field.description), details)
 
 
 def _change(change: Change) -> str:
     return f"- {_text(str(change))}".replace("\n", " ")
 
 
-def _properties(found: Iterable[Property]) -> list[str]:
-    return [f"{_code(one.key)} {_code(one.value)}" for one in found]
+def _properties(properties: Iterable[Property]) -> list[str]:
+    return [f"{_code(one.key)} {_code(one.value)}" for one in properties]
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
@@ -125,8 +125,8 @@ def _escaped(sign: re.Match[str]) -> str:
 
 def _code(text: str) -> str:
     """Return a text in a fixed font, on one line, also in a cell of a table."""
-    shown = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return f"<code>{_SIGNS.sub(_html, shown)}</code>" if text else ""
+    escaped = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return f"<code>{_SIGNS.sub(_html, escaped)}</code>" if text else ""
 
 
 def _html(sign: re.Match[str]) -> str:

@@ -3,7 +3,8 @@
 Layer: documentation.
 """
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from schemac.attributes.own import Deprecation
@@ -149,7 +150,7 @@ class Site:
 
     title: str
     datasets: tuple[DatasetPage, ...]
-    relations: tuple[Relation, ...] = field(default=())
+    relations: tuple[Relation, ...] = dataclasses.field(default=())
 
     def of(self, name: str) -> DatasetPage | None:
         """Return the page of a dataset; None where another project has it."""
@@ -157,10 +158,10 @@ class Site:
 
     @property
     def _by_name(self) -> dict[str, DatasetPage]:
-        found = self.__dict__.get("_names")
-        if found is None:
-            found = self.__dict__["_names"] = {one.name: one for one in self.datasets}
-        names: dict[str, DatasetPage] = found
+        cached = self.__dict__.get("_names")
+        if cached is None:
+            cached = self.__dict__["_names"] = {one.name: one for one in self.datasets}
+        names: dict[str, DatasetPage] = cached
         return names
 
     def relations_of(self, name: str) -> tuple[Relation, ...]:

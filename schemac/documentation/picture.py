@@ -219,8 +219,8 @@ def _order(layers: list[list[_Place]], chains: Mapping[tuple[str, str], list[_Pl
         for row in rows:
             where = {place: n for layer in layers for n, place in enumerate(layer)}
             means = {
-                place: sum(where[one] for one in found) / len(found)
-                if (found := near[is_back][place])
+                place: sum(where[one] for one in neighbours) / len(neighbours)
+                if (neighbours := near[is_back][place])
                 else where[place]
                 for place in row
             }

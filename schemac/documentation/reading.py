@@ -24,14 +24,14 @@ from schemac.documentation.model import (
     Revision,
     Site,
 )
-from schemac.evolution.diff import diff, slot_type_text
+from schemac.evolution.diff import diff, field_type_text
 from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.keys import named_key, primary_key
 from schemac.logical.ownership import ATTRIBUTES as OWNERSHIP
 from schemac.logical.ownership import Ownership
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.project.configuration import Project
 from schemac.project.locking import Locked, locked_datasets
 from schemac.project.manifests import CompiledFile
@@ -40,7 +40,12 @@ from schemac.project.targets import emit_targets, engines_of
 from schemac.registry.installed import engine
 from schemac.source.report import Report
 
-_TOLD = {DESCRIPTION.key, *(a.key for a in OWNERSHIP), *(a.key for a in OF_VALUES), *(a.key for a in OF_ROWS)}
+_LISTED_KEYS = {
+    DESCRIPTION.key,
+    *(a.key for a in OWNERSHIP),
+    *(a.key for a in OF_VALUES),
+    *(a.key for a in OF_ROWS),
+}
 """Attributes that have a place of their own on a page."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^[.-]")
 _UNLOCKED = "not locked yet"
@@ -51,30 +56,30 @@ class _Known(NamedTuple):
 
     dataset: LogicalDataset
     whole: Ownership
-    ids: Mapping[Slot, int]
-    key: Sequence[Slot]
-    types: Mapping[Slot, list[EngineType]]
+    ids: Mapping[SchemaField, int]
+    key: Sequence[SchemaField]
+    types: Mapping[SchemaField, list[EngineType]]
     losses: Mapping[str, list[LossText]]
 
 
 def read_site(title: str, files: Iterable[CompiledFile], project: Project, report: Report) -> Site:
     """Return all pages; what is wrong with a lock is in the report."""
-    found: list[DatasetPage] = []
+    pages: list[DatasetPage] = []
     relations: list[Relation] = []
     for file in files:
         locks = _locks(file, report)
         for dataset in file.datasets:
-            found.append(_dataset(dataset, file, locks.get(dataset.name), project))
+            pages.append(_dataset(dataset, file, locks.get(dataset.name), project))
             relations += _relations(dataset)
-    found.sort(key=lambda one: (one.name.casefold(), one.name))
-    return Site(title, tuple(found), tuple(relations))
+    pages.sort(key=lambda one: (one.name.casefold(), one.name))
+    return Site(title, tuple(pages), tuple(relations))
 
 
 def _locks(file: CompiledFile, report: Report) -> Mapping[str, Locked]:
-    said = Report()
-    locks = locked_datasets(file.file.path, file.file.name, file.datasets, said, is_error=False)
+    local_report = Report()
+    locks = locked_datasets(file.file.path, file.file.name, file.datasets, local_report, is_error=False)
     # That a schema is not locked yet is on its page.
-    report.extend(d for d in said.diagnostics if d.severity == "error")
+    report.extend(d for d in local_report.diagnostics if d.severity == "error")
     return locks
 
 
@@ -84,7 +89,7 @@ def _dataset(
     whole, extra = Ownership.of(None, dataset.schema), dataset.schema.extra
     types, losses = _engines(dataset, locked, project)
     key = primary_key(dataset.columns) or named_key(dataset)
-    known = _Known(dataset, whole, locked.found.ids if locked is not None else {}, key, types, losses)
+    known = _Known(dataset, whole, locked.identities.ids if locked is not None else {}, key, types, losses)
     versions = _versions(dataset, locked)
     return DatasetPage(
         dataset.name,
@@ -95,8 +100,8 @@ def _dataset(
         whole.tags,
         whole.classification or "",
         whole.deprecation,
-        tuple([_field(slot, known) for slot in dataset.columns]),
-        tuple([slot.path_text for slot in key]),
+        tuple([_field(field, known) for field in dataset.columns]),
+        tuple([field.path_text for field in key]),
         tuple(_of(extra, OF_ROWS)),
         tuple(_others(extra)),
         tuple(losses.get("", ())),
@@ -111,50 +116,50 @@ def file_of(name: str) -> str:
     return _UNSAFE.sub(lambda sign: f"~{ord(sign[0]):x}~", name)
 
 
-def _field(slot: Slot, known: _Known) -> FieldPage:
-    own = Ownership.of(slot, known.dataset.schema)
-    above = Ownership.of(slot.parent, known.dataset.schema)
-    path = slot.path_text
+def _field(field: SchemaField, known: _Known) -> FieldPage:
+    ownership = Ownership.of(field, known.dataset.schema)
+    above = Ownership.of(field.parent, known.dataset.schema)
+    path = field.path_text
     return FieldPage(
-        slot.segment.value if isinstance(slot.segment, Part) else slot.segment,
+        field.segment.value if isinstance(field.segment, Part) else field.segment,
         path,
         f"field-{file_of(path)}",
-        slot_type_text(slot),
-        slot.is_nullable,
-        slot.is_member,
-        _text(slot.extra.get(DESCRIPTION.key)),
-        known.ids.get(slot),
-        known.key.index(slot) + 1 if slot in known.key else None,
-        own.owner or "" if own.owner != above.owner else "",
-        tuple([tag for tag in own.tags if tag not in above.tags]),
-        own.classification or "" if own.classification != above.classification else "",
-        own.deprecation if own.deprecation != above.deprecation else None,
-        tuple(_of(slot.extra, OF_VALUES)),
-        tuple(_others(slot.extra)),
-        tuple(known.types.get(slot, ())),
+        field_type_text(field),
+        field.is_nullable,
+        field.is_member,
+        _text(field.extra.get(DESCRIPTION.key)),
+        known.ids.get(field),
+        known.key.index(field) + 1 if field in known.key else None,
+        ownership.owner or "" if ownership.owner != above.owner else "",
+        tuple([tag for tag in ownership.tags if tag not in above.tags]),
+        ownership.classification or "" if ownership.classification != above.classification else "",
+        ownership.deprecation if ownership.deprecation != above.deprecation else None,
+        tuple(_of(field.extra, OF_VALUES)),
+        tuple(_others(field.extra)),
+        tuple(known.types.get(field, ())),
         tuple(known.losses.get(path, ())),
-        tuple([_field(child, known) for child in slot.children if _is_told(child)]),
+        tuple([_field(child, known) for child in field.children if _has_details(child)]),
     )
 
 
-def _is_told(slot: Slot) -> bool:
+def _has_details(field: SchemaField) -> bool:
     """Whether a slot says more than the type of the list or map that it is a part of."""
-    return slot.is_member or bool(slot.children or slot.extra)
+    return field.is_member or bool(field.children or field.extra)
 
 
 def _engines(
     dataset: LogicalDataset, locked: Locked | None, project: Project
-) -> tuple[Mapping[Slot, list[EngineType]], Mapping[str, list[LossText]]]:
+) -> tuple[Mapping[SchemaField, list[EngineType]], Mapping[str, list[LossText]]]:
     """Return what the project's targets have for each slot, and what they lose at each path."""
     options = CompileOptions.of(project)
     compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
-    types: dict[Slot, list[EngineType]] = defaultdict(list)
+    types: dict[SchemaField, list[EngineType]] = defaultdict(list)
     for name in engines_of(dataset, options.targets, is_named=options.are_targets_named):
-        told = types_in_target(name, compilation)
-        if told is None or told[1].has_errors:
+        engine_types = types_in_target(name, compilation)
+        if engine_types is None or engine_types[1].has_errors:
             continue
-        for slot, text in told[0].items():
-            types[slot].append(EngineType(engine(name).title, text))
+        for field, text in engine_types[0].items():
+            types[field].append(EngineType(engine(name).title, text))
     # What a target refuses is for `build` to say.
     losses: dict[str, list[LossText]] = defaultdict(list)
     for loss in emit_targets(compilation, options, Report()).losses:
@@ -168,8 +173,10 @@ def _versions(dataset: LogicalDataset, locked: Locked | None) -> list[LockedSche
     if locked is None or locked.dataset.newest is None:
         return []
     versions = [locked_schema_version(locked.dataset, version.number) for version in locked.dataset.versions]
-    if locked.found.is_changed:
-        now = LockedSchemaVersion(dataset, _UNLOCKED, locked.dataset, locked.found.ids, locked.found.numbers)
+    if locked.identities.is_changed:
+        now = LockedSchemaVersion(
+            dataset, _UNLOCKED, locked.dataset, locked.identities.ids, locked.identities.numbers
+        )
         versions.append(now)
     return versions
 
@@ -194,7 +201,7 @@ def _of(extra: Mapping[str, Any], attributes: Iterable[Any]) -> Iterable[Propert
 
 def _others(extra: Mapping[str, Any]) -> Iterable[Property]:
     for key, value in extra.items():
-        if key not in _TOLD:
+        if key not in _LISTED_KEYS:
             yield Property(key, _text(value))
 
 

@@ -72,10 +72,10 @@ class Dataset(CheckedDataset):
 
         >>> rides.to_table([{"ride_id": "a", "fare": "12.50"}])  # doctest: +SKIP
         """
-        found = self.validate(
+        validation = self.validate(
             rows, references=references, keys=keys, unexpected=unexpected, timezone=timezone
         )
-        return found.raise_if_bad().good
+        return validation.raise_if_bad().good
 
     def validate(
         self,
@@ -119,14 +119,14 @@ class Dataset(CheckedDataset):
     def _repr_html_(self) -> str:
         """Return its fields as a table, for notebooks."""
         from schemac.attributes.odf import DESCRIPTION  # for start-up time: programs show nothing
-        from schemac.evolution.diff import slot_type_text
-        from schemac.logical.slots import preorder
+        from schemac.evolution.diff import field_type_text
+        from schemac.logical.schema_fields import preorder
         from schemac.source.render.fragment import html_table
 
         rows = [
-            (slot.path_text, slot_type_text(slot), str(DESCRIPTION.read(slot.extra) or ""))
-            for slot in preorder(self._logical.columns)
-            if slot.is_member
+            (field.path_text, field_type_text(field), str(DESCRIPTION.read(field.extra) or ""))
+            for field in preorder(self._logical.columns)
+            if field.is_member
         ]
         return html_table(self.name, ("field", "type", "description"), rows)
 
@@ -172,8 +172,8 @@ class Dataset(CheckedDataset):
 
     def to_jsonschema(self) -> dict[str, Any]:
         """Return the JSON Schema (2020-12) of a record. Raises SchemaError where a type has no form in JSON."""
-        found: dict[str, Any] = json.loads(self._text("jsonschema"))
-        return found
+        document: dict[str, Any] = json.loads(self._text("jsonschema"))
+        return document
 
     def to_python(self) -> str:
         """Return the module with the schemas of Spark and Arrow and the names of the columns."""
@@ -185,8 +185,8 @@ class Dataset(CheckedDataset):
 
     def to_avro(self) -> dict[str, Any]:
         """Return the Avro record as a dict, which `fastavro.parse_schema` takes. Raises SchemaError where Avro cannot hold the schema."""
-        found: dict[str, Any] = json.loads(self._text("avro"))
-        return found
+        record: dict[str, Any] = json.loads(self._text("avro"))
+        return record
 
     def to_protobuf(self) -> str:
         """Return the `.proto` file with the message. Raises SchemaError where Protobuf cannot hold the schema."""
@@ -224,8 +224,10 @@ def from_source(path: str | Path, *, format: str | None = None, name: str | None
 
     report = Report()
     imported = import_source(Path(path), format, report)
-    found = imported.name if imported is not None else None
-    return from_imported(imported, name or found or Path(path).name.partition(".")[0], str(path), report)
+    imported_name = imported.name if imported is not None else None
+    return from_imported(
+        imported, name or imported_name or Path(path).name.partition(".")[0], str(path), report
+    )
 
 
 def from_imported(imported: "Imported | None", name: str, file: str, report: Report) -> Dataset:
@@ -261,8 +263,8 @@ def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
 
     report = Report()
     imported = from_ddl(text, name or "<ddl>", report)
-    found = imported.name if imported is not None else None
-    return from_imported(imported, name or found or "dataset", name or "<ddl>", report)
+    imported_name = imported.name if imported is not None else None
+    return from_imported(imported, name or imported_name or "dataset", name or "<ddl>", report)
 
 
 def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
@@ -283,8 +285,8 @@ def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
         report.raise_errors()
         raise
     imported = odf.from_bytes(content, Path("<odf>"), report)
-    found = imported.name if imported is not None else None
-    return from_imported(imported, name or found or "odf", "<odf>", report)
+    imported_name = imported.name if imported is not None else None
+    return from_imported(imported, name or imported_name or "odf", "<odf>", report)
 
 
 def from_lance(path: str | Path, *, name: str | None = None) -> Dataset:
@@ -328,8 +330,8 @@ def from_iceberg(source: Any, *, name: str | None = None) -> Dataset:
 
     report = Report()
     imported = read_object(source, report)
-    found = imported.name if imported is not None else None
-    return from_imported(imported, name or found or "table", "<pyiceberg>", report)
+    imported_name = imported.name if imported is not None else None
+    return from_imported(imported, name or imported_name or "table", "<pyiceberg>", report)
 
 
 def from_delta(path: str | Path, *, name: str | None = None) -> Dataset:

@@ -49,9 +49,9 @@ def create_table(
     return "\n".join([*lines, f"TBLPROPERTIES (\n  {items}\n)"])
 
 
-def taken_literally(statements: Iterable[str]) -> tuple[str, ...]:
+def without_substitution(statements: Iterable[str]) -> tuple[str, ...]:
     """Return the same statements; where a name looks like a variable, the session replaces none meanwhile."""
-    found = tuple(statements)
-    if not any(_REFERENCE in statement for statement in found):
-        return found
-    return (f"SET {_SUBSTITUTE}=false", *found, f"RESET {_SUBSTITUTE}")
+    literal_statements = tuple(statements)
+    if not any(_REFERENCE in statement for statement in literal_statements):
+        return literal_statements
+    return (f"SET {_SUBSTITUTE}=false", *literal_statements, f"RESET {_SUBSTITUTE}")

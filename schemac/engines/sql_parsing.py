@@ -16,7 +16,7 @@ from schemac.attributes.constraints import CONDITION_WORDS
 from schemac.source.span import Span
 from schemac.syntax.words import MalformedError
 
-_PIECE = re.compile(
+_TOKEN = re.compile(
     r"--[^\n]*|/\*.*?\*/|(\$\w*\$).*?\1|'(?:\\.|''|[^'\\])*'|\"[^\"]*\"|`[^`]*`|[^'\"`$/]|\$(?!\w*\$)|/(?!\*)",
     re.DOTALL,
 )
@@ -63,8 +63,8 @@ class SqlParser:
         def plain(node: Any) -> Any:
             if isinstance(node, exp.Cast):
                 inside = _bare(node.this, exp)
-                is_told = isinstance(inside, exp.Literal) or node.to.this.name in ("TEXT", "VARCHAR")
-                return inside if is_told else node
+                is_redundant = isinstance(inside, exp.Literal) or node.to.this.name in ("TEXT", "VARCHAR")
+                return inside if is_redundant else node
             if isinstance(node, exp.EQ) and isinstance(node.expression, exp.Any):
                 values = _bare(node.expression.this, exp)
                 is_list = isinstance(values, exp.Array)
@@ -79,9 +79,9 @@ class SqlParser:
             return ""
         try:
             with _silent():
-                found = expression.copy().transform(plain).transform(plain)
-                found = found.this if isinstance(found, exp.Paren) else found
-                return " ".join(found.sql(dialect="spark", comments=False).split())
+                transformed = expression.copy().transform(plain).transform(plain)
+                transformed = transformed.this if isinstance(transformed, exp.Paren) else transformed
+                return " ".join(transformed.sql(dialect="spark", comments=False).split())
         except (AttributeError, ValueError, RecursionError):
             return ""
 
@@ -114,20 +114,20 @@ class SqlParser:
 
         try:
             with _silent():
-                found = self._dialect.parser().parse(list(tokens), text)
+                expressions = self._dialect.parser().parse(list(tokens), text)
         except ParseError as error:
-            told = error.errors[0] if error.errors else {}
-            place = (told.get("line"), told.get("col"))
+            details = error.errors[0] if error.errors else {}
+            place = (details.get("line"), details.get("col"))
             index = next((i for i, t in enumerate(tokens) if (t.line, t.col) == place), len(tokens) - 1)
             at = tokens[index]
-            reason = str(told.get("description") or "it cannot be parsed").strip().rstrip(".")
+            reason = str(details.get("description") or "it cannot be parsed").strip().rstrip(".")
             # The library names its own classes here.
             reason = "something is missing" if "required keyword" in reason.lower() else reason
             message = f"{reason[:1].lower()}{reason[1:]}, at {text[at.start : at.end + 1]}"
             raise _NotParsedError(message, Span(at.start, at.end + 1), index) from None
         except RecursionError:
             raise MalformedError("it is nested too deeply", span_of(tokens)) from None
-        expression = found[0] if found else None
+        expression = expressions[0] if expressions else None
         return None if isinstance(expression, self._exp.Command) else expression
 
     def parsed_table(self, tokens: list[Any], text: str, cuts: dict[str, list[str]]) -> Any:
@@ -140,8 +140,8 @@ class SqlParser:
                 if cut is None:
                     raise
                 name, end = cut
-                shown = " ".join(text[tokens[error.index].start : tokens[end - 1].end + 1].split())
-                cuts.setdefault(name, []).append(f"not kept: {shown}")
+                clause = " ".join(text[tokens[error.index].start : tokens[end - 1].end + 1].split())
+                cuts.setdefault(name, []).append(f"not kept: {clause}")
                 tokens = [*tokens[: error.index], *tokens[end:]]
         raise MalformedError("it has too many clauses that are not known", span_of(tokens))
 
@@ -180,7 +180,7 @@ def span_of(tokens: list[Any]) -> Span:
 def _unclosed(text: str) -> int:
     """Where the quote or comment begins that has no end."""
     at = 0
-    while at < len(text) and (match := _PIECE.match(text, at)):
+    while at < len(text) and (match := _TOKEN.match(text, at)):
         at = match.end()
     return min(at, len(text) - 1)
 

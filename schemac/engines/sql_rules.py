@@ -12,7 +12,7 @@ from schemac.physical.arrow import ArrowType, pa
 _MOST_DIGITS = 76
 
 
-class Found(NamedTuple):
+class TypeMapping(NamedTuple):
     """What a type of a dialect is."""
 
     type: ArrowType
@@ -33,43 +33,43 @@ class SqlType(NamedTuple):
     """Its other parameters."""
 
 
-Rule = Callable[[SqlType], Found | None]
+Rule = Callable[[SqlType], TypeMapping | None]
 """Judges a type; None where no kind stands for it with these parameters."""
 
 
 def plain(make: Callable[[], ArrowType], loss: str = "") -> Rule:
     """Return the rule of a type that is always the same."""
-    return lambda written: Found(make(), loss)
+    return lambda written: TypeMapping(make(), loss)
 
 
-def text(written: SqlType) -> Found:
+def text(written: SqlType) -> TypeMapping:
     """Judge a type whose values have a text, which is kept in its place."""
-    return Found(pa.string(), f"not kept: the type {written.text}; this is its text")
+    return TypeMapping(pa.string(), f"not kept: the type {written.text}; this is its text")
 
 
-def string(written: SqlType) -> Found:
+def string(written: SqlType) -> TypeMapping:
     """Judge a text, with its greatest length in characters."""
-    return Found(pa.string(), longest=written.numbers[0] if written.numbers else None)
+    return TypeMapping(pa.string(), longest=written.numbers[0] if written.numbers else None)
 
 
-def binary(written: SqlType) -> Found:
+def binary(written: SqlType) -> TypeMapping:
     """Judge bytes, with their greatest length."""
-    return Found(pa.binary(), longest=written.numbers[0] if written.numbers else None)
+    return TypeMapping(pa.binary(), longest=written.numbers[0] if written.numbers else None)
 
 
-def wkb(written: SqlType) -> Found:
+def wkb(written: SqlType) -> TypeMapping:
     """Judge shapes on the earth, as bytes of well-known binary."""
-    return Found(pa.binary(), f"not kept: the type {written.text}; this is its well-known binary")
+    return TypeMapping(pa.binary(), f"not kept: the type {written.text}; this is its well-known binary")
 
 
 def decimals(precision: int, scale: int, loss: str = "") -> Rule:
     """Return the rule of exact numbers, with what a type without parameters is."""
 
-    def rule(written: SqlType) -> Found | None:
+    def rule(written: SqlType) -> TypeMapping | None:
         if not written.numbers:
-            return Found(_decimal(precision, scale), loss)
+            return TypeMapping(_decimal(precision, scale), loss)
         digits, after = (*written.numbers, 0)[:2]
-        return Found(_decimal(digits, after)) if 0 < digits <= _MOST_DIGITS else None
+        return TypeMapping(_decimal(digits, after)) if 0 < digits <= _MOST_DIGITS else None
 
     return rule
 
@@ -81,9 +81,9 @@ def _decimal(precision: int, scale: int) -> ArrowType:
 def timestamps(zone: str | None, digits: int, loss: str = "") -> Rule:
     """Return the rule of timestamps, with the digits after the second of a type without parameters."""
 
-    def rule(written: SqlType) -> Found:
+    def rule(written: SqlType) -> TypeMapping:
         unit, rounded = _unit(written, digits)
-        return Found(pa.timestamp(unit, zone), "; ".join(filter(None, (rounded, loss))))
+        return TypeMapping(pa.timestamp(unit, zone), "; ".join(filter(None, (rounded, loss))))
 
     return rule
 
@@ -91,10 +91,10 @@ def timestamps(zone: str | None, digits: int, loss: str = "") -> Rule:
 def times(digits: int, loss: str = "") -> Rule:
     """Return the rule of times of day, likewise."""
 
-    def rule(written: SqlType) -> Found:
+    def rule(written: SqlType) -> TypeMapping:
         unit, rounded = _unit(written, digits)
         type_ = pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)
-        return Found(type_, "; ".join(filter(None, (rounded, loss))))
+        return TypeMapping(type_, "; ".join(filter(None, (rounded, loss))))
 
     return rule
 
@@ -102,6 +102,10 @@ def times(digits: int, loss: str = "") -> Rule:
 def _unit(written: SqlType, digits: int) -> tuple[str, str]:
     """Return the unit that holds the digits after the second, and a note where it holds more."""
     count = written.numbers[0] if written.numbers else digits
-    held = next((held for held in (0, 3, 6) if count <= held), 9)
-    loss = "" if held == count else f"not kept: the {count} digits in {written.text}, here {held}"
-    return {0: "s", 3: "ms", 6: "us", 9: "ns"}[held], loss
+    stored_digits = next((stored_digits for stored_digits in (0, 3, 6) if count <= stored_digits), 9)
+    loss = (
+        ""
+        if stored_digits == count
+        else f"not kept: the {count} digits in {written.text}, here {stored_digits}"
+    )
+    return {0: "s", 3: "ms", 6: "us", 9: "ns"}[stored_digits], loss

@@ -8,9 +8,10 @@ Errors: raises MalformedError, at the very word if that is known.
 Source: sqlglot's parsers; pg_dump for what is no SQL in its scripts.
 """
 
+import dataclasses
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from schemac.engines.sql_parsing import CLAUSES, SqlParser, span_of
@@ -37,8 +38,8 @@ class SqlColumn:
     is_counter: bool = False
     """Whether the database gives its values, as those of an identity column."""
     comment: str | None = None
-    losses: list[str] = field(default_factory=list)
-    constraints: "list[SqlConstraint]" = field(default_factory=list)
+    losses: list[str] = dataclasses.field(default_factory=list)
+    constraints: "list[SqlConstraint]" = dataclasses.field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -65,12 +66,12 @@ class SqlTable:
     name: tuple[str, ...]
     """Catalog, namespaces and table, as far as they are written."""
     name_span: Span
-    columns: list[SqlColumn] = field(default_factory=list)
+    columns: list[SqlColumn] = dataclasses.field(default_factory=list)
     key: tuple[str, ...] = ()
     comment: str | None = None
-    head: list[str] = field(default_factory=list)
+    head: list[str] = dataclasses.field(default_factory=list)
     """What is to be said of the table as a whole."""
-    constraints: list[SqlConstraint] = field(default_factory=list)
+    constraints: list[SqlConstraint] = dataclasses.field(default_factory=list)
 
     def column(self, name: str) -> SqlColumn | None:
         """Return the column of a name."""
@@ -100,8 +101,8 @@ class SqlScript:
         if not self.tables:
             raise MalformedError("it has no CREATE TABLE statement", Span(0, 0))
         for head, texts in self._skipped.items():
-            shown = texts[0] if len(texts) == 1 else f"{len(texts)} statements {head}"
-            self.tables[0].head.append(f"not kept: {shown}")
+            summary = texts[0] if len(texts) == 1 else f"{len(texts)} statements {head}"
+            self.tables[0].head.append(f"not kept: {summary}")
 
     def _statement(self, tokens: list[Any], text: str) -> None:
         words = [token.text.upper() for token in tokens[:_HEAD]]
@@ -120,10 +121,12 @@ class SqlScript:
             self._skip(tokens, text)
 
     def _skip(self, tokens: list[Any], text: str) -> None:
-        shown = " ".join(text[tokens[0].start : tokens[-1].end + 1].split())
+        statement_text = " ".join(text[tokens[0].start : tokens[-1].end + 1].split())
         head = " ".join(token.text.upper() for token in tokens[:1])
         head = f"{head} {tokens[1].text.upper()}" if head in ("CREATE", "ALTER") and len(tokens) > 1 else head
-        self._skipped.setdefault(head, []).append(shown if len(shown) <= 80 else f"{shown[:79]}…")
+        self._skipped.setdefault(head, []).append(
+            statement_text if len(statement_text) <= 80 else f"{statement_text[:79]}…"
+        )
 
     def _create(self, statement: Expression, tokens: list[Any], cuts: dict[str, list[str]]) -> None:
         exp = self._exp
@@ -173,8 +176,8 @@ class SqlScript:
                 column.comment = str(kind.name)
             elif isinstance(kind, exp.Properties):
                 self._options(kind, column)
-            elif (found := self._rule(kind, constraint, column.name)) is not None:
-                column.constraints.append(found)
+            elif (rule := self._rule(kind, constraint, column.name)) is not None:
+                column.constraints.append(rule)
             else:
                 is_identity = isinstance(kind, exp.GeneratedAsIdentityColumnConstraint)
                 column.is_counter |= is_identity and kind.args.get("expression") is None
@@ -209,9 +212,9 @@ class SqlScript:
             if columns and None not in columns:
                 table.key = tuple(self._text(column) for column in columns)
                 return
-        found = self._rule(inner, element)
-        if found is not None:
-            table.constraints.append(found)
+        rule = self._rule(inner, element)
+        if rule is not None:
+            table.constraints.append(rule)
         else:
             table.head.append(f"not kept: {self.parser.sql(element)}")
 
@@ -303,18 +306,18 @@ class SqlScript:
         """Take COMMENT ON for the description of a table or a column that the script makes."""
         exp = self._exp
         statement = self.parser.parsed(tokens, text)
-        said = statement.expression if isinstance(statement, exp.Comment) else None
-        if isinstance(said, exp.Literal) and isinstance(statement.this, exp.Table):
+        comment = statement.expression if isinstance(statement, exp.Comment) else None
+        if isinstance(comment, exp.Literal) and isinstance(statement.this, exp.Table):
             table = next((t for t in self.tables if t.name == self._table_name(statement.this)), None)
             if table is not None and statement.args.get("kind") == "TABLE":
-                table.comment = str(said.name)
+                table.comment = str(comment.name)
                 return
-        if isinstance(said, exp.Literal) and isinstance(statement.this, exp.Column):
+        if isinstance(comment, exp.Literal) and isinstance(statement.this, exp.Column):
             *holder, name = (self._text(part) for part in statement.this.parts)
             table = next((t for t in self.tables if t.name == tuple(holder)), None)
             column = table.column(name) if table is not None else None
             if column is not None:
-                column.comment = str(said.name)
+                column.comment = str(comment.name)
                 return
         self._skip(tokens, text)
 

@@ -84,13 +84,13 @@ def read_text(text: str, file: str, report: Report, dialect: Dialect) -> Importe
         reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
         refuse(file, reason, report, source=source, span=table.name_span)
         return None
-    found = [
+    datasets = [
         _Reader(script, dialect, file, report, dict(zip(map(id, script.tables), names, strict=True))).table(
             table, name
         )
         for table, name in zip(script.tables, names, strict=True)
     ]
-    return replace(found[0], others=tuple(found[1:]))
+    return replace(datasets[0], others=tuple(datasets[1:]))
 
 
 class _Reader:
@@ -211,17 +211,17 @@ class _Reader:
         short = word.partition("(")[0].rpartition(".")[2]
         rule = self._dialect.rules.get(short) or self._dialect.rules.get(short.upper())
         written = SqlType(text, _numbers(parts), tuple(self._script.parser.sql(part) for part in parts))
-        found = rule(written) if rule is not None else None
-        if found is None:
+        mapping = rule(written) if rule is not None else None
+        if mapping is None:
             raise _UnsupportedError(path, text)
-        if found.loss:
-            self._notes.add(path, found.loss)
+        if mapping.loss:
+            self._notes.add(path, mapping.loss)
         if word == "ENUM":
             values = [str(part.name) for part in parts]
             self._constraints.add(path, enumerated(values), f"the type {text}")
-        if found.longest is not None:
-            self._constraints.add(path, {MAX_LENGTH.key: found.longest}, f"the length in {text}")
-        return found.type
+        if mapping.longest is not None:
+            self._constraints.add(path, {MAX_LENGTH.key: mapping.longest}, f"the length in {text}")
+        return mapping.type
 
     def _made(self, made: Any, name: str, path: FieldPath) -> ArrowType:
         """Return a type that the script makes: an enumeration, or one of columns."""

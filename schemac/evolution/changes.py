@@ -5,13 +5,14 @@ Shape: a closed set of facts; those that engines bring are found by `evolution.f
 nothing. One edit may be several facts: a decimal with more digits and another scale is two.
 """
 
+import dataclasses
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from schemac.logical.facts import AnyFact
 from schemac.logical.facts import Fact as Fact  # noqa: PLC0414 — an explicit re-export, for the change and its fact belong together
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.json_object import Json
 from schemac.source.span import Region
 
@@ -189,10 +190,10 @@ class Change:
     old: Any = None
     """What stood there before, as JSON; None where there was nothing."""
     new: Any = None
-    old_place: Place | None = field(default=None, compare=False)
-    new_place: Place | None = field(default=None, compare=False)
-    old_slot: Slot | None = field(default=None, compare=False, repr=False)
-    new_slot: Slot | None = field(default=None, compare=False, repr=False)
+    old_place: Place | None = dataclasses.field(default=None, compare=False)
+    new_place: Place | None = dataclasses.field(default=None, compare=False)
+    old_field: SchemaField | None = dataclasses.field(default=None, compare=False, repr=False)
+    new_field: SchemaField | None = dataclasses.field(default=None, compare=False, repr=False)
     key: str = ""
     """The attribute or option that the fact is about, if it is about one."""
 
@@ -202,8 +203,8 @@ class Change:
         if self.old is None and self.new is None:
             return f"{where}{self.fact}{about}"
         if self.fact in (Fact.FIELD_ADDED, Fact.FIELD_DROPPED):
-            return f"{where}{self.fact}: {_shown(self.new if self.old is None else self.old)}"
-        return f"{where}{self.fact}{about}: {_shown(self.old)} → {_shown(self.new)}"
+            return f"{where}{self.fact}: {_formatted(self.new if self.old is None else self.old)}"
+        return f"{where}{self.fact}{about}: {_formatted(self.old)} → {_formatted(self.new)}"
 
     def to_json(self) -> Json:
         """Return the change for programs; `newUsed` and `oldUsed` are there for what stands in a group."""
@@ -246,10 +247,10 @@ class Changes(tuple[Change, ...]):
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else _shown(value)
+    return "" if value is None else _formatted(value)
 
 
-def _shown(value: Any) -> str:
+def _formatted(value: Any) -> str:
     if value is None:
         return "nothing"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

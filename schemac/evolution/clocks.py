@@ -11,7 +11,7 @@ from typing import Any
 from schemac.attributes import own
 from schemac.attributes.family import Family
 from schemac.attributes.zones import is_utc
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 _READINGS = frozenset({Family.DATE, Family.TIME})
 
@@ -21,7 +21,7 @@ def declared_clock(reading: str | None, instant: str | None, zone: str | None) -
     return reading or instant or ("UTC" if is_utc(zone) else None)
 
 
-def clock_of(old: Slot, new: Slot) -> str | None:
+def clock_of(old: SchemaField, new: SchemaField) -> str | None:
     """Return the zone of the clock; empty where the change needs none, None where it needs one that nobody declared."""
     before: Any = old.type
     after: Any = new.type
@@ -41,8 +41,8 @@ def clock_of(old: Slot, new: Slot) -> str | None:
     return _declared(instant) or _zone(instant.type)
 
 
-def _declared(slot: Slot) -> str | None:
-    return own.CLOCK_ZONE.read(slot.extra) if slot.type.family is Family.TIMESTAMP else None
+def _declared(field: SchemaField) -> str | None:
+    return own.CLOCK_ZONE.read(field.extra) if field.type.family is Family.TIMESTAMP else None
 
 
 def _zone(type_: Any) -> str | None:

@@ -18,7 +18,7 @@ from schemac.evolution.row_rules import BY_KEY as ROW_KEYS
 from schemac.evolution.row_rules import Rule, row_rules, row_turn, rules_at, sort_of
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import SchemaVersion, VersionPair
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 
 TIGHTENED = frozenset({Fact.CONSTRAINT_ADDED, Fact.CONSTRAINT_NARROWED, Fact.CONSTRAINT_CHANGED})
 """Existing rows may break it."""
@@ -31,7 +31,7 @@ _FACTS = {
 }
 
 
-def constraint_fact(key: str, old: Slot, new: Slot) -> Fact | None:
+def constraint_fact(key: str, old: SchemaField, new: SchemaField) -> Fact | None:
     """Return how a constraint of values changed; None where it allows the same ones."""
     before, after = old.extra.get(key), new.extra.get(key)
     if before is None:
@@ -42,7 +42,7 @@ def constraint_fact(key: str, old: Slot, new: Slot) -> Fact | None:
     if before == after and is_alike:
         return None
     try:
-        was, is_ = (BY_KEY[key].read(slot.type, slot.extra[key]) for slot in (old, new))
+        was, is_ = (BY_KEY[key].read(field.type, field.extra[key]) for field in (old, new))
     except (UnfitValueError, PatternError):
         # A lock may remember what an earlier version of the compiler accepted.
         return Fact.CONSTRAINT_CHANGED
@@ -60,35 +60,35 @@ def row_fact(pair: VersionPair, key: str) -> Fact | None:
 
 
 def rules_to_check(
-    pair: VersionPair, changes: Iterable[Change], is_altered: Callable[[Slot], bool] = lambda _: False
+    pair: VersionPair, changes: Iterable[Change], is_altered: Callable[[SchemaField], bool] = lambda _: False
 ) -> tuple[Rule, ...]:
     """Return the constraints that existing rows may break: those that changes add or narrow, and those of fields whose values become others."""
-    found: list[Rule] = []
+    rules: list[Rule] = []
     for change in changes:
-        if change.fact in TIGHTENED and change.new_slot is not None:
-            found += rules_at(change.new_slot, change.key)
+        if change.fact in TIGHTENED and change.new_field is not None:
+            rules += rules_at(change.new_field, change.key)
         elif change.fact in TIGHTENED:
-            found += row_rules(pair.new, change.key, row_turn(pair, change.key).added)
+            rules += row_rules(pair.new, change.key, row_turn(pair, change.key).added)
     for rule in every_rule(pair.new):
         # A list is another one where its items are.
-        is_other = any(is_altered(inner) for slot in rule.slots for inner in preorder([slot]))
-        if is_other and rule not in found:
-            found.append(rule)
-    return tuple(found)
+        is_other = any(is_altered(inner) for field in rule.fields for inner in preorder([field]))
+        if is_other and rule not in rules:
+            rules.append(rule)
+    return tuple(rules)
 
 
 def every_rule(version: SchemaVersion) -> tuple[Rule, ...]:
     """Return all constraints of a version."""
     return (
-        *[rule for slot in preorder(version.dataset.columns) for rule in rules_at(slot)],
+        *[rule for field in preorder(version.dataset.columns) for rule in rules_at(field)],
         *[rule for key in ROW_KEYS for rule in row_rules(version, key)],
     )
 
 
 def constraint_of(change: Change) -> Constraint | None:
     """Return the new constraint that a change is about; None for those of rows."""
-    slot = change.new_slot
-    return BY_KEY[change.key].read(slot.type, slot.extra[change.key]) if slot is not None else None
+    field = change.new_field
+    return BY_KEY[change.key].read(field.type, field.extra[change.key]) if field is not None else None
 
 
 def tightened(change: Change, pair: VersionPair | None, find: str = "") -> Judgement:

@@ -14,7 +14,7 @@ from schemac.evolution.types import type_facts
 from schemac.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 from schemac.evolution.words import attribute_facts, schema_facts
 from schemac.logical.facts import AnyFact
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 
 
 def diff(old: SchemaVersion, new: SchemaVersion) -> tuple[Change, ...]:
@@ -26,19 +26,19 @@ def diff_of(pair: VersionPair) -> tuple[Change, ...]:
     """All changes of a version pair."""
     changes = list(_schema_changes(pair))
     changes += _order_changes(pair, None, pair.old.dataset.columns, pair.new.dataset.columns)
-    for slot in preorder(pair.new.dataset.columns):
-        before = pair.before.get(slot)
+    for field in preorder(pair.new.dataset.columns):
+        before = pair.before.get(field)
         if before is not None:
-            changes += _slot_changes(pair, before, slot)
-        elif slot.is_member and (slot.parent is None or slot.parent in pair.before):
-            changes.append(_change(pair, Fact.FIELD_ADDED, None, slot, None, slot_type_text(slot)))
+            changes += _field_changes(pair, before, field)
+        elif field.is_member and (field.parent is None or field.parent in pair.before):
+            changes.append(_change(pair, Fact.FIELD_ADDED, None, field, None, field_type_text(field)))
     changes += _dropped(pair)
     return tuple(changes)
 
 
-def slot_type_text(slot: Slot) -> str:
+def field_type_text(field: SchemaField) -> str:
     """Return a slot's type for people; `?` stands for Option."""
-    return f"{slot.type.type_text()}{'?' if slot.is_nullable else ''}"
+    return f"{field.type.type_text()}{'?' if field.is_nullable else ''}"
 
 
 def _schema_changes(pair: VersionPair) -> Iterator[Change]:
@@ -55,7 +55,7 @@ def _schema_changes(pair: VersionPair) -> Iterator[Change]:
         )
 
 
-def _slot_changes(pair: VersionPair, old: Slot, new: Slot) -> Iterator[Change]:
+def _field_changes(pair: VersionPair, old: SchemaField, new: SchemaField) -> Iterator[Change]:
     if new.is_member:
         if not _is_at_the_same_place(pair, old, new):
             yield _change(pair, Fact.FIELD_MOVED, old, new, old.path_text, new.path_text)
@@ -63,36 +63,36 @@ def _slot_changes(pair: VersionPair, old: Slot, new: Slot) -> Iterator[Change]:
             yield _change(pair, Fact.FIELD_RENAMED, old, new, old.segment, new.segment)
     if old.is_nullable != new.is_nullable:
         fact = Fact.BECAME_OPTIONAL if new.is_nullable else Fact.BECAME_REQUIRED
-        yield _change(pair, fact, old, new, slot_type_text(old), slot_type_text(new))
+        yield _change(pair, fact, old, new, field_type_text(old), field_type_text(new))
     for fact, before, after in type_facts(old.type, new.type):
         yield _change(pair, fact, old, new, before, after)
     if old.extra or new.extra:
-        for said, before, after, key in attribute_facts(old, new):
-            yield _change(pair, said, old, new, before, after, key)
+        for changed_fact, before, after, key in attribute_facts(old, new):
+            yield _change(pair, changed_fact, old, new, before, after, key)
     if old.type.family is new.type.family is Family.STRUCT:
         yield from _order_changes(pair, new, old.children, new.children)
 
 
-def _is_at_the_same_place(pair: VersionPair, old: Slot, new: Slot) -> bool:
+def _is_at_the_same_place(pair: VersionPair, old: SchemaField, new: SchemaField) -> bool:
     if new.parent is None or old.parent is None:
         return new.parent is old.parent
     return pair.before.get(new.parent) is old.parent
 
 
 def _order_changes(
-    pair: VersionPair, parent: Slot | None, old: Sequence[Slot], new: Sequence[Slot]
+    pair: VersionPair, parent: SchemaField | None, old: Sequence[SchemaField], new: Sequence[SchemaField]
 ) -> Iterator[Change]:
     """One fact where members that stayed stand in another order."""
-    place = {slot: index for index, slot in enumerate(old)}
-    stayed = [(place[before], slot) for slot in new if (before := pair.before.get(slot)) in place]
+    place = {field: index for index, field in enumerate(old)}
+    stayed = [(place[before], field) for field in new if (before := pair.before.get(field)) in place]
     indices = [index for index, _ in stayed]
     if indices != sorted(indices):
         yield Change(
             Fact.FIELDS_REORDERED,
             pair.new.dataset.name,
             parent.path_text if parent is not None else "",
-            [str(slot.segment) for _, slot in sorted(stayed, key=lambda s: s[0])],
-            [str(slot.segment) for _, slot in stayed],
+            [str(field.segment) for _, field in sorted(stayed, key=lambda s: s[0])],
+            [str(field.segment) for _, field in stayed],
             pair.old.place(pair.before[parent] if parent is not None else None),
             pair.new.place(parent),
             pair.before[parent] if parent is not None else None,
@@ -101,27 +101,27 @@ def _order_changes(
 
 
 def _dropped(pair: VersionPair) -> Iterator[Change]:
-    for slot in preorder(pair.old.dataset.columns):
-        is_outermost = slot.parent is None or slot.parent in pair.after
-        if slot.is_member and slot not in pair.after and is_outermost:
-            yield _change(pair, Fact.FIELD_DROPPED, slot, None, slot_type_text(slot), None)
+    for field in preorder(pair.old.dataset.columns):
+        is_outermost = field.parent is None or field.parent in pair.after
+        if field.is_member and field not in pair.after and is_outermost:
+            yield _change(pair, Fact.FIELD_DROPPED, field, None, field_type_text(field), None)
 
 
 def _change(
     pair: VersionPair,
     fact: AnyFact,
-    old: Slot | None,
-    new: Slot | None,
+    old: SchemaField | None,
+    new: SchemaField | None,
     before: Any,
     after: Any,
     key: str = "",
 ) -> Change:
-    slot = new if new is not None else old
-    assert slot is not None
+    field = new if new is not None else old
+    assert field is not None
     return Change(
         fact,
         pair.new.dataset.name,
-        slot.path_text,
+        field.path_text,
         before,
         after,
         pair.old.place(old) if old is not None else None,

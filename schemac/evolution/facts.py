@@ -21,7 +21,7 @@ def facts() -> dict[str, AnyFact]:
     return {str(fact): fact for fact in (*Fact, *_bringing())}
 
 
-def as_told_to(name: str, change: Change) -> Change:
+def as_seen_by(name: str, change: Change) -> Change:
     """Return a change as an engine is told of it: for a fact of another engine, an attribute was added, removed or changed."""
     if _bringing().get(change.fact, name) == name:
         return change
@@ -38,22 +38,22 @@ def attribute_fact(before: object, after: object) -> Fact:
 @cache
 def _bringing() -> dict[AnyFact, str]:
     """Return the facts that engines bring, with the engine of each. Raises EngineError."""
-    found: dict[AnyFact, str] = {}
-    taken = set(map(str, Fact))
+    engines_by_fact: dict[AnyFact, str] = {}
+    known_facts = set(map(str, Fact))
     for engine in engines():
-        for fact in _brought(engine):
-            if str(fact) in taken:
+        for fact in _engine_facts(engine):
+            if str(fact) in known_facts:
                 raise EngineError(f"the engine {engine.name} has a fact {fact}, which is taken")
-            taken.add(str(fact))
-            found[fact] = engine.name
-    return found
+            known_facts.add(str(fact))
+            engines_by_fact[fact] = engine.name
+    return engines_by_fact
 
 
-def _brought(engine: Engine) -> Iterable[AnyFact]:
+def _engine_facts(engine: Engine) -> Iterable[AnyFact]:
     if not engine.facts:
         return ()
     what = f"`facts` of the engine {engine.name}"
-    brought = load_as(engine.facts, type, what)
-    if not issubclass(brought, AnyFact):
+    fact_type = load_as(engine.facts, type, what)
+    if not issubclass(fact_type, AnyFact):
         raise EngineError(f"{what} ({engine.facts}) is no enumeration of AnyFact")
-    return tuple(brought)
+    return tuple(fact_type)

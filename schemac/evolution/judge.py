@@ -9,7 +9,7 @@ from functools import partial
 from types import MappingProxyType
 
 from schemac.evolution.changes import JUDGED_FACTS, Change
-from schemac.evolution.facts import as_told_to
+from schemac.evolution.facts import as_seen_by
 from schemac.evolution.readers import for_old_readers
 from schemac.evolution.verdict import NO_VERDICT, Judgement, Verdict
 from schemac.evolution.version_pair import VersionPair
@@ -70,27 +70,29 @@ def judge(
         judged = {name: ask(change, pair) for name, ask in judges.items()}
         readers = for_old_readers(change)
         for name in names:
-            own, other = judged[name], judged.get(engine(name).alters) if is_by_any_way else None
-            verdicts.append(Verdict(change, name, own if other is None else _easier(own, other), readers))
+            direct, other = judged[name], judged.get(engine(name).alters) if is_by_any_way else None
+            verdicts.append(
+                Verdict(change, name, direct if other is None else _easier(direct, other), readers)
+            )
     return tuple(verdicts)
 
 
-def _easier(own: Judgement, other: Judgement) -> Judgement:
+def _easier(direct: Judgement, other: Judgement) -> Judgement:
     """Return what it takes to change a table by one way or another."""
-    if other.outcome.rank >= own.outcome.rank:
-        return own
-    return Judgement(other.outcome, f"through `schemac apply`: {own.reason}", other.way_out)
+    if other.outcome.rank >= direct.outcome.rank:
+        return direct
+    return Judgement(other.outcome, f"through `schemac apply`: {direct.reason}", other.way_out)
 
 
 def _asked(
     name: str, ask: Ask, facts: frozenset[AnyFact], change: Change, pair: VersionPair | None
 ) -> Judgement:
     """Return an engine's answer; it has one only to the facts that it was asked about when its judge was written."""
-    told = change if change.fact in facts else as_told_to(name, change)
-    if told.fact not in facts:
+    visible_change = change if change.fact in facts else as_seen_by(name, change)
+    if visible_change.fact not in facts:
         return NO_VERDICT
     with blamed(name):
-        return ask(told, pair)
+        return ask(visible_change, pair)
 
 
 def _judge_of(name: str, version: str | None = None) -> Ask:

@@ -10,13 +10,13 @@ from typing import Any
 from schemac.attributes.attribute import Role
 from schemac.attributes.registry import of_role
 from schemac.evolution.version_pair import SchemaVersion, VersionPair
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 
 
 def is_key_changed(pair: VersionPair) -> bool:
     """Whether a key has other fields or places than before, beside those that go with their columns."""
-    kept = _kept(pair)
-    return bool(kept) and kept != _marks(pair.new)
+    remaining = _remaining_marks(pair)
+    return bool(remaining) and remaining != _marks(pair.new)
 
 
 def way_out_of_key(pair: VersionPair) -> str:
@@ -24,29 +24,29 @@ def way_out_of_key(pair: VersionPair) -> str:
     return f"keep the key ({_paths(_marks(pair.old))}), or make a new table with the new schema and write the rows into it"
 
 
-def loss_of_key(dropped: Slot, pair: VersionPair) -> str:
+def loss_of_key(dropped: SchemaField, pair: VersionPair) -> str:
     """Return what becomes of the primary key when a field is dropped; empty where that is nothing."""
     marks = _marks(pair.old)
-    if not any(slot in marks for slot in preorder([dropped])):
+    if not any(field in marks for field in preorder([dropped])):
         return ""
-    kept = _kept(pair)
-    return f"of the primary key {_paths(kept)} is left" if kept else "the primary key goes with it"
+    remaining = _remaining_marks(pair)
+    return f"of the primary key {_paths(remaining)} is left" if remaining else "the primary key goes with it"
 
 
-def _kept(pair: VersionPair) -> Mapping[Slot, Any]:
+def _remaining_marks(pair: VersionPair) -> Mapping[SchemaField, Any]:
     """Return the marks of the old key on the fields that are still there."""
-    return {pair.after[slot]: mark for slot, mark in _marks(pair.old).items() if slot in pair.after}
+    return {pair.after[field]: mark for field, mark in _marks(pair.old).items() if field in pair.after}
 
 
-def _marks(version: SchemaVersion) -> dict[Slot, Any]:
+def _marks(version: SchemaVersion) -> dict[SchemaField, Any]:
     parts = of_role(Role.KEY_PART)
     return {
-        slot: mark
-        for slot in preorder(version.dataset.columns)
-        for attribute in (parts if slot.extra else ())
-        if (mark := attribute.read(slot.extra)) is not None
+        field: mark
+        for field in preorder(version.dataset.columns)
+        for attribute in (parts if field.extra else ())
+        if (mark := attribute.read(field.extra)) is not None
     }
 
 
-def _paths(marks: Iterable[Slot]) -> str:
-    return ", ".join(slot.path_text for slot in marks)
+def _paths(marks: Iterable[SchemaField]) -> str:
+    return ", ".join(field.path_text for field in marks)

@@ -6,12 +6,12 @@ Source: `pyarrow.dataset`, asked with every pair of layouts (`tests/conformance/
 
 from schemac.attributes.arrow import read_hints
 from schemac.attributes.family import Family
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 _BYTES = (Family.TEXT, Family.BYTES)
 
 
-def missing_cast(old: Slot, new: Slot) -> str:
+def missing_cast(old: SchemaField, new: SchemaField) -> str:
     """Which cast pyarrow lacks between two layouts; empty where it has the one in question."""
     before, after = read_hints(old.extra), read_hints(new.extra)
     had_view = before.buffer is not None and before.buffer.kind == "View"

@@ -5,12 +5,12 @@ Layer: evolution.
 
 from schemac.attributes.family import Family
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
-BESIDE = "add a field beside it, and fill it"
+NEW_FIELD_HELP = "add a field beside it, and fill it"
 
 
-def judge_parts(format_title: str, old: Slot, new: Slot) -> Judgement:
+def judge_parts(format_title: str, old: SchemaField, new: SchemaField) -> Judgement:
     """Judge a type with parts; what changes in its parts is a change of its own."""
     families = {old.type.family, new.type.family}
     if families == {Family.LIST}:
@@ -21,4 +21,4 @@ def judge_parts(format_title: str, old: Slot, new: Slot) -> Judgement:
     if families == {Family.MAP}:
         return Judgement(Outcome.METADATA)
     reason = f"{format_title} does not read {old.type.type_text()} as {new.type.type_text()}"
-    return Judgement(Outcome.REFUSED, reason, BESIDE)
+    return Judgement(Outcome.REFUSED, reason, NEW_FIELD_HELP)

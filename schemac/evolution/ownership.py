@@ -12,7 +12,7 @@ from schemac.attributes.own import CLASSIFICATION, DEPRECATED
 from schemac.evolution.changes import Place
 from schemac.evolution.version_pair import SchemaVersion, VersionPair
 from schemac.logical.ownership import Ownership
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 
 
 class Rule(StrEnum):
@@ -50,37 +50,37 @@ def of_dropped(old: SchemaVersion) -> tuple[Concern, ...]:
 
 
 def _removals(pair: VersionPair) -> Iterator[Concern]:
-    for slot in preorder(pair.old.dataset.columns):
-        is_outermost = slot.parent is None or slot.parent in pair.after
-        if not slot.is_member or slot in pair.after or not (is_outermost or DEPRECATED.key in slot.extra):
+    for field in preorder(pair.old.dataset.columns):
+        is_outermost = field.parent is None or field.parent in pair.after
+        if not field.is_member or field in pair.after or not (is_outermost or DEPRECATED.key in field.extra):
             continue
-        day = _last_day(slot, pair.old)
+        day = _last_day(field, pair.old)
         if day is not None:
-            yield Concern(Rule.REMOVAL, slot.path_text, day)
+            yield Concern(Rule.REMOVAL, field.path_text, day)
 
 
-def _last_day(slot: Slot | None, version: SchemaVersion) -> str | None:
-    deprecation = Ownership.of(slot, version.dataset.schema).deprecation
+def _last_day(field: SchemaField | None, version: SchemaVersion) -> str | None:
+    deprecation = Ownership.of(field, version.dataset.schema).deprecation
     return deprecation.remove_after if deprecation is not None else None
 
 
 def _classifications(pair: VersionPair) -> Iterator[Concern]:
     """Yield each field whose classification changed otherwise than that of what is around it."""
     yield from _classification(pair, None, None, is_known=False)
-    for slot in preorder(pair.new.dataset.columns):
-        before = pair.before.get(slot)
+    for field in preorder(pair.new.dataset.columns):
+        before = pair.before.get(field)
         if before is not None:
-            is_known = _pair(pair, before.parent, slot.parent) == _pair(pair, before, slot)
-            yield from _classification(pair, before, slot, is_known=is_known)
+            is_known = _pair(pair, before.parent, field.parent) == _pair(pair, before, field)
+            yield from _classification(pair, before, field, is_known=is_known)
 
 
-def _pair(pair: VersionPair, old: Slot | None, new: Slot | None) -> tuple[object, object]:
+def _pair(pair: VersionPair, old: SchemaField | None, new: SchemaField | None) -> tuple[object, object]:
     was = Ownership.of(old, pair.old.dataset.schema).classification
     return was, Ownership.of(new, pair.new.dataset.schema).classification
 
 
 def _classification(
-    pair: VersionPair, old: Slot | None, new: Slot | None, *, is_known: bool
+    pair: VersionPair, old: SchemaField | None, new: SchemaField | None, *, is_known: bool
 ) -> Iterator[Concern]:
     was = Ownership.of(old, pair.old.dataset.schema).classification
     now = Ownership.of(new, pair.new.dataset.schema).classification

@@ -7,7 +7,7 @@ Shape: the same for all engines: a reader names its columns and wants values tha
 from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import JUDGED_FACTS, LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import LOOSENED, loosened
-from schemac.evolution.facts import as_told_to
+from schemac.evolution.facts import as_seen_by
 from schemac.evolution.layouts import missing_cast
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome
 from schemac.logical.castability import Castability
@@ -15,10 +15,10 @@ from schemac.logical.castability import Castability
 
 def for_old_readers(change: Change) -> Judgement:
     """Return what a change means to those who have not heard of it."""
-    change = as_told_to("", change)
+    change = as_seen_by("", change)
     if change.fact not in JUDGED_FACTS:
         return NO_VERDICT
-    old, new = change.old_slot, change.new_slot
+    old, new = change.old_field, change.new_field
     if change.fact in TYPE_FACTS:
         assert old is not None
         assert new is not None

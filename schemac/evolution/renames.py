@@ -18,8 +18,8 @@ def in_turn(renames: Mapping[str, str], others: Container[str] = ()) -> Iterator
             yield old, pending.pop(old)
             continue
         old, new = next(iter(pending.items()))
-        aside = f"{old}_{new}"
-        while aside in pending or aside in renames.values() or aside in others:
-            aside += "_"
-        yield old, aside
-        pending[aside] = pending.pop(old)
+        temporary = f"{old}_{new}"
+        while temporary in pending or temporary in renames.values() or temporary in others:
+            temporary += "_"
+        yield old, temporary
+        pending[temporary] = pending.pop(old)

@@ -5,9 +5,10 @@ Shape: a constraint is told apart by what it asks of which fields; fields by the
 sort than before, what is asked of it is something else.
 """
 
+import dataclasses
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -18,10 +19,10 @@ from schemac.constraints.columns import EXACT
 from schemac.constraints.constraint import Constraint
 from schemac.constraints.expressions import FieldNode, LiteralNode
 from schemac.constraints.registry import constraints_at
-from schemac.constraints.rows import Check, ReferenceTo, RowConstraints, Unique, named_slots, row_constraints
+from schemac.constraints.rows import Check, ReferenceTo, RowConstraints, Unique, named_fields, row_constraints
 from schemac.evolution.version_pair import SchemaVersion, VersionPair
 from schemac.logical.model import LogicalType
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 BY_KEY: Mapping[str, Attribute[Any]] = {attribute.key: attribute for attribute in OF_ROWS}
 _EXACT = NUMBERS | {Family.DECIMAL}
@@ -34,7 +35,7 @@ class Rule:
     path: str
     """The field, or the fields with commas between them."""
     subject: Constraint | Check | ReferenceTo | Unique
-    slots: tuple[Slot, ...] = field(compare=False)
+    fields: tuple[SchemaField, ...] = dataclasses.field(compare=False)
     """The fields of the new version that it is about."""
 
     @property
@@ -69,20 +70,20 @@ def sort_of(type_: LogicalType) -> Hashable:
 
 def row_turn(pair: VersionPair, key: str) -> RowTurn:
     """Return how the constraints of one attribute differ."""
-    before = _meanings(key, pair.old, lambda slot: slot)
-    after = _meanings(key, pair.new, lambda slot: pair.before.get(slot, slot))
+    before = _meanings(key, pair.old, lambda field: field)
+    after = _meanings(key, pair.new, lambda field: pair.before.get(field, field))
     return RowTurn(
         tuple([written for meaning, written in after.items() if meaning not in before]),
         tuple([written for meaning, written in before.items() if meaning not in after]),
     )
 
 
-def rules_at(slot: Slot, *keys: str) -> tuple[Rule, ...]:
+def rules_at(field: SchemaField, *keys: str) -> tuple[Rule, ...]:
     """Return the constraints of the values of a slot: those of some attributes, or all."""
     return tuple(
         [
-            Rule(slot.path_text, one, (slot,))
-            for one in constraints_at(slot)
+            Rule(field.path_text, one, (field,))
+            for one in constraints_at(field)
             if not keys or one.attribute.key in keys
         ]
     )
@@ -95,13 +96,13 @@ def row_rules(version: SchemaVersion, key: str, written: Sequence[Any] | None = 
     if not several:
         return ()
     rules = row_constraints({key: list(several)}, columns)
-    slots = named_slots(columns)
-    found: list[tuple[Unique | ReferenceTo | Check, Iterable[FieldNode]]] = [
+    fields = named_fields(columns)
+    constraints: list[tuple[Unique | ReferenceTo | Check, Iterable[FieldNode]]] = [
         *[(one, one.fields) for one in rules.unique],
         *[(one, one.fields) for one in rules.references],
         *[(one, one.condition.fields()) for one in rules.checks],
     ]
-    return tuple([Rule(one.path, one, tuple([slots[n.path] for n in nodes])) for one, nodes in found])
+    return tuple([Rule(one.path, one, tuple([fields[n.path] for n in nodes])) for one, nodes in constraints])
 
 
 def constraints_of(rules: Iterable[Rule]) -> RowConstraints:
@@ -114,20 +115,22 @@ def constraints_of(rules: Iterable[Rule]) -> RowConstraints:
     )
 
 
-def _meanings(key: str, version: SchemaVersion, identity: Callable[[Slot], Slot]) -> dict[Hashable, Any]:
+def _meanings(
+    key: str, version: SchemaVersion, identity: Callable[[SchemaField], SchemaField]
+) -> dict[Hashable, Any]:
     """Return each constraint as it is written, by what it means."""
-    columns, found = version.dataset.columns, {}
-    slots = named_slots(columns)
+    columns, by_meaning = version.dataset.columns, {}
+    fields = named_fields(columns)
 
     def of(node: FieldNode) -> Hashable:
-        return identity(slots[node.path]), sort_of(node.type)
+        return identity(fields[node.path]), sort_of(node.type)
 
     for written in version.dataset.schema.extra.get(key) or ():
         rules = row_constraints({key: [written]}, columns)
         several: list[Unique | ReferenceTo | Check] = [*rules.unique, *rules.references, *rules.checks]
         one = next(iter(several), None)
-        found[json.dumps(written, sort_keys=True) if one is None else _meaning(one, of)] = written
-    return found
+        by_meaning[json.dumps(written, sort_keys=True) if one is None else _meaning(one, of)] = written
+    return by_meaning
 
 
 def _meaning(one: Unique | ReferenceTo | Check, of: Callable[[FieldNode], Hashable]) -> Hashable:

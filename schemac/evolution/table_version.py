@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any
 
 from schemac.evolution.version_pair import LockedSchemaVersion
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.report import Report
 
@@ -50,7 +50,7 @@ class TableRecord:
 
 def lock_ids(version: LockedSchemaVersion) -> tuple[int, ...]:
     """Return the lock's ids of all fields in pre-order, which all candidates of a table share."""
-    return tuple([version.ids[slot] for slot in preorder(version.dataset.columns)])
+    return tuple([version.ids[field] for field in preorder(version.dataset.columns)])
 
 
 def digest_of_ids(ids: Iterable[int]) -> str:

@@ -6,10 +6,11 @@ is wrong is in the report, and None is returned then.
 Errors: SC411 refused-change, SC430 pointless-rounding, and those of the engines.
 """
 
+import dataclasses
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from schemac.evolution.verdict import Judgement
@@ -76,7 +77,7 @@ class TableChange:
     """Fields whose values may be rounded."""
     version: str | None = None
     """Of the engine, where its plans depend on it; None for its default."""
-    references: Mapping[str, str] = field(default_factory=dict)
+    references: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """The tables of datasets that the schema refers to, by their names."""
     is_unchecked: bool = False
     """Whether values that the engine does not read are taken to fit."""
@@ -157,13 +158,18 @@ class Tables(ABC):
         """Plan a change."""
 
     def verify(
-        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report
+        self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
     ) -> TableState | None:
         """Report how a table differs from a schema; None where the two could not be compared."""
         raise NotImplementedError
 
     def verify_data(
-        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, check: DataCheck, report: Report
+        self,
+        path: str,
+        locked: LockedDataset,
+        expected: LockedSchemaVersion,
+        check: DataCheck,
+        report: Report,
     ) -> None:
         """Report the rows of a table that break the constraints of a schema, which the table has."""
         report.add(
@@ -196,19 +202,19 @@ def has_replaced_fields(
     The former one got its id back by `lock --restore`, after the table had got the other one.
     """
     is_refused = False
-    after, former = {slot.path_text: id for slot, id in new.ids.items()}, set(old.ids.values())
-    for slot, id in old.ids.items():
-        restored = after.get(slot.path_text, id)
-        if slot.is_member and restored < id and restored not in former and id not in after.values():
+    after, former = {field.path_text: id for field, id in new.ids.items()}, set(old.ids.values())
+    for field, id in old.ids.items():
+        restored = after.get(field.path_text, id)
+        if field.is_member and restored < id and restored not in former and id not in after.values():
             is_refused = True
-            given = shlex.quote(f"{slot.path_text}={id}")
+            restore_argument = shlex.quote(f"{field.path_text}={id}")
             report.add(
                 REFUSED_CHANGE,
-                f"{name}: {slot.path_text} is the field {id} of the lock, and {new.label} has the former field"
+                f"{name}: {field.path_text} is the field {id} of the lock, and {new.label} has the former field"
                 f" {restored} in its place, whose values the table no longer has",
                 file=name,
-                path=slot.path_text,
-                help=f"to keep the values of the table, run `schemac lock --restore {given}`",
+                path=field.path_text,
+                help=f"to keep the values of the table, run `schemac lock --restore {restore_argument}`",
             )
     return is_refused
 

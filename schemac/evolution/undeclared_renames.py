@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from schemac.evolution.castability import castability, is_lossless_by_calendar
 from schemac.evolution.changes import Place
-from schemac.evolution.diff import slot_type_text
+from schemac.evolution.diff import field_type_text
 from schemac.evolution.version_pair import LockedSchemaVersion, LockedVersionPair, VersionPair
 from schemac.logical.castability import Castability
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.source.suggest import closest
 
 
@@ -23,7 +23,7 @@ class Successor(NamedTuple):
     path: str
     type: str
     place: Place | None = None
-    slot: Slot | None = None
+    field: SchemaField | None = None
     """None where only texts are kept."""
 
 
@@ -45,43 +45,51 @@ def undeclared_renames(pair: VersionPair) -> tuple[UndeclaredRename, ...]:
     removed = [s for s in preorder(pair.old.dataset.columns) if s.is_member and s not in pair.after]
     if not removed:
         return ()
-    new = [slot for slot in preorder(pair.new.dataset.columns) if slot.is_member and slot not in pair.before]
-    found: dict[Slot, list[Slot]] = {}
-    for slot in removed:
+    new = [
+        field for field in preorder(pair.new.dataset.columns) if field.is_member and field not in pair.before
+    ]
+    candidates: dict[SchemaField, list[SchemaField]] = {}
+    for field in removed:
         fit = [
             other
             for other in new
-            if _may_be(pair, slot, other, found) and _fits(slot, other) and not _is_decided(pair, slot, other)
+            if _may_be(pair, field, other, candidates)
+            and _fits(field, other)
+            and not _is_decided(pair, field, other)
         ]
         if fit:
-            found[slot] = fit
-    return tuple([_described(pair, slot, fit) for slot, fit in found.items()])
+            candidates[field] = fit
+    return tuple([_described(pair, field, fit) for field, fit in candidates.items()])
 
 
-def _may_be(pair: VersionPair, old: Slot, new: Slot, found: dict[Slot, list[Slot]]) -> bool:
+def _may_be(
+    pair: VersionPair, old: SchemaField, new: SchemaField, candidates: dict[SchemaField, list[SchemaField]]
+) -> bool:
     """Whether one place may have become the other; values do not move from one list into another."""
     if _is_same(pair, old.parent, new.parent):
         return True
     return (
         old.segment == new.segment
         and _is_same(pair, _list_around(old), _list_around(new))
-        and not any(new_parent in found.get(old_parent, ()) for old_parent, new_parent in _around(old, new))
+        and not any(
+            new_parent in candidates.get(old_parent, ()) for old_parent, new_parent in _around(old, new)
+        )
     )
 
 
-def _is_same(pair: VersionPair, old: Slot | None, new: Slot | None) -> bool:
+def _is_same(pair: VersionPair, old: SchemaField | None, new: SchemaField | None) -> bool:
     return old is None if new is None else old is not None and pair.before.get(new) is old
 
 
-def _list_around(slot: Slot) -> Slot | None:
+def _list_around(field: SchemaField) -> SchemaField | None:
     """Return the item, key or value that a field lies in, the nearest one."""
-    above = slot.parent
+    above = field.parent
     while above is not None and above.is_member:
         above = above.parent
     return above
 
 
-def _around(old: Slot, new: Slot) -> Iterator[tuple[Slot, Slot]]:
+def _around(old: SchemaField, new: SchemaField) -> Iterator[tuple[SchemaField, SchemaField]]:
     """Yield the pairs of fields around two, from the inside out."""
     above, other = old.parent, new.parent
     while above is not None and other is not None:
@@ -89,9 +97,9 @@ def _around(old: Slot, new: Slot) -> Iterator[tuple[Slot, Slot]]:
         above, other = above.parent, other.parent
 
 
-def _fits(old: Slot, new: Slot) -> bool:
+def _fits(old: SchemaField, new: SchemaField) -> bool:
     """Whether one type holds all values of the other; of two structs, whether one member of the new one does."""
-    if slot_type_text(old) == slot_type_text(new):
+    if field_type_text(old) == field_type_text(new):
         return True
     if castability(old.type, new.type) > Castability.LOSSLESS and not is_lossless_by_calendar(
         old.type, new.type
@@ -104,7 +112,7 @@ def _fits(old: Slot, new: Slot) -> bool:
     return len(old.children) == len(new.children) and all(map(_fits, old.children, new.children))
 
 
-def _is_decided(pair: VersionPair, old: Slot, new: Slot) -> bool:
+def _is_decided(pair: VersionPair, old: SchemaField, new: SchemaField) -> bool:
     """Whether a lock has it that they are two fields."""
     version = pair.new
     if not isinstance(version, LockedSchemaVersion):
@@ -116,17 +124,17 @@ def _is_decided(pair: VersionPair, old: Slot, new: Slot) -> bool:
     )
 
 
-def _described(pair: VersionPair, old: Slot, fit: Sequence[Slot]) -> UndeclaredRename:
-    near = closest(str(old.segment), [str(slot.segment) for slot in fit])
+def _described(pair: VersionPair, old: SchemaField, fit: Sequence[SchemaField]) -> UndeclaredRename:
+    near = closest(str(old.segment), [str(field.segment) for field in fit])
     successors = [
-        Successor(slot.path_text, slot_type_text(slot), pair.new.place(slot, "name"), slot)
-        for slot in sorted(fit, key=lambda slot: str(slot.segment) != near)
+        Successor(field.path_text, field_type_text(field), pair.new.place(field, "name"), field)
+        for field in sorted(fit, key=lambda field: str(field.segment) != near)
     ]
-    are_beside = all(_is_same(pair, old.parent, slot.parent) for slot in fit)
+    are_siblings = all(_is_same(pair, old.parent, field.parent) for field in fit)
     return UndeclaredRename(
         old.path_text,
-        slot_type_text(old),
-        str(old.segment) if are_beside else old.path_text,
+        field_type_text(old),
+        str(old.segment) if are_siblings else old.path_text,
         tuple(successors),
         isinstance(pair.new, LockedSchemaVersion),
     )

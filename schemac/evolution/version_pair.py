@@ -20,7 +20,7 @@ from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.path import FieldPath
-from schemac.logical.slots import Slot, columns, preorder
+from schemac.logical.schema_fields import SchemaField, columns, preorder
 from schemac.physical.field import LoweredSchema
 from schemac.source.json_object import Json
 
@@ -44,16 +44,16 @@ class SchemaVersion:
         """Return what a function makes of this schema; it is called once."""
         if make not in self._views:
             self._views[make] = make(self)
-        found: T = self._views[make]
-        return found
+        cached_view: T = self._views[make]
+        return cached_view
 
-    def column_view(self, make: "Callable[[LogicalDataset], T]", column: Slot) -> T:
+    def column_view(self, make: "Callable[[LogicalDataset], T]", column: SchemaField) -> T:
         """Return what a function makes of one column alone; the others are not compiled for it."""
         key = (make, column)
         if key not in self._views:
             self._views[key] = make(replace(self.dataset, columns=(column,)))
-        found: T = self._views[key]
-        return found
+        cached_view: T = self._views[key]
+        return cached_view
 
     @cached_property
     def _views(self) -> dict[Any, Any]:
@@ -64,17 +64,17 @@ class SchemaVersion:
         """What targets see of it."""
         return Compilation(self.dataset, self.lowered)
 
-    def place(self, slot: Slot | None, *steps: str | int) -> Place:
+    def place(self, field: SchemaField | None, *steps: str | int) -> Place:
         """Where a slot, or a part of it, stands."""
         origins = self.dataset.origins
-        path = (*slot.declared_at, *steps) if slot is not None else steps
-        found = origins.place(path)
-        if found is None:
+        path = (*field.declared_at, *steps) if field is not None else steps
+        location = origins.place(path)
+        if location is None:
             return Place(self.label)
-        position = found.source.position(found.span.start)
-        at = found.labels[-1] if found.labels else None
+        position = location.source.position(location.span.start)
+        at = location.labels[-1] if location.labels else None
         used = Place(at.file, at.line, at.column) if at is not None else None
-        return Place(found.source.name, position.line, position.column, used)
+        return Place(location.source.name, position.line, position.column, used)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class LockedSchemaVersion(SchemaVersion):
     locked: LockedDataset
     """The lock that the ids are of."""
     ids: Ids
-    numbers: Mapping[Slot, Numbers]
+    numbers: Mapping[SchemaField, Numbers]
 
     @property
     def number(self) -> int:
@@ -131,8 +131,8 @@ def locked_schema_version(locked: LockedDataset, number: int) -> LockedSchemaVer
     assert version is not None
     opened = open_version(locked, version)
     history = LockedDataset(locked.name, locked.versions[:number], locked.states)
-    ids = {slot: state.id for slot, state in opened.states.items()}
-    numbers = {slot: state.numbers for slot, state in opened.states.items()}
+    ids = {field: state.id for field, state in opened.states.items()}
+    numbers = {field: state.numbers for field, state in opened.states.items()}
     return LockedSchemaVersion(opened.logical, f"lock:{number}", history, ids, numbers)
 
 
@@ -140,34 +140,36 @@ def narrowed(version: LockedSchemaVersion, paths: Sequence[FieldPath]) -> Locked
     """Return a version with those of its columns and members alone that have these paths, in the order of the paths."""
     place = {path: number for number, path in enumerate(paths)}
 
-    def members(trees: Sequence[Json], slots: Sequence[Slot]) -> list[Json]:
+    def members(trees: Sequence[Json], fields: Sequence[SchemaField]) -> list[Json]:
         by_name = {tree["name"]: tree for tree in trees}
-        kept = sorted((slot for slot in slots if slot.path in place), key=lambda slot: place[slot.path])
-        found = [(by_name[str(slot.segment)], slot) for slot in kept]
-        return [{**tree, "type": type_of(tree["type"], slot)} for tree, slot in found]
+        ordered = sorted(
+            (field for field in fields if field.path in place), key=lambda field: place[field.path]
+        )
+        pairs = [(by_name[str(field.segment)], field) for field in ordered]
+        return [{**tree, "type": type_of(tree["type"], field)} for tree, field in pairs]
 
-    def type_of(tree: Any, slot: Slot) -> Any:
+    def type_of(tree: Any, field: SchemaField) -> Any:
         if not isinstance(tree, dict):
             return tree
         if "inner" in tree:
-            return {**tree, "inner": type_of(tree["inner"], slot)}
+            return {**tree, "inner": type_of(tree["inner"], field)}
         if "fields" in tree:
-            return {**tree, "fields": members(tree["fields"], slot.children)}
+            return {**tree, "fields": members(tree["fields"], field.children)}
         parts = [key for key in ("itemType", "keyType", "valueType") if key in tree]
-        inner = {key: type_of(tree[key], child) for key, child in zip(parts, slot.children, strict=True)}
+        inner = {key: type_of(tree[key], child) for key, child in zip(parts, field.children, strict=True)}
         return {**tree, **inner}
 
     tree = version.dataset.schema.model_dump(mode="json", by_alias=True)
     schema = Schema.model_validate({**tree, "fields": members(tree["fields"], version.dataset.columns)})
     dataset = replace(version.dataset, schema=schema, columns=columns(schema))
-    slots = {slot.path: slot for slot in version.ids}
-    before = {slot: slots[slot.path] for slot in preorder(dataset.columns)}
+    fields = {field.path: field for field in version.ids}
+    before = {field: fields[field.path] for field in preorder(dataset.columns)}
     return replace(
         version,
         dataset=dataset,
         label=f"a part of {version.label}",
-        ids={slot: version.ids[old] for slot, old in before.items()},
-        numbers={slot: version.numbers[old] for slot, old in before.items()},
+        ids={field: version.ids[old] for field, old in before.items()},
+        numbers={field: version.numbers[old] for field, old in before.items()},
     )
 
 
@@ -177,11 +179,11 @@ class VersionPair:
 
     old: SchemaVersion
     new: SchemaVersion
-    before: Mapping[Slot, Slot]
+    before: Mapping[SchemaField, SchemaField]
     """The old slot of each new slot that was there before."""
 
     @cached_property
-    def after(self) -> Mapping[Slot, Slot]:
+    def after(self) -> Mapping[SchemaField, SchemaField]:
         """The new slot of each old slot that is still there."""
         return {old: new for new, old in self.before.items()}
 
@@ -207,47 +209,49 @@ def pair_versions(old: SchemaVersion, new: SchemaVersion) -> VersionPair:
         and _is_same_line(old, new)
     ):
         return LockedVersionPair(old, new, _by_ids(old, new))
-    if any(RENAMED_FROM.key in slot.extra for slot in preorder(new.dataset.columns)):
+    if any(RENAMED_FROM.key in field.extra for field in preorder(new.dataset.columns)):
         by_id, states = _numbered(old.dataset)
         ids = Matcher(states, new.dataset.columns).match()
-        return VersionPair(old, new, {slot: by_id[id] for slot, id in ids.items()})
+        return VersionPair(old, new, {field: by_id[id] for field, id in ids.items()})
     return VersionPair(old, new, dict(_namesakes(old.dataset.columns, new.dataset.columns)))
 
 
-def _by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> dict[Slot, Slot]:
+def _by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> dict[SchemaField, SchemaField]:
     """By the ids that both locks know; those that a field would get by the next locking say nothing of it."""
     known = min(old.locked.highest_id, new.locked.highest_id)
-    by_id = {id: slot for slot, id in old.ids.items() if id <= known}
-    before = {slot: by_id[id] for slot, id in new.ids.items() if id in by_id}
-    taken = set(before.values())
-    for slot, namesake in _namesakes(old.dataset.columns, new.dataset.columns):
-        is_beside = slot.parent is None or before.get(slot.parent) is namesake.parent
-        if slot not in before and namesake not in taken and is_beside and old.ids[namesake] > known:
-            before[slot] = namesake
+    by_id = {id: field for field, id in old.ids.items() if id <= known}
+    before = {field: by_id[id] for field, id in new.ids.items() if id in by_id}
+    matched = set(before.values())
+    for field, namesake in _namesakes(old.dataset.columns, new.dataset.columns):
+        is_sibling = field.parent is None or before.get(field.parent) is namesake.parent
+        if field not in before and namesake not in matched and is_sibling and old.ids[namesake] > known:
+            before[field] = namesake
     return before
 
 
-def _numbered(dataset: LogicalDataset) -> tuple[dict[int, Slot], list[State]]:
+def _numbered(dataset: LogicalDataset) -> tuple[dict[int, SchemaField], list[State]]:
     """Return the slots by number, and as much of a lock's states as it takes to match them."""
-    slots = preorder(dataset.columns)
-    ids = {slot: id for id, slot in enumerate(slots)}
+    fields = preorder(dataset.columns)
+    ids = {field: id for id, field in enumerate(fields)}
     states = []
-    for slot, id in ids.items():
-        parent = ids[slot.parent] if slot.parent is not None else None
-        extra = compact(dict(slot.extra)) if RENAMED_FROM.key in slot.extra else ""
-        states.append(State(id, 1, None, Shape(parent, slot.segment, None, "", extra), Numbers()))
-    return dict(enumerate(slots)), states
+    for field, id in ids.items():
+        parent = ids[field.parent] if field.parent is not None else None
+        extra = compact(dict(field.extra)) if RENAMED_FROM.key in field.extra else ""
+        states.append(State(id, 1, None, Shape(parent, field.segment, None, "", extra), Numbers()))
+    return dict(enumerate(fields)), states
 
 
-def _namesakes(old: Sequence[Slot], new: Sequence[Slot]) -> Iterator[tuple[Slot, Slot]]:
+def _namesakes(
+    old: Sequence[SchemaField], new: Sequence[SchemaField]
+) -> Iterator[tuple[SchemaField, SchemaField]]:
     """Slots of the same path, new ones first."""
-    by_name = {slot.segment: slot for slot in old}
-    for slot in new:
-        before = by_name.get(slot.segment)
+    by_name = {field.segment: field for field in old}
+    for field in new:
+        before = by_name.get(field.segment)
         if before is not None:
-            yield slot, before
-            if slot.children and before.children:
-                yield from _namesakes(before.children, slot.children)
+            yield field, before
+            if field.children and before.children:
+                yield from _namesakes(before.children, field.children)
 
 
 def _is_same_line(old: LockedSchemaVersion, new: LockedSchemaVersion) -> bool:

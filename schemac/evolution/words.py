@@ -17,7 +17,7 @@ from schemac.evolution.facts import attribute_fact, facts
 from schemac.evolution.row_rules import BY_KEY as OF_ROWS
 from schemac.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 from schemac.logical.facts import AnyFact
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 AttributeFact = tuple[AnyFact, Any, Any, str]
 _Extra = Mapping[str, Any]
@@ -26,7 +26,7 @@ _SILENT = frozenset({own.RENAMED_FROM.key})
 """Says what another fact says."""
 
 
-def attribute_facts(old: Slot, new: Slot) -> Iterator[AttributeFact]:
+def attribute_facts(old: SchemaField, new: SchemaField) -> Iterator[AttributeFact]:
     """Yield what changed in the attributes of a field."""
     for key, before, after in _different(old.extra, new.extra):
         if key in _SILENT:

@@ -6,9 +6,10 @@ line belongs to the entry on that line, and one on a line of its own to the entr
 it stands deeper than that entry. What is rare and easily damaged is not taken apart: the text then stays as it is.
 """
 
+import dataclasses
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ruamel.yaml.events import (
@@ -71,8 +72,8 @@ class Node:
     is_sequence: bool = False
     is_flow: bool = False
     column: int = 0
-    entries: "list[Entry]" = field(default_factory=list)
-    foot: list[str] = field(default_factory=list)
+    entries: "list[Entry]" = dataclasses.field(default_factory=list)
+    foot: list[str] = dataclasses.field(default_factory=list)
     """Comments after the last entry."""
 
     @property
@@ -91,7 +92,7 @@ class Entry:
 
     key: Node | None
     value: Node
-    lead: list[str] = field(default_factory=list)
+    lead: list[str] = dataclasses.field(default_factory=list)
     """Comments and blank lines above it."""
     head: str = ""
     """The comment on the line of its key, where the value begins on the next one."""
@@ -104,13 +105,13 @@ class Tree:
     """A document."""
 
     root: Node
-    lead: list[str] = field(default_factory=list)
+    lead: list[str] = dataclasses.field(default_factory=list)
     """Comments above the marker."""
     is_marked: bool = False
     """Whether it begins with `---`."""
     mark: str = ""
     """The comment on the line of the marker."""
-    foot: list[str] = field(default_factory=list)
+    foot: list[str] = dataclasses.field(default_factory=list)
 
 
 class Reader:
@@ -126,16 +127,16 @@ class Reader:
 
     def trees(self) -> list[Tree]:
         """Return all documents. Raises UntakenError."""
-        found: list[Tree] = []
+        trees: list[Tree] = []
         for event in self._events:
             if event.__class__ is DocumentStartEvent:
-                found.append(self._document(event))
+                trees.append(self._document(event))
             elif event.__class__ not in (StreamStartEvent, StreamEndEvent):
                 raise UntakenError(event)
         self._pass(len(self._text))
-        if found:
-            found[-1].foot += self._taken()
-        return found
+        if trees:
+            trees[-1].foot += self._taken()
+        return trees
 
     def _document(self, start: Any) -> Tree:
         if start.version is not None or start.tags:
@@ -168,10 +169,10 @@ class Reader:
             node.raw = node.value = self._text[start : event.end_mark.index]
             self._at = event.end_mark.index
             return node
-        found = _PROPERTIES.match(self._text, start) if event.anchor or event.tag else None
-        if found is not None:
-            node.properties = found[0].strip()
-            start = found.end()
+        match = _PROPERTIES.match(self._text, start) if event.anchor or event.tag else None
+        if match is not None:
+            node.properties = match[0].strip()
+            start = match.end()
         if event.__class__ is ScalarEvent:
             node.raw, node.value = self._text[start : event.end_mark.index], event.value
             node.style = event.style or None
@@ -288,15 +289,15 @@ class Reader:
                 is_own, has_content = True, False
                 at += 1
             elif sign == "#":
-                found = _COMMENT.match(text, at, to)
-                assert found is not None
-                comment = found[0].rstrip()
+                match = _COMMENT.match(text, at, to)
+                assert match is not None
+                comment = match[0].rstrip()
                 if (is_own and not has_content) or self._trailing or self._lines:
                     self._lines.append(Line(comment, self._column(at)))
                 else:
                     self._trailing = self._aside(comment, at)
                 has_content = True
-                at = found.end()
+                at = match.end()
             else:
                 if sign == "-":
                     self._dash = self._column(at)

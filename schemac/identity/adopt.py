@@ -13,13 +13,13 @@ from schemac.identity.lock import EngineData, Highest, LockedDataset, Numbers
 from schemac.identity.match import Ids
 from schemac.identity.opening import LockedVersion, open_version
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 
 
 def adopt(
     dataset: LogicalDataset,
     locked: LockedDataset,
-    given: Mapping[Slot, Numbers],
+    existing_ids: Mapping[SchemaField, Numbers],
     highest: Highest,
     data: EngineData,
 ) -> LockedDataset | None:
@@ -29,38 +29,44 @@ def adopt(
     """
     newest = locked.newest
     before = open_version(locked, newest) if newest is not None else None
-    found = identified(dataset, locked, before, _matched(dataset, before, given) if before else {})
-    numbers: dict[Slot, Numbers] = {}
-    for slot, made in found.numbers.items():
-        own = made
-        for engine, wanted in given[slot].entries:
-            is_new = found.version.highest.get(engine) is None
-            if len(wanted) != len(made.of(engine)) and not is_new:
+    identities = identified(
+        dataset, locked, before, _matched(dataset, before, existing_ids) if before else {}
+    )
+    numbers: dict[SchemaField, Numbers] = {}
+    for field, made in identities.numbers.items():
+        field_numbers = made
+        for engine, engine_numbers in existing_ids[field].entries:
+            is_new = identities.version.highest.get(engine) is None
+            if len(engine_numbers) != len(made.of(engine)) and not is_new:
                 return None
-            own = own.with_value(engine, wanted)
-        numbers[slot] = own
-    known = found.version.highest
+            field_numbers = field_numbers.with_value(engine, engine_numbers)
+        numbers[field] = field_numbers
+    known = identities.version.highest
     for engine, most in highest.entries:
-        used = (number for own in numbers.values() for number in own.of(engine))
+        used = (number for field_numbers in numbers.values() for number in field_numbers.of(engine))
         known = known.with_value(engine, max(most, *used, -1))
     version = next_version(before.version if before is not None else None, known, extra_of(dataset))
     for engine, text in data.entries:
         version = replace(version, data=version.data.with_value(engine, text))
-    return with_version(locked, version, replace(found, numbers=numbers))
+    return with_version(locked, version, replace(identities, numbers=numbers))
 
 
-def _matched(dataset: LogicalDataset, before: LockedVersion, given: Mapping[Slot, Numbers]) -> Ids:
+def _matched(
+    dataset: LogicalDataset, before: LockedVersion, existing_ids: Mapping[SchemaField, Numbers]
+) -> Ids:
     """Return the ids of the fields that were there before."""
     matched: Ids = {}
     states = before.states.values()
-    by_number = {(name, own): state.id for state in states for name, own in state.numbers.entries}
+    by_number = {
+        (name, field_numbers): state.id for state in states for name, field_numbers in state.numbers.entries
+    }
     parts = {(state.shape.parent, state.shape.segment): state.id for state in states}
-    for slot in preorder(dataset.columns):
-        parent = matched.get(slot.parent) if slot.parent is not None else None
-        numbers = given[slot].entries
-        id = by_number.get(numbers[0]) if numbers else parts.get((parent, slot.segment))
-        if id is not None and (slot.is_member or parent is not None):
-            matched[slot] = id
+    for field in preorder(dataset.columns):
+        parent = matched.get(field.parent) if field.parent is not None else None
+        numbers = existing_ids[field].entries
+        id = by_number.get(numbers[0]) if numbers else parts.get((parent, field.segment))
+        if id is not None and (field.is_member or parent is not None):
+            matched[field] = id
     return matched
 
 
@@ -72,8 +78,8 @@ def adopt_ids(dataset: LogicalDataset, locked: LockedDataset, ids: Ids, highest:
     newest = locked.newest
     before = open_version(locked, newest) if newest is not None else None
     known = {state.id for state in before.states.values()} if before is not None else set()
-    matched = {slot: id for slot, id in ids.items() if id in known}
-    found = identified(dataset, locked, before, matched, given=ids, above=highest)
-    if not found.is_changed:
+    matched = {field: id for field, id in ids.items() if id in known}
+    identities = identified(dataset, locked, before, matched, assigned_ids=ids, above=highest)
+    if not identities.is_changed:
         return locked
-    return with_version(locked, replace(found.version, highest_id=highest), found)
+    return with_version(locked, replace(identities.version, highest_id=highest), identities)

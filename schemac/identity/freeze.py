@@ -13,14 +13,14 @@ from schemac.arrow.lower_metadata import compact
 from schemac.identity.lock import EngineData, Highest, LockedDataset, Numbers, Shape, State, Version, paths_of
 from schemac.identity.lockfile import digest_of
 from schemac.identity.match import Ids, Matcher
-from schemac.identity.numbering import Former, Old, SlotNumbers, not_installed, numberings
+from schemac.identity.numbering import FieldNumbers, Former, Old, not_installed, numberings
 from schemac.identity.opening import LockedVersion, open_version
 from schemac.identity.positions import positions
 from schemac.identity.shapes import shape_of
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.path import Segment, dotted
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Identified:
     """The fields of a schema with their ids and numbers."""
 
     ids: Ids
-    numbers: Mapping[Slot, Numbers]
-    shapes: Mapping[Slot, Shape]
+    numbers: Mapping[SchemaField, Numbers]
+    shapes: Mapping[SchemaField, Shape]
     version: Version
     """The newest version where nothing changed, else the next one, without its digest."""
     is_changed: bool
@@ -88,7 +88,7 @@ def next_version(before: Version | None, highest: Highest, extra: str) -> Versio
     """Return the version that comes after another one, with these highest numbers and attributes; its digest is not made yet."""
     data = before.data if before is not None else EngineData()
     for engine, numbering in numberings().items():
-        if numbering.is_kept_only and highest.get(engine) is None:
+        if numbering.is_existing_only and highest.get(engine) is None:
             continue
         remembered = numbering.next_data(data.of(engine))
         if remembered:
@@ -99,7 +99,9 @@ def next_version(before: Version | None, highest: Highest, extra: str) -> Versio
 
 def with_version(locked: LockedDataset, version: Version, identified: Identified) -> LockedDataset:
     """Return the lock with one more version of these fields."""
-    fields = {id: (identified.shapes[slot], identified.numbers[slot]) for slot, id in identified.ids.items()}
+    fields = {
+        id: (identified.shapes[field], identified.numbers[field]) for field, id in identified.ids.items()
+    }
     return advance(locked, version, fields)
 
 
@@ -131,7 +133,7 @@ def identified(
     before: LockedVersion | None,
     matched: Ids,
     back: frozenset[int] = frozenset(),
-    given: Ids | None = None,
+    assigned_ids: Ids | None = None,
     above: int = 0,
 ) -> Identified:
     """Return the fields of a dataset, given which of them stood in the version before, and under what ids.
@@ -139,47 +141,47 @@ def identified(
     `back` are ids of fields that were dropped in between. `given` are ids that fields are to have which did not stand
     there; the others get ids above `above`.
     """
-    slots = preorder(dataset.columns)
+    fields = preorder(dataset.columns)
     states = {state.id: state for state in before.states.values()} if before is not None else {}
-    settled = {**(given or {}), **matched}
-    ids = _all_ids(slots, settled, max(locked.highest_id, above, *settled.values(), 0))
+    known_ids = {**(assigned_ids or {}), **matched}
+    ids = _all_ids(fields, known_ids, max(locked.highest_id, above, *known_ids.values(), 0))
     shapes = _shapes(dataset.columns, ids, states)
     extra = extra_of(dataset)
     if before is not None:
         same = len(states) == len(ids) and all(
-            id in states and states[id].shape == shapes[slot] for slot, id in ids.items()
+            id in states and states[id].shape == shapes[field] for field, id in ids.items()
         )
         if same and not back and before.version.extra == extra:
-            numbers = {slot: states[id].numbers for slot, id in ids.items()}
+            numbers = {field: states[id].numbers for field, id in ids.items()}
             return Identified(ids, numbers, shapes, before.version, is_changed=False)
     made, highest = _numbered(dataset, before, matched, back)
     version = next_version(before.version if before is not None else None, highest, extra)
     return Identified(ids, made, shapes, version, is_changed=True)
 
 
-def _all_ids(slots: Sequence[Slot], matched: Ids, highest: int) -> Ids:
+def _all_ids(fields: Sequence[SchemaField], matched: Ids, highest: int) -> Ids:
     ids: Ids = {}
-    for slot in slots:
-        id = matched.get(slot)
+    for field in fields:
+        id = matched.get(field)
         if id is None:
             highest += 1
             id = highest
-        ids[slot] = id
+        ids[field] = id
     return ids
 
 
 def _numbered(
     dataset: LogicalDataset, before: LockedVersion | None, matched: Ids, back: frozenset[int]
-) -> tuple[dict[Slot, Numbers], Highest]:
+) -> tuple[dict[SchemaField, Numbers], Highest]:
     """Return the numbers of all engines; those of engines that are not installed stay with the fields that have them."""
-    made: dict[str, SlotNumbers] = {}
+    made: dict[str, FieldNumbers] = {}
     highest = before.version.highest if before is not None else Highest()
     for engine in not_installed(highest):
         assert before is not None
         states = {state.id: state for state in before.states.values()}
-        made[engine] = {slot: states[id].numbers.of(engine) for slot, id in matched.items()}
+        made[engine] = {field: states[id].numbers.of(engine) for field, id in matched.items()}
     for engine, numbering in numberings().items():
-        if numbering.is_kept_only and highest.get(engine) is None:
+        if numbering.is_existing_only and highest.get(engine) is None:
             continue
         former = former_of(before, matched, engine, back) if before is not None else None
         made[engine], most = numbering.number(dataset, former, highest.of(engine))
@@ -189,38 +191,40 @@ def _numbered(
 
 def former_of(before: LockedVersion, ids: Ids, engine: str, back: frozenset[int] = frozenset()) -> Former:
     """Return what an engine gets to know of a version, given which of its fields the slots of another schema are."""
-    slots = {state.id: slot for slot, state in before.states.items()}
+    schema_fields = {state.id: field for field, state in before.states.items()}
     fields = {
-        slot: Old(slots[id], before.states[slots[id]].numbers.of(engine), id in back)
-        for slot, id in ids.items()
-        if id in slots
+        field: Old(schema_fields[id], before.states[schema_fields[id]].numbers.of(engine), id in back)
+        for field, id in ids.items()
+        if id in schema_fields
     }
     return Former(before.logical, fields)
 
 
-def numbers_of(slots: Iterable[Slot], made: Mapping[str, SlotNumbers]) -> dict[Slot, Numbers]:
+def numbers_of(fields: Iterable[SchemaField], made: Mapping[str, FieldNumbers]) -> dict[SchemaField, Numbers]:
     """Return the numbers by slot, given those by engine."""
     engines = sorted(made.items())
     return {
-        slot: Numbers(tuple([(engine, numbers) for engine, of in engines if (numbers := of.get(slot))]))
-        for slot in slots
+        field: Numbers(tuple([(engine, numbers) for engine, of in engines if (numbers := of.get(field))]))
+        for field in fields
     }
 
 
-def _shapes(columns: Sequence[Slot], ids: Ids, states: Mapping[int, State]) -> dict[Slot, Shape]:
-    shapes: dict[Slot, Shape] = {}
+def _shapes(
+    columns: Sequence[SchemaField], ids: Ids, states: Mapping[int, State]
+) -> dict[SchemaField, Shape]:
+    shapes: dict[SchemaField, Shape] = {}
 
-    def siblings(slots: Sequence[Slot], parent: int | None) -> None:
+    def siblings(fields: Sequence[SchemaField], parent: int | None) -> None:
         known: list[Decimal | None] = []
-        for slot in slots:
-            state = states.get(ids[slot])
+        for field in fields:
+            state = states.get(ids[field])
             is_here = state is not None and state.shape.parent == parent
             known.append(state.shape.position if state is not None and is_here else None)
-        placed: Sequence[Decimal | None] = positions(known) if slots and slots[0].is_member else known
-        for slot, position in zip(slots, placed, strict=True):
-            shapes[slot] = shape_of(slot, parent, position if slot.is_member else None)
-            if slot.children:
-                siblings(slot.children, ids[slot])
+        placed: Sequence[Decimal | None] = positions(known) if fields and fields[0].is_member else known
+        for field, position in zip(fields, placed, strict=True):
+            shapes[field] = shape_of(field, parent, position if field.is_member else None)
+            if field.children:
+                siblings(field.children, ids[field])
 
     siblings(columns, None)
     return shapes

@@ -7,9 +7,10 @@ has one state for ever; a dropped field's last state is its tombstone, unless th
 Nothing is ever taken out. Engines are names here: a lock also keeps what belongs to an engine that is not installed.
 """
 
+import dataclasses
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, Generic, Self, TypeVar
@@ -64,8 +65,8 @@ class Highest(ByEngine[int]):
 
     def of(self, engine: str) -> int:
         """Return the highest number of an engine; -1 for none."""
-        found = self.get(engine)
-        return -1 if found is None else found
+        highest = self.get(engine)
+        return -1 if highest is None else highest
 
     def merged(self, other: "Highest") -> "Highest":
         """Return the higher one of two, engine by engine."""
@@ -81,8 +82,8 @@ class EngineData(ByEngine[str]):
     def of(self, engine: str) -> Json:
         """Return what an engine remembers; empty for nothing."""
         text = self.get(engine)
-        found: Json = json.loads(text) if text else {}
-        return found
+        data: Json = json.loads(text) if text else {}
+        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ class LockedDataset:
 
     name: str
     versions: tuple[Version, ...] = ()
-    states: tuple[State, ...] = field(default=(), repr=False)
+    states: tuple[State, ...] = dataclasses.field(default=(), repr=False)
     """By id, then by version."""
 
     @property
@@ -165,8 +166,8 @@ class LockedDataset:
         """Return what a function makes of this lock; it is called once."""
         if make not in self._views:
             self._views[make] = make(self)
-        found: T = self._views[make]
-        return found
+        cached_view: T = self._views[make]
+        return cached_view
 
     @cached_property
     def _views(self) -> dict[Any, Any]:
@@ -204,11 +205,14 @@ def paths_of(states: Iterable[State]) -> dict[int, FieldPath]:
     paths: dict[int, FieldPath] = {}
 
     def path(id: int) -> FieldPath:
-        found = paths.get(id)
-        if found is None:
+        field_path = paths.get(id)
+        if field_path is None:
             shape = by_id[id]
-            found = paths[id] = (*(path(shape.parent) if shape.parent is not None else ()), shape.segment)
-        return found
+            field_path = paths[id] = (
+                *(path(shape.parent) if shape.parent is not None else ()),
+                shape.segment,
+            )
+        return field_path
 
     for id in by_id:
         path(id)

@@ -152,12 +152,12 @@ def _no_version() -> DamageError:
 
 def _data(rest: str) -> tuple[EngineData, str]:
     """Return what engines remember of a version, and what follows."""
-    found: dict[str, str] = {}
+    data_by_engine: dict[str, str] = {}
     if rest.startswith(" data "):
         rest = rest.removeprefix(" data")
         while match := _DATA.match(rest):
-            found[match[1]], rest = _object(rest[match.end() :])
-    return EngineData.make(found), rest
+            data_by_engine[match[1]], rest = _object(rest[match.end() :])
+    return EngineData.make(data_by_engine), rest
 
 
 def _object(text: str) -> tuple[str, str]:
@@ -227,8 +227,8 @@ def parse_dataset(text: str) -> str:
     return str(_json(text, "the name of the dataset is not a text in quotes"))
 
 
-def _json(text: str, complaint: str) -> Any:
+def _json(text: str, message: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise DamageError(complaint) from error
+        raise DamageError(message) from error

@@ -17,11 +17,11 @@ from schemac.attributes.own import RENAMED_FROM
 from schemac.identity.lock import State, paths_of
 from schemac.logical.findings import Findings
 from schemac.logical.path import Segment, dotted
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.source.catalogue import AMBIGUOUS_OLD_NAME, LATE_RENAME, UNKNOWN_OLD_NAME
 from schemac.source.suggest import closest
 
-Ids = dict[Slot, int]
+Ids = dict[SchemaField, int]
 Places = Mapping[tuple[int | None, Segment], int]
 """Fields by the id of what is around them and their names there."""
 
@@ -32,7 +32,7 @@ class Matcher:
     def __init__(
         self,
         states: Iterable[State],
-        columns: Sequence[Slot],
+        columns: Sequence[SchemaField],
         renamed: Mapping[str, str] | None = None,
         former: Callable[[], Places] = dict,
         dropped: Callable[[], Mapping[int, str]] = dict,
@@ -51,44 +51,48 @@ class Matcher:
         for state in self._states:
             self._children.setdefault(state.shape.parent, {})[state.shape.segment] = state
         self._ids: Ids = {}
-        self._taken: set[int] = set()
+        self._used_ids: set[int] = set()
 
     def match(self, findings: Findings | None = None) -> Ids:
         """Return the ids of all slots that were there; old names that nothing had are found fault with."""
         self._siblings(self._columns, None, findings)
         return self._ids
 
-    def _siblings(self, slots: Sequence[Slot], parent: int | None, findings: Findings | None) -> None:
+    def _siblings(self, fields: Sequence[SchemaField], parent: int | None, findings: Findings | None) -> None:
         """Match the children of one parent; a parent that is new has no old children."""
-        old = self._children.get(parent, {}) if parent is not None or slots is self._columns else {}
-        for slot in slots:
-            if slot.is_member and (self._renamed or RENAMED_FROM.key in slot.extra):
-                id = self._old_id(slot, slots, parent, findings)
+        old = self._children.get(parent, {}) if parent is not None or fields is self._columns else {}
+        for field in fields:
+            if field.is_member and (self._renamed or RENAMED_FROM.key in field.extra):
+                id = self._old_id(field, fields, parent, findings)
                 if id is not None:
-                    self._take(slot, id)
-        for slot in slots:
-            same = old.get(slot.segment)
-            if slot not in self._ids and same is not None and same.id not in self._taken:
-                self._take(slot, same.id)
-        for slot in slots:
-            if slot.children:
-                self._siblings(slot.children, self._ids.get(slot, -1), findings)
+                    self._take(field, id)
+        for field in fields:
+            same = old.get(field.segment)
+            if field not in self._ids and same is not None and same.id not in self._used_ids:
+                self._take(field, same.id)
+        for field in fields:
+            if field.children:
+                self._siblings(field.children, self._ids.get(field, -1), findings)
 
-    def _take(self, slot: Slot, id: int) -> None:
-        self._ids[slot] = id
-        self._taken.add(id)
+    def _take(self, field: SchemaField, id: int) -> None:
+        self._ids[field] = id
+        self._used_ids.add(id)
 
     def _old_id(
-        self, slot: Slot, siblings: Sequence[Slot], parent: int | None, findings: Findings | None
+        self,
+        field: SchemaField,
+        siblings: Sequence[SchemaField],
+        parent: int | None,
+        findings: Findings | None,
     ) -> int | None:
         """Return the id that a declaration gives a slot."""
-        before = self._renamed.get(slot.path_text)
+        before = self._renamed.get(field.path_text)
         if before is not None:
             id = self._ids_by_path.get(before)
-            return id if id not in self._taken else None
-        name = RENAMED_FROM.read(slot.extra)
-        old = self._children.get(parent, {}) if parent is not None or slot.parent is None else {}
-        same = old.get(slot.segment)
+            return id if id not in self._used_ids else None
+        name = RENAMED_FROM.read(field.extra)
+        old = self._children.get(parent, {}) if parent is not None or field.parent is None else {}
+        same = old.get(field.segment)
         if name is None or (same is not None and _says(same, name)):
             return None
         sibling = old.get(name)
@@ -96,21 +100,21 @@ class Matcher:
         former = self._once(name, siblings, parent)
         if id is None and former is not None:
             return former
-        if id is not None and id not in self._taken:
-            heir = next((s for s in siblings if s.segment == name), None) or self._new_slots.get(name)
+        if id is not None and id not in self._used_ids:
+            heir = next((s for s in siblings if s.segment == name), None) or self._new_fields.get(name)
             is_left = heir is None or _leaves(heir, self._by_id[id])
             is_new = heir is not None and RENAMED_FROM.key not in heir.extra
             if is_left or (is_new and same is None and former in (None, id)):
                 return id
         if findings is not None:
-            self._report(slot, name, id, former, same, findings)
+            self._report(field, name, id, former, same, findings)
         return None
 
-    def _once(self, name: str, siblings: Sequence[Slot], parent: int | None) -> int | None:
+    def _once(self, name: str, siblings: Sequence[SchemaField], parent: int | None) -> int | None:
         """Return a field that had this name in an earlier version, and that no slot has the present name of."""
         places = self._former_places
         id = places.get((parent, name), places.get((None, name)))
-        if id is None or id in self._taken:
+        if id is None or id in self._used_ids:
             return None
         shape = self._by_id[id].shape
         is_claimed = shape.parent != parent or any(s.segment == shape.segment for s in siblings)
@@ -118,7 +122,7 @@ class Matcher:
 
     def _report(
         self,
-        slot: Slot,
+        field: SchemaField,
         name: str,
         id: int | None,
         former: int | None,
@@ -126,31 +130,31 @@ class Matcher:
         findings: Findings,
     ) -> None:
         """Say why a declaration counts for nothing."""
-        late = self._dropped_id(name, slot) if id is None else None
+        late = self._dropped_id(name, field) if id is None else None
         if late is not None:
-            restored = shlex.quote(f"{slot.path_text}={late}")
+            restored = shlex.quote(f"{field.path_text}={late}")
             findings.at_extra(
-                slot,
+                field,
                 RENAMED_FROM.key,
                 LATE_RENAME,
-                f"{slot.path_text} is declared as renamed from '{name}', but an earlier version dropped that field"
-                + (f", and {slot.path_text} was locked as a new one" if same is not None else ""),
+                f"{field.path_text} is declared as renamed from '{name}', but an earlier version dropped that field"
+                + (f", and {field.path_text} was locked as a new one" if same is not None else ""),
                 help=f"if it is the same field, run `schemac lock {shlex.quote(findings.origins.file)} --restore {restored}`;"
                 " if not, remove the attribute",
             )
         elif id is None and same is None:
-            near = closest(name, [str(s) for s in self._siblings_of(slot)]) or closest(
+            near = closest(name, [str(s) for s in self._siblings_of(field)]) or closest(
                 name, self._ids_by_path
             )
             findings.at_extra(
-                slot,
+                field,
                 RENAMED_FROM.key,
                 UNKNOWN_OLD_NAME,
-                f"there is no field '{name}' in the previous version, so {slot.path_text} counts as a new field",
+                f"there is no field '{name}' in the previous version, so {field.path_text} counts as a new field",
                 help=f"did you mean '{near}'?" if near else "remove the attribute",
             )
         elif id is not None:
-            heir = next((other.path_text for other, taken in self._ids.items() if taken == id), None)
+            heir = next((other.path_text for other, other_id in self._ids.items() if other_id == id), None)
             reason = (
                 f"so is {heir}"
                 if heir is not None
@@ -159,27 +163,27 @@ class Matcher:
                 else f"'{name}' still exists"
             )
             findings.at_extra(
-                slot,
+                field,
                 RENAMED_FROM.key,
                 AMBIGUOUS_OLD_NAME,
-                f"{slot.path_text} is declared as renamed from '{name}', but {reason}",
+                f"{field.path_text} is declared as renamed from '{name}', but {reason}",
                 help="remove the attribute where it is outdated, so that only one field has it"
                 if former is None
                 else f"write the last name that it had: `{RENAMED_FROM.key}: {self._paths_by_id[former]}`",
             )
 
-    def _dropped_id(self, name: str, slot: Slot) -> int | None:
+    def _dropped_id(self, name: str, field: SchemaField) -> int | None:
         """Return the field of this name, or path, that was dropped in an earlier version; the last one."""
         dropped = self._dropped()
-        parent = self._ids.get(slot.parent, -1) if slot.parent is not None else None
+        parent = self._ids.get(field.parent, -1) if field.parent is not None else None
         former = self._former()
         id = former.get((parent, name), former.get((None, name)))
         if id in dropped:
             return id
         return max((id for id, path in dropped.items() if path == name), default=None)
 
-    def _siblings_of(self, slot: Slot) -> Iterable[Segment]:
-        parent = self._ids.get(slot.parent, -1) if slot.parent is not None else None
+    def _siblings_of(self, field: SchemaField) -> Iterable[Segment]:
+        parent = self._ids.get(field.parent, -1) if field.parent is not None else None
         return self._children.get(parent, {})
 
     @cached_property
@@ -198,8 +202,8 @@ class Matcher:
         return {dotted(path): id for id, path in paths.items() if isinstance(path[-1], str)}
 
     @cached_property
-    def _new_slots(self) -> dict[str, Slot]:
-        return {slot.path_text: slot for slot in preorder(self._columns) if slot.is_member}
+    def _new_fields(self) -> dict[str, SchemaField]:
+        return {field.path_text: field for field in preorder(self._columns) if field.is_member}
 
     @cached_property
     def _by_id(self) -> dict[int, State]:
@@ -211,7 +215,7 @@ def _says(state: State, name: str) -> bool:
     return f"{compact(RENAMED_FROM.key)}:{compact(name)}" in state.shape.extra
 
 
-def _leaves(heir: Slot, state: State) -> bool:
+def _leaves(heir: SchemaField, state: State) -> bool:
     """Whether the field that now has the name of an old one says that it is another."""
     name = RENAMED_FROM.read(heir.extra)
     return name is not None and not _says(state, name)

@@ -17,12 +17,12 @@ from typing import Any, TypeVar
 from schemac.arrow.lower_metadata import compact
 from schemac.identity.freeze import advance, former_of, next_version, numbers_of
 from schemac.identity.lock import Highest, Lock, LockedDataset, Numbers, Shape, State, order_of, paths_of
-from schemac.identity.numbering import Former, SlotNumbers, numberings
+from schemac.identity.numbering import FieldNumbers, Former, numberings
 from schemac.identity.opening import LockedVersion, open_version
 from schemac.identity.positions import positions
 from schemac.logical.model import ExtraAttributes
 from schemac.logical.path import Part, dotted
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 _Value = TypeVar("_Value")
 Shapes = dict[int, Shape]
@@ -67,7 +67,7 @@ def _merge(ours: LockedDataset, theirs: LockedDataset) -> tuple[LockedDataset, S
         return theirs, ()
     merge = _Merge(ours, theirs, shared)
     merge.take_theirs()
-    _Settlement(merge.mine, merge.head, merge.choices).settle()
+    _Settlement(merge.mine, merge.head, merge.choices).resolve()
     return _on_top(merge), tuple(dict.fromkeys(merge.choices))
 
 
@@ -141,11 +141,11 @@ class _Merge:
 
     def added(self, id: int, ours: Mapping[tuple[int | None, Any], int]) -> None:
         shape = self.here(self.other[id])
-        twin = ours.get((shape.parent, shape.segment))
-        if twin is not None:
+        duplicate = ours.get((shape.parent, shape.segment))
+        if duplicate is not None:
             # Both added a field of this name: it is one field, and ours has its ids already.
-            self.new_ids[id] = twin
-            mine = self.mine[twin]
+            self.new_ids[id] = duplicate
+            mine = self.mine[duplicate]
             if (mine.type, mine.extra) != (shape.type, shape.extra):
                 self.choices.append(Choice(f"{_name(shape)} was added by both: our version is kept"))
             return
@@ -160,7 +160,7 @@ class _Merge:
     def changed(self, id: int, shape: Shape) -> None:
         base, mine = self.base[id], self.mine.get(id)
         if mine is None:
-            if _said(shape) != _said(base):
+            if _content(shape) != _content(base):
                 self.choices.append(
                     Choice(
                         f"{_name(base)} was changed by them and dropped by us: it stays dropped",
@@ -200,18 +200,18 @@ class _Merge:
         mine = self.mine.get(id)
         if mine is None:
             return
-        if _said(mine) != _said(self.base[id]):
+        if _content(mine) != _content(self.base[id]):
             self.choices.append(Choice(f"{_name(mine)} was dropped by them and changed by us: it is kept"))
         else:
             del self.head[id]
 
-    def ids_with_them(self, ids: Mapping[Slot, int]) -> dict[Slot, int]:
+    def ids_with_them(self, ids: Mapping[SchemaField, int]) -> dict[SchemaField, int]:
         """Return the ids that fields of ours have with them, without those that only we have.
 
         An id that was given after the two parted says nothing: they may have given it to another field.
         """
         theirs = {id: id for id in self.base} | {new: id for id, new in self.new_ids.items()}
-        return {slot: theirs[id] for slot, id in ids.items() if id in theirs}
+        return {field: theirs[id] for field, id in ids.items() if id in theirs}
 
     def path_with_them(self, id: int) -> str:
         """Return the path of a field as they have it."""
@@ -240,7 +240,7 @@ class _Settlement:
         self.mine, self.head, self.choices = mine, head, choices
         self.left_out: set[int | None] = set()
 
-    def settle(self) -> None:
+    def resolve(self) -> None:
         while (wrong := next(self.misplaced(), None)) is not None:
             self.put_back(wrong)
 
@@ -254,16 +254,16 @@ class _Settlement:
                 if parent not in self.head:
                     yield id if self.is_theirs(id) else parent
                     return
-                wanted = _HOLDERS.get(shape.segment) if isinstance(shape.segment, Part) else "Struct"
-                if _kind(self.head[parent]) != wanted:
+                expected_kind = _HOLDERS.get(shape.segment) if isinstance(shape.segment, Part) else "Struct"
+                if _kind(self.head[parent]) != expected_kind:
                     yield id if self.is_theirs(id) else parent
                     return
                 if isinstance(shape.segment, Part):
                     parts.setdefault(parent, set()).add(shape.segment)
-            twin = places.setdefault((parent, shape.segment), id)
-            if twin != id:
+            duplicate = places.setdefault((parent, shape.segment), id)
+            if duplicate != id:
                 # Ours is sound: one of the two is not as we have it.
-                yield id if self.is_theirs(id) else twin
+                yield id if self.is_theirs(id) else duplicate
                 return
         for id, shape in self.head.items():
             for part in _PARTS.get(_kind(shape), ()):
@@ -350,9 +350,9 @@ def _numbers(
     merge: _Merge, ours: LockedVersion, theirs: LockedVersion, merged: LockedVersion
 ) -> tuple[dict[int, Numbers], Highest]:
     """Ours where an engine keeps them; else theirs, where we have not given them to another; else new ones."""
-    here = {slot: state.id for slot, state in merged.states.items()}
+    here = {field: state.id for field, state in merged.states.items()}
     there = merge.ids_with_them(here)
-    highest, made = merged.version.highest, dict[str, SlotNumbers]()
+    highest, made = merged.version.highest, dict[str, FieldNumbers]()
     for engine in highest.engines:
         mine, other = former_of(ours, here, engine), former_of(theirs, there, engine)
         used = {one for state in merge.ours.states for one in state.numbers.of(engine)}
@@ -360,28 +360,28 @@ def _numbers(
         numbering = numberings().get(engine)
         if numbering is None:
             # Whoever has the engine may number what has nothing yet.
-            numbers: SlotNumbers = {slot: old.numbers for slot, old in mine.fields.items()}
-            taken: Container[Slot] = here.keys() - numbers.keys()
+            numbers: FieldNumbers = {field: old.numbers for field, old in mine.fields.items()}
+            adoptable: Container[SchemaField] = here.keys() - numbers.keys()
         else:
             numbers, most = numbering.number(merged.logical, mine, highest.of(engine))
             highest = highest.with_value(engine, most)
-            taken = numbering.takes(merged.logical, other) if numbering.takes is not None else numbers
-        made[engine] = _with_theirs(numbers, other, taken, used)
-    return {here[slot]: own for slot, own in numbers_of(here, made).items()}, highest
+            adoptable = numbering.takes(merged.logical, other) if numbering.takes is not None else numbers
+        made[engine] = _with_theirs(numbers, other, adoptable, used)
+    return {here[field]: field_numbers for field, field_numbers in numbers_of(here, made).items()}, highest
 
 
 def _with_theirs(
-    numbers: SlotNumbers, other: Former, taken: Container[Slot], used: Collection[int]
-) -> SlotNumbers:
+    numbers: FieldNumbers, other: Former, adoptable: Container[SchemaField], used: Collection[int]
+) -> FieldNumbers:
     """Return the numbers that their fields have, where nothing of ours has any of them."""
-    found = dict(numbers)
-    for slot, old in other.fields.items():
-        own = numbers.get(slot, ())
-        if slot not in taken or (own and len(own) != len(old.numbers)):
+    merged = dict(numbers)
+    for field, old in other.fields.items():
+        field_numbers = numbers.get(field, ())
+        if field not in adoptable or (field_numbers and len(field_numbers) != len(old.numbers)):
             continue
-        if not any(number in used for number in (*own, *old.numbers)):
-            found[slot] = old.numbers or own
-    return found
+        if not any(number in used for number in (*field_numbers, *old.numbers)):
+            merged[field] = old.numbers or field_numbers
+    return merged
 
 
 def _parents_first(shapes: Mapping[int, Shape]) -> Iterator[int]:
@@ -396,7 +396,7 @@ def _parents_first(shapes: Mapping[int, Shape]) -> Iterator[int]:
         yield from reversed(way)
 
 
-def _said(shape: Shape) -> tuple[Any, ...]:
+def _content(shape: Shape) -> tuple[Any, ...]:
     """Return what a person would call a change; a place among siblings is none."""
     return (shape.parent, shape.segment, shape.type, shape.extra)
 

@@ -15,7 +15,7 @@ from schemac.identity.numbering import Former, Numbering, Old, numberings
 from schemac.identity.shapes import schema_of
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.origins import Origins
-from schemac.logical.slots import Slot, columns, preorder
+from schemac.logical.schema_fields import SchemaField, columns, preorder
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class LockedVersion:
 
     version: Version
     logical: LogicalDataset
-    states: Mapping[Slot, State]
+    states: Mapping[SchemaField, State]
 
 
 def open_version(dataset: LockedDataset, version: Version) -> LockedVersion:
@@ -54,13 +54,13 @@ def _preorder(states: Sequence[State]) -> list[State]:
         children.setdefault(state.shape.parent, []).append(state)
     for siblings in children.values():
         siblings.sort(key=order_of, reverse=True)
-    found: list[State] = []
+    ordered: list[State] = []
     stack = list(children.get(None, ()))
     while stack:
         state = stack.pop()
-        found.append(state)
+        ordered.append(state)
         stack.extend(children.get(state.id, ()))
-    return found
+    return ordered
 
 
 class _Numbered(NamedTuple):
@@ -82,8 +82,8 @@ def _with_engine(opened: LockedVersion, engine: str, made: _Numbered) -> LockedV
         carried=tuple([name for name in version.carried if name != engine]),
     )
     states = {
-        slot: replace(state, numbers=state.numbers.with_value(engine, made.numbers[state.id]))
-        for slot, state in opened.states.items()
+        field: replace(state, numbers=state.numbers.with_value(engine, made.numbers[state.id]))
+        for field, state in opened.states.items()
     }
     return LockedVersion(version, opened.logical, states)
 
@@ -105,12 +105,12 @@ class _Replay:
         place = self._places.get(number)
         if place is None:
             return None
-        for each in range(self._first(engine, place, is_kept_only=numbering.is_kept_only), place + 1):
+        for each in range(self._first(engine, place, is_existing_only=numbering.is_existing_only), place + 1):
             before = self._as_numbered(engine, each - 1) if each else None
             self._numbered[engine, each] = _number(engine, numbering, self._as_locked(each), before)
         return self._numbered.get((engine, place))
 
-    def _first(self, engine: str, place: int, *, is_kept_only: bool) -> int:
+    def _first(self, engine: str, place: int, *, is_existing_only: bool) -> int:
         """Return the place of the first version to number so that the one at `place` can be; one behind it for none."""
         versions, first = self._dataset.versions, place + 1
         while first and not versions[first - 1].is_numbered_by(engine):
@@ -118,7 +118,9 @@ class _Replay:
                 return first
             first -= 1
         while (
-            is_kept_only and first <= place and (not first or versions[first - 1].highest.get(engine) is None)
+            is_existing_only
+            and first <= place
+            and (not first or versions[first - 1].highest.get(engine) is None)
         ):
             first += 1
         return first
@@ -141,19 +143,19 @@ def _number(
     former = None
     if before is not None:
         highest = max(highest, before.version.highest.of(engine))
-        slots = {state.id: slot for slot, state in before.states.items()}
+        fields = {state.id: field for field, state in before.states.items()}
         former = Former(
             before.logical,
             {
-                slot: Old(slots[state.id], before.states[slots[state.id]].numbers.of(engine))
-                for slot, state in opened.states.items()
-                if state.id in slots
+                field: Old(fields[state.id], before.states[fields[state.id]].numbers.of(engine))
+                for field, state in opened.states.items()
+                if state.id in fields
             },
         )
     made, highest = numbering.number(opened.logical, former, highest)
     data = numbering.next_data(before.version.data.of(engine) if before is not None else {})
     return _Numbered(
-        {state.id: made.get(slot, ()) for slot, state in opened.states.items()},
+        {state.id: made.get(field, ()) for field, state in opened.states.items()},
         highest,
         compact(dict(data)) if data else "",
     )

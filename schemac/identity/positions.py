@@ -15,16 +15,16 @@ _STEP = Decimal(1)
 
 def positions(known: Sequence[Decimal | None]) -> list[Decimal]:
     """Positions for siblings in this order, given those they had; as many as possible are kept."""
-    kept = _longest_rise(known)
+    unchanged = _longest_rise(known)
     above: Decimal | None = None
     uppers: list[Decimal | None] = []
     for i in reversed(range(len(known))):
         uppers.append(above)
-        above = known[i] if i in kept else above
+        above = known[i] if i in unchanged else above
     below = Decimal(0)
     result: list[Decimal] = []
     for i, (position, above) in enumerate(zip(known, reversed(uppers), strict=True)):
-        if position is None or i not in kept:
+        if position is None or i not in unchanged:
             position = between(below, above)
             if len(position.as_tuple().digits) > _MOST_DIGITS:
                 return [Decimal(n) for n in range(1, len(known) + 1)]

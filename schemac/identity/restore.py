@@ -16,7 +16,7 @@ from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.logical.path import dotted
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 
 
 class RestoreError(Exception):
@@ -26,7 +26,7 @@ class RestoreError(Exception):
 def restored(
     dataset: LogicalDataset,
     locked: LockedDataset,
-    wanted: Mapping[str, int],
+    requested_ids: Mapping[str, int],
     findings: Findings | None = None,
 ) -> Identified:
     """Return the ids of a dataset's fields, where those of these paths get the ids that are wanted; raises RestoreError."""
@@ -36,42 +36,45 @@ def restored(
     opened = open_version(locked, newest)
     present = {state.id: state for state in opened.states.values()}
     newest_ids = frozenset(present)
-    holders = {id: slot.path_text for slot, id in identify(dataset, locked).ids.items() if id in present}
-    for path_text, id in wanted.items():
+    holders = {id: field.path_text for field, id in identify(dataset, locked).ids.items() if id in present}
+    for path_text, id in requested_ids.items():
         if holders.get(id, path_text) != path_text:
             raise RestoreError(f"{path_text} cannot have the id {id}, because {holders[id]} has it")
-    wanted = _with_parents(dataset, locked, present, wanted)
-    for path_text, id in wanted.items():
+    requested_ids = _with_parents(dataset, locked, present, requested_ids)
+    for path_text, id in requested_ids.items():
         present = _put_back(locked, present, path_text, id)
     # A version as there was none: the newest, and what is given back.
     states = tuple(replace(state, first=newest.number, last=None) for state in present.values())
     before = open_version(LockedDataset(locked.name, locked.versions, states), opened.version)
     path_texts = {id: dotted(path) for id, path in paths_of(states).items()}
-    renamed = {path_text: path_texts[id] for path_text, id in wanted.items()}
+    renamed = {path_text: path_texts[id] for path_text, id in requested_ids.items()}
     former, dropped = partial(former_places, locked), partial(lost, locked)
     ids = Matcher(states, dataset.columns, renamed, former, dropped).match(findings)
-    by_path = {slot.path_text: id for slot, id in ids.items()}
-    for path_text, id in wanted.items():
+    by_path = {field.path_text: id for field, id in ids.items()}
+    for path_text, id in requested_ids.items():
         if by_path.get(path_text) != id:
             raise RestoreError(f"{path_text} cannot get the id {id}, because it already has another id")
     return identified(dataset, locked, before, ids, frozenset(ids.values()) - newest_ids)
 
 
 def _with_parents(
-    dataset: LogicalDataset, locked: LockedDataset, present: Mapping[int, State], wanted: Mapping[str, int]
+    dataset: LogicalDataset,
+    locked: LockedDataset,
+    present: Mapping[int, State],
+    requested_ids: Mapping[str, int],
 ) -> dict[str, int]:
     """Return what is wanted, parents first, with the fields around each that were dropped with it."""
-    slots = {slot.path_text: slot for slot in preorder(dataset.columns)}
-    found: dict[str, int] = {}
-    for path_text, id in wanted.items():
+    fields = {field.path_text: field for field in preorder(dataset.columns)}
+    with_parents: dict[str, int] = {}
+    for path_text, id in requested_ids.items():
         way = {path_text: id}
-        slot, parent = slots[path_text].parent, _last(locked, id)[id].shape.parent
-        while slot is not None and parent is not None and parent not in present:
-            if slot.is_member:
-                way[slot.path_text] = parent
-            slot, parent = slot.parent, _last(locked, parent)[parent].shape.parent
-        found |= dict(reversed(way.items()))
-    return found
+        field, parent = fields[path_text].parent, _last(locked, id)[id].shape.parent
+        while field is not None and parent is not None and parent not in present:
+            if field.is_member:
+                way[field.path_text] = parent
+            field, parent = field.parent, _last(locked, parent)[parent].shape.parent
+        with_parents |= dict(reversed(way.items()))
+    return with_parents
 
 
 def _last(locked: LockedDataset, id: int) -> dict[int, State]:

@@ -13,16 +13,16 @@ from schemac.arrow.lower_metadata import compact
 from schemac.identity.lock import LockedDataset, Shape, State, Version, order_of
 from schemac.logical.model import Schema
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.json_object import Json
 
 _PART_KEYS = {Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}
 _CHILDREN = frozenset({"fields", *_PART_KEYS.values()})
 
 
-def shape_of(slot: Slot, parent: int | None, position: Decimal | None) -> Shape:
+def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -> Shape:
     """Return the shape of a slot that stands below a parent."""
-    type_ = slot.type
+    type_ = field.type
     properties: Json = {}
     for name, info in type(type_).model_fields.items():
         key = info.alias or name
@@ -32,8 +32,8 @@ def shape_of(slot: Slot, parent: int | None, position: Decimal | None) -> Shape:
         if value != info.get_default():
             properties[key] = value
     text = compact({"kind": type_.kind, **properties}) if properties else str(type_.kind)
-    extra = compact(dict(slot.extra)) if slot.extra else ""
-    return Shape(parent, slot.segment, position, f"{text}?" if slot.is_nullable else text, extra)
+    extra = compact(dict(field.extra)) if field.extra else ""
+    return Shape(parent, field.segment, position, f"{text}?" if field.is_nullable else text, extra)
 
 
 def schema_of(dataset: LockedDataset, version: Version) -> Schema:

@@ -12,7 +12,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.path import quoted
-from schemac.logical.slots import columns
+from schemac.logical.schema_fields import columns
 from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.json_object import Json

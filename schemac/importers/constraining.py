@@ -17,7 +17,7 @@ from schemac.logical.findings import Findings
 from schemac.logical.model import LogicalType, Schema
 from schemac.logical.origins import Origins
 from schemac.logical.path import FieldPath, Part
-from schemac.logical.slots import columns
+from schemac.logical.schema_fields import columns
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 
@@ -27,10 +27,10 @@ _BY_KEY = {attribute.key: attribute for attribute in OF_VALUES}
 def typed(tree: Json) -> LogicalType | None:
     """Return the type of a tree without its Option; None for one that no kind takes."""
     try:
-        found: LogicalType = LogicalType.model_validate(tree)
+        logical_type: LogicalType = LogicalType.model_validate(tree)
     except ValidationError:
         return None
-    return found.inner_type() or found
+    return logical_type.inner_type() or logical_type
 
 
 def fitting(tree: Json, wanted: Mapping[str, Any]) -> tuple[Json, dict[str, str]]:
@@ -149,11 +149,11 @@ def _refusal(tree: Json, extra: Json, key: str) -> str | None:
         schema = Schema.model_validate({"fields": [{"name": "it", "type": tree}]})
     except ValidationError as error:
         return str(error.errors()[0]["msg"] or f"{_name(key)} has no such values")
-    (slot,) = columns(schema)
-    if slot.type.family not in (_BY_KEY[key].fits or ()):
-        return f"it is not for values of {slot.type.type_text()}"
-    slot.extra = {**slot.extra, **extra}
+    (field,) = columns(schema)
+    if field.type.family not in (_BY_KEY[key].fits or ()):
+        return f"it is not for values of {field.type.type_text()}"
+    field.extra = {**field.extra, **extra}
     report = Report()
-    check_constraints(slot, Findings(report, Origins("")))
+    check_constraints(field, Findings(report, Origins("")))
     first = next(iter(report.diagnostics), None)
     return None if first is None else first.message.removeprefix("it: ")

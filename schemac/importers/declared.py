@@ -60,9 +60,9 @@ class Node:
 
     def calling(self, names: Mapping[str, str]) -> "Node":
         """Return this mapping as one whose keys have other names in the document; `names` gives those by the names that are asked for."""
-        found = Node(self._value, self.path)
-        found._called = names
-        return found
+        node = Node(self._value, self.path)
+        node._called = names
+        return node
 
     def _key(self, key: str) -> str:
         return self._called.get(key, key)
@@ -182,17 +182,17 @@ def read_documents(
     parsed = parse(source, report)
     if report.has_errors:
         return None
-    found: list[Imported] = []
+    importeds: list[Imported] = []
     for document in parsed:
         try:
-            found += make(Node(document.value, ()))
+            importeds += make(Node(document.value, ()))
         except MisplacedError as error:
             _refuse_at(error, document, path, title, report)
             return None
-    if not found:
+    if not importeds:
         refuse(path, f"it is {title} without a table", report, source=source)
         return None
-    first, *others = found
+    first, *others = importeds
     return Imported(
         first.schema,
         first.comments,

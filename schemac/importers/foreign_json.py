@@ -32,11 +32,11 @@ class ForeignDocument(NamedTuple):
 def refuse_foreign(path: Path, report: Report) -> bool:
     """Whether a file holds a schema of another system; that is said then."""
     document = _first_value(path)
-    found = next((sort for sort in (*_brought(), *_SORTS) if sort.is_one(document)), None)
-    if found is None:
+    foreign_document = next((sort for sort in (*_brought(), *_SORTS) if sort.is_one(document)), None)
+    if foreign_document is None:
         return False
-    message = f"{path} is {found.title}, not data"
-    help = f"{found.help}; to infer a schema from it anyway, add `--from ndjson`"
+    message = f"{path} is {foreign_document.title}, not data"
+    help = f"{foreign_document.help}; to infer a schema from it anyway, add `--from ndjson`"
     report.add(FOREIGN_SCHEMA, message, file=str(path), help=help)
     return True
 

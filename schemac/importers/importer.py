@@ -4,8 +4,9 @@ Layer: importers.
 Errors: SC552 unreadable-source.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,7 @@ class Imported:
     comments: tuple[str, ...] = ()
     name: str | None = None
     """The dataset's name, where the source has one."""
-    notes: Notes = field(default_factory=Notes)
+    notes: Notes = dataclasses.field(default_factory=Notes)
     versions: tuple[ImportedVersion, ...] = ()
     """What a lock is made of, oldest version first; the last one has this schema. None where fields have no numbers."""
     numbered: tuple[NumberedVersion, ...] = ()

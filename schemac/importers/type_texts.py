@@ -79,14 +79,14 @@ def _in_dialect(text: str, dialect: str) -> TypeFound | None:
 
 
 def _in_any_notation(text: str, written: TypeText | None) -> TypeFound | None:
-    found = suggest_meaning(written) if written is not None else None
-    if found is None or found.tree["kind"] == Option.__name__:
+    meaning = suggest_meaning(written) if written is not None else None
+    if meaning is None or meaning.tree["kind"] == Option.__name__:
         return None
-    notes, extra = Notes(), dict(found.extra)
-    if written is not None and written.bracket == "(" and set(found.tree) == {"kind"}:
+    notes, extra = Notes(), dict(meaning.extra)
+    if written is not None and written.bracket == "(" and set(meaning.tree) == {"kind"}:
         longest = [one.head for one in written.types if one.head.isascii() and one.head.isdecimal()][:1]
-        kept, _ = fitting(found.tree, {MAX_LENGTH.key: int(longest[0])} if longest else {})
+        kept, _ = fitting(meaning.tree, {MAX_LENGTH.key: int(longest[0])} if longest else {})
         extra |= kept
         if not kept:
             notes.add(("c",), f"not kept: the length in {text}")
-    return TypeFound(dict(found.tree), extra, notes)
+    return TypeFound(dict(meaning.tree), extra, notes)

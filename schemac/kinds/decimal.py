@@ -19,7 +19,7 @@ from schemac.logical.checked import Checked
 from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
 from schemac.logical.model import Lifted, LogicalType
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait
@@ -45,12 +45,12 @@ class Decimal(LogicalType, Checked):
     )  # fmt: skip
     example: ClassVar[str] = "{kind: Decimal, precision: 12, scale: 2}"
 
-    def check(self, slot: Slot, findings: Findings) -> None:
+    def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that the width holds the precision; a scale above it is legal but odd."""
-        encoding = read_hints(slot.extra).decimal
+        encoding = read_hints(field.extra).decimal
         if encoding is not None and self.precision > MOST_DIGITS[encoding.bit_width]:
             findings.at_extra(
-                slot,
+                field,
                 DECIMAL_ENCODING.key,
                 DECIMAL_WIDTH,
                 f"{self.precision} digits do not fit in {encoding.bit_width} bits, which hold"
@@ -60,9 +60,9 @@ class Decimal(LogicalType, Checked):
             )
         if self.scale > self.precision:
             findings.at_type(
-                slot,
+                field,
                 SCALE_ABOVE_PRECISION,
-                f"{slot.path_text} has {self.scale} digits after the point, but only {self.precision} in all",
+                f"{field.path_text} has {self.scale} digits after the point, but only {self.precision} in all",
                 "scale",
                 help=f"{listed(with_trait(Trait.REFUSES_SCALE_ABOVE_PRECISION))} refuse this;"
                 f" `precision: {self.scale}` would be enough",

@@ -19,7 +19,7 @@ from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
 from schemac.logical.model import Lifted, LogicalType, Member
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import OPTIONAL_MAP_KEY
 from schemac.syntax.remedies import Unwrap
@@ -44,14 +44,14 @@ class Map(WithoutValues, Checked):
             Member(Part.VALUE, ("valueType",), self.value_type),
         )
 
-    def check(self, slot: Slot, findings: Findings) -> None:
+    def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that the key is not an Option."""
-        key = slot.children[0]
+        key = field.children[0]
         if key.is_nullable:
             findings.at_name(
                 key,
                 OPTIONAL_MAP_KEY,
-                f"the key of {slot.path_text} may not be null",
+                f"the key of {field.path_text} may not be null",
                 help=Unwrap.part(f"write `keyType: {key.type.kind}` without Option", is_safe=True),
             )
 

@@ -13,7 +13,7 @@ from schemac.kinds.answers import Invariable, WithoutValues
 from schemac.logical.checked import Checked
 from schemac.logical.findings import Findings
 from schemac.logical.model import Lifted
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import BARE_NULL
 from schemac.syntax.remedies import WriteType
@@ -31,13 +31,13 @@ class Null(Invariable, WithoutValues, Checked):
     foreign_names: ClassVar[tuple[str, ...]] = ("none", "void", "nil")
     example: ClassVar[str] = OPTIONAL_NULL
 
-    def check(self, slot: Slot, findings: Findings) -> None:
+    def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that a Null is optional."""
-        if not slot.is_nullable:
+        if not field.is_nullable:
             findings.at_type(
-                slot,
+                field,
                 BARE_NULL,
-                f"{slot.path_text} is a Null without an Option around it",
+                f"{field.path_text} is a Null without an Option around it",
                 help=WriteType.value(OPTIONAL_NULL),
             )
 

@@ -20,7 +20,7 @@ from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
 from schemac.logical.model import ExtraAttributes, Lifted, LogicalType, Member, UnsupportedTypeError
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait
@@ -78,23 +78,23 @@ def _by_length(old: int | None, new: int | None) -> Castability:
     return Castability.DEPENDS if old is None else Castability.NEVER
 
 
-def _checkbuffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
-    buffer = read_hints(slot.extra).buffer
+def _checkbuffer_hint(field: SchemaField, findings: Findings, is_fixed: bool, has_large_views: bool) -> None:
+    buffer = read_hints(field.extra).buffer
     if buffer is None:
         return
     key = BUFFER_ENCODING.key
     if is_fixed:
         findings.at_extra(
-            slot,
+            field,
             key,
             CONFLICTING_HINTS,
-            f"{slot.path_text} has a fixed length, so it has no offsets to encode",
+            f"{field.path_text} has a fixed length, so it has no offsets to encode",
             on_key=True,
             help=Remove.it(help="remove the hint, or remove `fixedLength`", is_safe=False),
         )
     elif buffer.kind == "RunEnd":
         findings.at_extra(
-            slot,
+            field,
             key,
             UNSUPPORTED_HINT,
             f"run-end encoding is not supported: {listed(with_trait(Trait.LACKS_RUN_ENDS))} have no such type",
@@ -107,10 +107,10 @@ def _checkbuffer_hint(slot: Slot, findings: Findings, is_fixed: bool, has_large_
         )
     elif buffer.kind == "View" and buffer.offset_bit_width == 64 and not has_large_views:
         findings.at_extra(
-            slot,
+            field,
             key,
             UNSUPPORTED_HINT,
-            f"views of {with_article(slot.type.kind)} are 32 bits wide; Arrow has 64-bit views for lists only",
+            f"views of {with_article(field.type.kind)} are 32 bits wide; Arrow has 64-bit views for lists only",
             "offsetBitWidth",
             help=Write.value("32", key="offsetBitWidth"),
         )
@@ -130,9 +130,9 @@ class String(Invariable, Checked):
     )  # fmt: skip
     example: ClassVar[str] = "String"
 
-    def check(self, slot: Slot, findings: Findings) -> None:
+    def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that views have 32 bits; runs are refused."""
-        _checkbuffer_hint(slot, findings, is_fixed=False, has_large_views=False)
+        _checkbuffer_hint(field, findings, is_fixed=False, has_large_views=False)
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
         """Return string, large_string or string_view."""
@@ -169,9 +169,9 @@ class Binary(LogicalType, Checked):
     )  # fmt: skip
     example: ClassVar[str] = "Binary"
 
-    def check(self, slot: Slot, findings: Findings) -> None:
+    def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that views have 32 bits, and that a fixed length has no offsets."""
-        _checkbuffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
+        _checkbuffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=False)
 
     def type_text(self) -> str:
         """`Binary(16)`."""
@@ -233,9 +233,9 @@ class List(WithoutValues, Checked):
         """Return the item."""
         return (Member(Part.ITEM, ("itemType",), self.item_type),)
 
-    def check(self, slot: Slot, findings: Findings) -> None:
+    def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that a fixed length has no offsets; runs are refused."""
-        _checkbuffer_hint(slot, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
+        _checkbuffer_hint(field, findings, is_fixed=self.fixed_length is not None, has_large_views=True)
 
     def type_text(self) -> str:
         """`List<Float32>[768]`."""

@@ -28,7 +28,7 @@ from schemac.logical.checked import Checked
 from schemac.logical.facts import Fact
 from schemac.logical.findings import Findings
 from schemac.logical.model import Lifted, LogicalType
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import OUT_OF_RANGE, UNKNOWN_TIMEZONE
 from schemac.source.suggest import closest
@@ -140,12 +140,12 @@ class Timestamp(LogicalType, Checked):
     )  # fmt: skip
     example: ClassVar[str] = "{kind: Timestamp, unit: Microsecond}"
 
-    def check(self, slot: Slot, findings: Findings) -> None:
+    def check(self, field: SchemaField, findings: Findings) -> None:
         """Check that the zone is an offset, or a name of the zone database."""
         zone = self.timezone
         if zone == "":
             findings.at_type(
-                slot,
+                field,
                 OUT_OF_RANGE,
                 "`timezone` may not be empty",
                 "timezone",
@@ -155,7 +155,7 @@ class Timestamp(LogicalType, Checked):
         if zone is not None and _OFFSET_LIKE.fullmatch(zone) and not _POSSIBLE_OFFSET.fullmatch(zone):
             help = Write.value(_mended_offset(zone), key="timezone", is_safe=False)
             message = f"'{zone}' is not a valid offset from UTC; write it like +05:30"
-            findings.at_type(slot, OUT_OF_RANGE, message, "timezone", help=help)
+            findings.at_type(field, OUT_OF_RANGE, message, "timezone", help=help)
             return
         if zone is None or zone == "UTC" or _OFFSET.fullmatch(zone):
             return
@@ -166,7 +166,7 @@ class Timestamp(LogicalType, Checked):
         if names and zone not in names:
             nearest = closest(zone, names)
             findings.at_type(
-                slot,
+                field,
                 UNKNOWN_TIMEZONE,
                 f"there is no time zone '{zone}'",
                 "timezone",

@@ -13,7 +13,7 @@ from schemac.attributes.own import CLASSIFICATION, DEPRECATED, OWNER
 from schemac.lint import codes
 from schemac.lint.rule import Say, Subject, has_word, rule
 from schemac.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case, words_of
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.syntax.remedies import Remove
 
 if TYPE_CHECKING:
@@ -30,22 +30,22 @@ def _of(attribute: Attribute[Any], found: "Sequence[Constraint]") -> Any:
 
 
 @rule(codes.SINGLE_VALUE_ENUM, category=CONSTRAINTS, is_default=True)
-def single_value_enum(subject: Subject, say: Say) -> None:
+def single_value_enum(subject: Subject, report: Say) -> None:
     """A field with one possible value says nothing; a list that grows later is a wider constraint."""
-    for slot, _ in subject.constraints:
-        values = slot.extra.get(attributes.ENUM.key)
+    for field, _ in subject.constraints:
+        values = field.extra.get(attributes.ENUM.key)
         if isinstance(values, list) and len(values) == 1:
-            say.attribute(slot, attributes.ENUM.key, f"{slot.path_text} has only the value {values[0]}")
+            report.attribute(field, attributes.ENUM.key, f"{field.path_text} has only the value {values[0]}")
 
 
 @rule(codes.EQUAL_BOUNDS, category=CONSTRAINTS, is_default=True)
-def equal_bounds(subject: Subject, say: Say) -> None:
+def equal_bounds(subject: Subject, report: Say) -> None:
     """Often one of the two was copied."""
-    for slot, found in subject.constraints:
+    for field, found in subject.constraints:
         low, high = _of(attributes.MINIMUM, found), _of(attributes.MAXIMUM, found)
         if low is not None and high is not None and low.limit == high.limit:
-            say.attribute(
-                slot, attributes.MAXIMUM.key, f"{slot.path_text} has to be {low.text} and {high.text}"
+            report.attribute(
+                field, attributes.MAXIMUM.key, f"{field.path_text} has to be {low.text} and {high.text}"
             )
 
 
@@ -54,33 +54,33 @@ def equal_bounds(subject: Subject, say: Say) -> None:
     category=CONSTRAINTS,
     is_default=True,
 )
-def redundant_constraint(subject: Subject, say: Say) -> None:
+def redundant_constraint(subject: Subject, report: Say) -> None:
     """A UInt8 is at least 0 without saying so."""
-    for slot, found in subject.constraints:
+    for field, found in subject.constraints:
         from schemac.constraints.redundancy import is_redundant  # for start-up time: most manifests have none
 
         for one in found:
             if is_redundant(one):
-                message = f"every {slot.type.type_text()} is {one.text}"
-                say.attribute(slot, one.attribute.key, message, on_key=True, help=Remove.it())
+                message = f"every {field.type.type_text()} is {one.text}"
+                report.attribute(field, one.attribute.key, message, on_key=True, help=Remove.it())
 
 
 @rule(codes.UNANCHORED_PATTERN, category=CONSTRAINTS)
-def unanchored_pattern(subject: Subject, say: Say) -> None:
+def unanchored_pattern(subject: Subject, report: Say) -> None:
     """`[0-9]{4}` is found in `x12345`; `^` and `$` are the ends of a text."""
-    for slot, found in subject.constraints:
-        text = slot.extra.get(attributes.PATTERN.key)
+    for field, found in subject.constraints:
+        text = field.extra.get(attributes.PATTERN.key)
         is_open = isinstance(text, str) and not (text.startswith("^") and text.endswith("$"))
         if is_open and any(one.attribute is attributes.PATTERN for one in found):
-            say.attribute(
-                slot,
+            report.attribute(
+                field,
                 attributes.PATTERN.key,
-                f"the pattern of {slot.path_text} is found in longer texts as well",
+                f"the pattern of {field.path_text} is found in longer texts as well",
             )
 
 
 @rule(codes.OPEN_STATE, category=CONSTRAINTS)
-def open_state(subject: Subject, say: Say) -> None:
+def open_state(subject: Subject, report: Say) -> None:
     """Readers of a field `status` need to know all its values."""
     for field in subject.fields:
         words = words_of(str(field.segment))
@@ -90,40 +90,40 @@ def open_state(subject: Subject, say: Say) -> None:
         )
         if is_open and words and words[-1] in STATES:
             help = f"list them in `{attributes.ENUM.key}`"
-            say.name(field, f"nothing says which values {field.path_text} has", help=help)
+            report.name(field, f"nothing says which values {field.path_text} has", help=help)
 
 
 @rule(codes.LONG_ENUM, category=CONSTRAINTS)
-def long_enum(subject: Subject, say: Say) -> None:
+def long_enum(subject: Subject, report: Say) -> None:
     """It is a dataset of its own, which the field can refer to."""
     most = subject.settings.max_values
-    for slot, found in subject.constraints:
+    for field, found in subject.constraints:
         enum = _of(attributes.ENUM, found)
         if enum is not None and len(enum.values) > most:
-            message = f"{slot.path_text} lists {len(enum.values)} values; {most} are allowed"
+            message = f"{field.path_text} lists {len(enum.values)} values; {most} are allowed"
             help = f"keep them in a dataset, and name it in `{attributes.REFERENCES.key}`"
-            say.attribute(slot, attributes.ENUM.key, message, on_key=True, help=help)
+            report.attribute(field, attributes.ENUM.key, message, on_key=True, help=help)
 
 
 @rule(codes.MISSING_OWNER, category=OWNERSHIP)
-def missing_owner(subject: Subject, say: Say) -> None:
+def missing_owner(subject: Subject, report: Say) -> None:
     """Whoever finds something wrong needs to know whom to tell."""
     if OWNER.key not in subject.dataset.schema.extra:
         help = f"write `{OWNER.key}` under the schema's `extra:`"
-        say.schema(f"{subject.dataset.name} has no owner", help=help)
+        report.schema(f"{subject.dataset.name} has no owner", help=help)
 
 
 @rule(
     codes.DEPRECATED_WITHOUT_SUCCESSOR,
     category=OWNERSHIP,
 )
-def deprecated_without_successor(subject: Subject, say: Say) -> None:
+def deprecated_without_successor(subject: Subject, report: Say) -> None:
     """Readers need to know what to read instead, or why there is nothing."""
     for field in subject.fields:
         value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
         if value is not None and value.successor is None and value.note is None:
             message = f"{field.path_text} is deprecated, and nothing says what to read instead"
-            say.attribute(
+            report.attribute(
                 field,
                 DEPRECATED.key,
                 message,
@@ -133,13 +133,13 @@ def deprecated_without_successor(subject: Subject, say: Say) -> None:
 
 
 @rule(codes.DEPRECATED_WITHOUT_DAY, category=OWNERSHIP)
-def deprecated_without_day(subject: Subject, say: Say) -> None:
+def deprecated_without_day(subject: Subject, report: Say) -> None:
     """Without a day nobody hurries, and the field never goes."""
     for field in subject.fields:
         value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
         if value is not None and value.remove_after is None:
             message = f"nothing says how long {field.path_text} stays"
-            say.attribute(
+            report.attribute(
                 field,
                 DEPRECATED.key,
                 message,
@@ -149,7 +149,7 @@ def deprecated_without_day(subject: Subject, say: Say) -> None:
 
 
 @rule(codes.UNCLASSIFIED_PERSONAL_DATA, category=PRIVACY)
-def unclassified_personal_data(subject: Subject, say: Say) -> None:
+def unclassified_personal_data(subject: Subject, report: Say) -> None:
     """What looks like data about people says how sensitive it is."""
     if CLASSIFICATION.key in subject.dataset.schema.extra:
         return
@@ -157,11 +157,11 @@ def unclassified_personal_data(subject: Subject, say: Say) -> None:
         is_personal = has_word(field, PERSONAL) or snake_case(str(field.segment)) in PERSONAL_NAMES
         if is_personal and not _is_classified(field) and not field.children:
             help = f"write `{CLASSIFICATION.key}: personal` under its `extra:`, or what it is otherwise"
-            say.name(field, f"{field.path_text} looks like data about people", help=help)
+            report.name(field, f"{field.path_text} looks like data about people", help=help)
 
 
-def _is_classified(field: Slot) -> bool:
-    above: Slot | None = field
+def _is_classified(field: SchemaField) -> bool:
+    above: SchemaField | None = field
     while above is not None:
         if CLASSIFICATION.key in above.extra:
             return True
@@ -170,7 +170,7 @@ def _is_classified(field: Slot) -> bool:
 
 
 @rule(codes.STORED_SECRET, category=PRIVACY)
-def stored_secret(subject: Subject, say: Say) -> None:
+def stored_secret(subject: Subject, report: Say) -> None:
     """Passwords and tokens belong into a store for secrets."""
     for field in subject.fields:
         if (
@@ -178,7 +178,7 @@ def stored_secret(subject: Subject, say: Say) -> None:
             and has_word(field, SECRETS)
             and not has_word(field, _HASHES)
         ):
-            say.name(
+            report.name(
                 field,
                 f"{field.path_text} looks like a secret",
                 help="keep secrets out of tables, or store a hash",

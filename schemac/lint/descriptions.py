@@ -10,7 +10,7 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.lint import codes
 from schemac.lint.rule import Say, Subject, description_of, rule
 from schemac.lint.words import words_of
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.manifest.groups import GroupFile
 from schemac.source.report import Report
 
@@ -22,18 +22,20 @@ _EMPTY_WORDS = frozenset(["the", "a", "an", "of", "this", "is", "it", "field", "
 
 
 @rule(codes.MISSING_DATASET_DESCRIPTION, category=DESCRIPTIONS)
-def missing_dataset_description(subject: Subject, say: Say) -> None:
+def missing_dataset_description(subject: Subject, report: Say) -> None:
     """One sentence about what a row is."""
     if not subject.dataset.schema.extra.get(DESCRIPTION.key):
-        say.schema(f"{subject.dataset.name} has no description", help="write `description:` beside `fields:`")
+        report.schema(
+            f"{subject.dataset.name} has no description", help="write `description:` beside `fields:`"
+        )
 
 
 @rule(codes.MISSING_FIELD_DESCRIPTION, category=DESCRIPTIONS)
-def missing_field_description(subject: Subject, say: Say) -> None:
+def missing_field_description(subject: Subject, report: Say) -> None:
     """What its values mean, as far as name and type do not say it."""
     for field in subject.fields:
         if not description_of(field):
-            say.name(
+            report.name(
                 field, f"{field.path_text} has no description", help="write `description:` beside its `name:`"
             )
 
@@ -57,12 +59,12 @@ def undescribed_groups(files: Iterable[GroupFile], report: Report) -> None:
 
 
 @rule(codes.REPEATING_DESCRIPTION, category=DESCRIPTIONS)
-def repeating_description(subject: Subject, say: Say) -> None:
+def repeating_description(subject: Subject, report: Say) -> None:
     """A description such as `The fare` of a field `fare` says nothing."""
     for field in subject.fields:
         said = set(words_of(description_of(field))) - _EMPTY_WORDS
         if said and said <= set(words_of(str(field.segment))):
-            say.description(field, f"the description of {field.path_text} says no more than its name")
+            report.description(field, f"the description of {field.path_text} says no more than its name")
 
 
 @rule(
@@ -70,23 +72,23 @@ def repeating_description(subject: Subject, say: Say) -> None:
     category=DESCRIPTIONS,
     is_default=True,
 )
-def placeholder_description(subject: Subject, say: Say) -> None:
+def placeholder_description(subject: Subject, report: Say) -> None:
     """Texts such as "TODO" are forgotten easily."""
     for field in subject.fields:
         text = description_of(field).strip()
         if text and _PLACEHOLDER.fullmatch(text):
-            say.description(field, f"the description of {field.path_text} is still to be written")
+            report.description(field, f"the description of {field.path_text} is still to be written")
 
 
 @rule(codes.DUPLICATE_DESCRIPTION, category=DESCRIPTIONS)
-def duplicate_description(subject: Subject, say: Say) -> None:
+def duplicate_description(subject: Subject, report: Say) -> None:
     """A copied description was not adapted."""
-    first: dict[str, Slot] = {}
+    first: dict[str, SchemaField] = {}
     for field in subject.fields:
         text = description_of(field).strip().casefold()
-        twin = first.setdefault(text, field) if text else field
-        if twin is not field:
-            say.description(field, f"{field.path_text} has the same description as {twin.path_text}")
+        duplicate = first.setdefault(text, field) if text else field
+        if duplicate is not field:
+            report.description(field, f"{field.path_text} has the same description as {duplicate.path_text}")
 
 
 RULES = (

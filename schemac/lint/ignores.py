@@ -60,7 +60,7 @@ class Ignores:
 
     def kept(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Return the findings that no comment ignores."""
-        return [found for found in findings if not self._is_ignored(found)]
+        return [diagnostic for diagnostic in findings if not self._is_ignored(diagnostic)]
 
     def _is_ignored(self, found: Diagnostic) -> bool:
         if found.file != self._source.name:
@@ -136,10 +136,10 @@ class Ignores:
     def _with(self, meant: Meant, span: Span) -> Fix | None:
         """Return the fix that writes the word that was meant, where the other one stands once in a comment."""
         text = self._source.excerpt(span)
-        found = list(re.finditer(rf"(?<![\w-]){re.escape(meant.instead_of)}(?![\w-])", text))
-        if len(found) != 1:
+        matches = list(re.finditer(rf"(?<![\w-]){re.escape(meant.instead_of)}(?![\w-])", text))
+        if len(matches) != 1:
             return None
-        region = self._source.region(Span(span.start + found[0].start(), span.start + found[0].end()))
+        region = self._source.region(Span(span.start + matches[0].start(), span.start + matches[0].end()))
         return Fix(str(meant), (Edit(self._source.name, *region, meant.text),), meant.is_safe)
 
     def _line(self, span: Span) -> int:

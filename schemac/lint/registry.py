@@ -14,7 +14,7 @@ from typing import Any
 
 from schemac.lint import constraints, descriptions, ignores, naming, structure, types, vocabularies
 from schemac.lint.rule import Rule
-from schemac.registry.codes import own_codes
+from schemac.registry.codes import builtin_codes
 from schemac.registry.distributions import entry_points_of
 from schemac.registry.engine import EngineError, reason_of
 
@@ -82,7 +82,7 @@ def _rules_in(value: Any) -> Iterator[Any]:
 def _checked(rules: Iterable[Rule], what: str, before: Sequence[Rule]) -> list[Rule]:
     """Return rules of others whose codes nobody has yet. Raises EngineError."""
     found = list(rules)
-    taken = {**own_codes(), **{rule.code.id: rule.code for rule in before}}
+    taken = {**builtin_codes(), **{rule.code.id: rule.code for rule in before}}
     slugs = {code.slug for code in taken.values()}
     for rule in found:
         if not _ID.fullmatch(rule.code.id):

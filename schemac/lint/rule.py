@@ -5,8 +5,9 @@ Shape: a rule looks at one dataset at a time, after all checks, and says what it
 code; `rule` makes one of it.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from schemac.lint.words import words_of
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings, Other
 from schemac.logical.keys import named_key, primary_key
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.source.diagnostic import Code
 
 if TYPE_CHECKING:
@@ -29,39 +30,39 @@ class Subject:
     """A dataset, as rules see it."""
 
     dataset: LogicalDataset
-    settings: LintSettings = field(default_factory=LintSettings)
+    settings: LintSettings = dataclasses.field(default_factory=LintSettings)
 
     @cached_property
-    def slots(self) -> list[Slot]:
+    def all_fields(self) -> list[SchemaField]:
         """All places of types."""
         return preorder(self.dataset.columns)
 
     @cached_property
-    def fields(self) -> list[Slot]:
+    def fields(self) -> list[SchemaField]:
         """All slots with a name: columns, and members of structs."""
-        return [slot for slot in self.slots if slot.is_member]
+        return [field for field in self.all_fields if field.is_member]
 
     @cached_property
-    def constraints(self) -> "list[tuple[Slot, tuple[Constraint, ...]]]":
+    def constraints(self) -> "list[tuple[SchemaField, tuple[Constraint, ...]]]":
         """All constraints of values, by the places that they are of."""
-        found = [slot for slot in self.slots if slot.extra and are_constrained(slot.extra)]
+        found = [field for field in self.all_fields if field.extra and are_constrained(field.extra)]
         if not found:
             return []
         from schemac.constraints.registry import constraints_at  # for start-up time: most manifests have none
 
-        return [(slot, constraints_at(slot)) for slot in found]
+        return [(field, constraints_at(field)) for field in found]
 
     @cached_property
-    def key(self) -> tuple[Slot, ...]:
+    def key(self) -> tuple[SchemaField, ...]:
         """The fields that identify a row, whichever attribute says it."""
         return primary_key(self.dataset.columns) or named_key(self.dataset)
 
-    def siblings(self) -> Iterator[tuple[Slot, ...]]:
+    def siblings(self) -> Iterator[tuple[SchemaField, ...]]:
         """Yield the fields that stand beside each other: the columns, and the members of each struct."""
         yield self.dataset.columns
-        for slot in self.slots:
-            if slot.children and slot.children[0].is_member:
-                yield slot.children
+        for field in self.all_fields:
+            if field.children and field.children[0].is_member:
+                yield field.children
 
 
 class Say:
@@ -71,23 +72,29 @@ class Say:
         self._code = code
         self._findings = findings
 
-    def name(self, slot: Slot, message: str, *, help: str = "", other: Other | None = None) -> None:
+    def name(self, field: SchemaField, message: str, *, help: str = "", other: Other | None = None) -> None:
         """Report a finding about the name of a field."""
-        self._findings.at_name(slot, self._code, message, help=help, other=other)
+        self._findings.at_name(field, self._code, message, help=help, other=other)
 
-    def type(self, slot: Slot, message: str, *steps: str | int, help: str = "") -> None:
+    def type(self, field: SchemaField, message: str, *steps: str | int, help: str = "") -> None:
         """Report a finding about the type of a field, or about the property of it that `steps` lead to."""
-        self._findings.at_type(slot, self._code, message, *steps, help=help)
+        self._findings.at_type(field, self._code, message, *steps, help=help)
 
-    def description(self, slot: Slot, message: str, *, help: str = "") -> None:
+    def description(self, field: SchemaField, message: str, *, help: str = "") -> None:
         """Report a finding about the description of a field."""
-        self._findings.at_description(slot, self._code, message, help=help)
+        self._findings.at_description(field, self._code, message, help=help)
 
     def attribute(
-        self, slot: Slot, key: str, message: str, *steps: str | int, help: str = "", on_key: bool = False
+        self,
+        field: SchemaField,
+        key: str,
+        message: str,
+        *steps: str | int,
+        help: str = "",
+        on_key: bool = False,
     ) -> None:
         """Report a finding about an attribute of a field, or about the part of its value that `steps` lead to."""
-        self._findings.at_extra(slot, key, self._code, message, *steps, help=help, on_key=on_key)
+        self._findings.at_extra(field, key, self._code, message, *steps, help=help, on_key=on_key)
 
     def schema(self, message: str, *steps: str | int, help: str = "", on_key: bool = False) -> None:
         """Report a finding about the dataset as a whole, or about the part of its schema that `steps` lead to."""
@@ -116,12 +123,12 @@ def rule(code: Code, *, category: str, is_default: bool = False) -> Callable[[Ch
     return lambda check: Rule(code, category, check, is_default)
 
 
-def description_of(slot: Slot) -> str:
+def description_of(field: SchemaField) -> str:
     """Return the description of a field; empty where it has none."""
-    text: Any = slot.extra.get(DESCRIPTION.key, "")
+    text: Any = field.extra.get(DESCRIPTION.key, "")
     return text if isinstance(text, str) else ""
 
 
-def has_word(slot: Slot, words: frozenset[str]) -> bool:
+def has_word(field: SchemaField, words: frozenset[str]) -> bool:
     """Whether the name of a field has one of these words."""
-    return slot.is_member and not words.isdisjoint(words_of(str(slot.segment)))
+    return field.is_member and not words.isdisjoint(words_of(str(field.segment)))

@@ -48,9 +48,9 @@ def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, rep
             )
 
 
-def _run(rule: Rule, subject: Subject, say: Say) -> None:
+def _run(rule: Rule, subject: Subject, report: Say) -> None:
     try:
-        rule.check(subject, say)
+        rule.check(subject, report)
     except ValidationError:
         # The checks have said which attribute is wrong; what a rule makes of it is known once that is mended.
         return

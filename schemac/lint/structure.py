@@ -10,72 +10,72 @@ from schemac.attributes.registry import of_role
 from schemac.lint import codes
 from schemac.lint.rule import Say, Subject, rule
 from schemac.lint.words import words_of
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 STRUCTURE, KEYS = "structure", "keys"
 
 
 @rule(codes.DEEP_NESTING, category=STRUCTURE)
-def deep_nesting(subject: Subject, say: Say) -> None:
+def deep_nesting(subject: Subject, report: Say) -> None:
     """Deep types are hard to query, and each level costs when it is read."""
     most = subject.settings.max_depth
-    for slot in subject.slots:
-        if len(slot.path) == most + 1:
-            say.type(slot, f"{slot.path_text} stands on level {most + 1}; {most} are allowed")
+    for field in subject.all_fields:
+        if len(field.path) == most + 1:
+            report.type(field, f"{field.path_text} stands on level {most + 1}; {most} are allowed")
 
 
 @rule(codes.MANY_FIELDS, category=STRUCTURE)
-def many_fields(subject: Subject, say: Say) -> None:
+def many_fields(subject: Subject, report: Say) -> None:
     """It may be several datasets."""
     most, count = subject.settings.max_fields, len(subject.fields)
     if count > most:
-        say.schema(f"{subject.dataset.name} has {count} fields; {most} are allowed")
+        report.schema(f"{subject.dataset.name} has {count} fields; {most} are allowed")
 
 
 @rule(codes.ALL_NULLABLE, category=STRUCTURE)
-def all_nullable(subject: Subject, say: Say) -> None:
+def all_nullable(subject: Subject, report: Say) -> None:
     """Nobody has said which values are always there."""
     columns = subject.dataset.columns
     if len(columns) > 1 and all(column.is_nullable for column in columns):
-        say.schema(
+        report.schema(
             f"every column of {subject.dataset.name} may be null",
             help="take Option from those that are always there",
         )
 
 
 @rule(codes.NO_FIELDS, category=STRUCTURE, is_default=True)
-def no_fields(subject: Subject, say: Say) -> None:
+def no_fields(subject: Subject, report: Say) -> None:
     """It has no place for a value, and most formats cannot store it."""
     if not subject.dataset.columns:
         help = "list its fields, or take the schema out until there are some"
-        say.schema(f"{subject.dataset.name} has no fields", help=help)
+        report.schema(f"{subject.dataset.name} has no fields", help=help)
 
 
 @rule(codes.MISSING_KEY, category=KEYS)
-def missing_key(subject: Subject, say: Say) -> None:
+def missing_key(subject: Subject, report: Say) -> None:
     """Without a key nobody can tell two rows from one that was written twice."""
     if not subject.key and UNIQUE.key not in subject.dataset.schema.extra:
         help = f"mark the fields of its key with `{of_role(Role.KEY_PART)[0].key}`, or list them in `{UNIQUE.key}`"
-        say.schema(f"nothing identifies the rows of {subject.dataset.name}", help=help)
+        report.schema(f"nothing identifies the rows of {subject.dataset.name}", help=help)
 
 
 @rule(codes.NULLABLE_KEY, category=KEYS)
-def nullable_key(subject: Subject, say: Say) -> None:
+def nullable_key(subject: Subject, report: Say) -> None:
     """Null equals nothing, so rows with it are never the same."""
     for field in _unique_fields(subject):
         if field.is_nullable:
-            say.name(field, f"{field.path_text} is a part of a key, and may be null")
+            report.name(field, f"{field.path_text} is a part of a key, and may be null")
 
 
 @rule(codes.FLOAT_KEY, category=KEYS)
-def float_key(subject: Subject, say: Say) -> None:
+def float_key(subject: Subject, report: Say) -> None:
     """Floats that look the same need not be equal."""
     for field in _unique_fields(subject):
         if field.type.family is Family.FLOAT:
-            say.type(field, f"{field.path_text} is a part of a key, and a {field.type.kind}")
+            report.type(field, f"{field.path_text} is a part of a key, and a {field.type.kind}")
 
 
-def _unique_fields(subject: Subject) -> list[Slot]:
+def _unique_fields(subject: Subject) -> list[SchemaField]:
     lists = UNIQUE.read(subject.dataset.schema.extra)
     if lists is None:
         return list(dict.fromkeys(subject.key))
@@ -87,27 +87,27 @@ def _unique_fields(subject: Subject) -> list[Slot]:
 
 
 @rule(codes.LATE_KEY, category=KEYS)
-def late_key(subject: Subject, say: Say) -> None:
+def late_key(subject: Subject, report: Say) -> None:
     """Who looks at a table looks for the key first; many systems also keep statistics for the first columns only."""
     columns = list(subject.dataset.columns)
     first = columns[: len(subject.key)]
     for field in subject.key:
         if field in columns and field not in first:
-            say.name(
+            report.name(
                 field, f"{field.path_text} is a part of the key, but column number {columns.index(field) + 1}"
             )
 
 
 @rule(codes.WIDE_KEY, category=KEYS)
-def wide_key(subject: Subject, say: Say) -> None:
+def wide_key(subject: Subject, report: Say) -> None:
     """Every join has to name all of them."""
     most = subject.settings.max_key_fields
     if len(subject.key) > most:
-        say.name(subject.key[most], f"the key has {len(subject.key)} fields; {most} are allowed")
+        report.name(subject.key[most], f"the key has {len(subject.key)} fields; {most} are allowed")
 
 
 @rule(codes.UNLINKED_ID, category=KEYS)
-def unlinked_id(subject: Subject, say: Say) -> None:
+def unlinked_id(subject: Subject, report: Say) -> None:
     """`driver_id` refers to a driver; the schema may say to which dataset."""
     references = REFERENCES.read(subject.dataset.schema.extra) or ()
     linked = {path for one in references for path in one.fields}
@@ -117,11 +117,11 @@ def unlinked_id(subject: Subject, say: Say) -> None:
         is_id = len(words) > 1 and words[-1] == "id" and words[:-1] not in own
         if is_id and column not in subject.key and str(column.segment) not in linked:
             help = f"write `{REFERENCES.key}: [{{fields: [{column.segment}], dataset: …}}]` under the schema's `extra:`"
-            say.name(column, f"nothing says what {column.path_text} refers to", help=help)
+            report.name(column, f"nothing says what {column.path_text} refers to", help=help)
 
 
 @rule(codes.PARTIAL_REFERENCE, category=KEYS)
-def partial_reference(subject: Subject, say: Say) -> None:
+def partial_reference(subject: Subject, report: Say) -> None:
     """If one of several fields is null the others are not looked up, and may be wrong."""
     references = REFERENCES.read(subject.dataset.schema.extra)
     if references is None:
@@ -134,7 +134,7 @@ def partial_reference(subject: Subject, say: Say) -> None:
         if 0 < sum(field.is_nullable for field in fields) < len(fields):
             paths = ", ".join(field.path_text for field in fields if field.is_nullable)
             message = f"of the fields that refer to {reference.dataset}, only {paths} may be null"
-            say.schema(message, "extra", REFERENCES.key, n)
+            report.schema(message, "extra", REFERENCES.key, n)
 
 
 RULES = (

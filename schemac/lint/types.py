@@ -35,23 +35,23 @@ _COMPRESSING = tuple(
 
 
 @rule(codes.UNIT_IN_NAME, category=TYPES)
-def unit_in_name(subject: Subject, say: Say) -> None:
+def unit_in_name(subject: Subject, report: Say) -> None:
     """As an attribute the unit is compared when the schema changes."""
     for field in subject.fields:
         words = words_of(str(field.segment))
         is_number = field.type.family in NUMBERS or field.type.family is Family.DECIMAL
         if is_number and len(words) > 1 and words[-1] in UNITS and UNIT.key not in field.extra:
             help = Attach.attribute(UNIT.key, written(UNITS[words[-1]]))
-            say.name(field, f"only the name of {field.path_text} says its unit", help=help)
+            report.name(field, f"only the name of {field.path_text} says its unit", help=help)
 
 
 @rule(codes.FLOAT_MONEY, category=TYPES)
-def float_money(subject: Subject, say: Say) -> None:
+def float_money(subject: Subject, report: Say) -> None:
     """Floats round: 0.1 + 0.2 is not 0.3."""
     for field in subject.fields:
         if field.type.family is Family.FLOAT and has_word(field, MONEY):
             help = "write a Decimal, such as `{kind: Decimal, precision: 12, scale: 2}`"
-            say.type(
+            report.type(
                 field,
                 f"{field.path_text} looks like an amount of money, and a {field.type.kind} rounds",
                 help=help,
@@ -59,7 +59,7 @@ def float_money(subject: Subject, say: Say) -> None:
 
 
 @rule(codes.TEXT_DATE, category=TYPES)
-def text_date(subject: Subject, say: Say) -> None:
+def text_date(subject: Subject, report: Say) -> None:
     """Texts are not compared, sorted and checked as dates are."""
     for field in subject.fields:
         words = words_of(str(field.segment))
@@ -68,7 +68,7 @@ def text_date(subject: Subject, say: Say) -> None:
         is_time = has_word(field, TIME_WORDS) or (words[-1] == "at" and len(words) > 1)
         if is_time or words[-1] in DATE_WORDS or words[0] == "date":
             kind = (Timestamp if is_time else Date).__name__
-            say.type(
+            report.type(
                 field,
                 f"{field.path_text} looks like a {kind}, but is a text",
                 help=WriteType.value(kind, key="type", is_safe=False),
@@ -76,66 +76,66 @@ def text_date(subject: Subject, say: Say) -> None:
 
 
 @rule(codes.CLOCK_WITHOUT_ZONE, category=TYPES)
-def clock_without_zone(subject: Subject, say: Say) -> None:
+def clock_without_zone(subject: Subject, report: Say) -> None:
     """A timestamp without a zone is a point in time only for who knows the clock."""
     for field in subject.fields:
         is_reading = field.type.family is Family.TIMESTAMP and getattr(field.type, "timezone", "") is None
         if is_reading and CLOCK_ZONE.key not in field.extra:
             help = f"write `{CLOCK_ZONE.key}` with the zone of the clock, or leave `timezone: null` out"
-            say.type(
+            report.type(
                 field, f"{field.path_text} does not say which clock it is read from", "timezone", help=help
             )
 
 
 @rule(codes.ZONE_OTHER_THAN_UTC, category=TYPES)
-def zone_other_than_utc(subject: Subject, say: Say) -> None:
+def zone_other_than_utc(subject: Subject, report: Say) -> None:
     """Instants are the same in every zone; UTC is the one that all systems show alike."""
-    for slot in subject.slots:
-        zone = getattr(slot.type, "timezone", None)
-        if slot.type.family is Family.TIMESTAMP and zone not in (None, "UTC"):
-            say.type(
-                slot,
-                f"{slot.path_text} is in the zone {zone}",
+    for field in subject.all_fields:
+        zone = getattr(field.type, "timezone", None)
+        if field.type.family is Family.TIMESTAMP and zone not in (None, "UTC"):
+            report.type(
+                field,
+                f"{field.path_text} is in the zone {zone}",
                 "timezone",
                 help=Remove.it(help="leave `timezone` out for UTC", is_safe=False),
             )
 
 
 @rule(codes.VECTOR_WITHOUT_LENGTH, category=TYPES)
-def vector_without_length(subject: Subject, say: Say) -> None:
+def vector_without_length(subject: Subject, report: Say) -> None:
     """Engines store vectors of one length in one piece, and index only these."""
-    for slot in subject.slots:
-        if slot.type.family is not Family.LIST or getattr(slot.type, "fixed_length", None) is not None:
+    for field in subject.all_fields:
+        if field.type.family is not Family.LIST or getattr(field.type, "fixed_length", None) is not None:
             continue
-        item = slot.children[0].type
+        item = field.children[0].type
         is_short = getattr(item, "bits", 64) <= _MOST_VECTOR_BITS
-        named = slot if slot.is_member else slot.column
+        named = field if field.is_member else field.column
         if (
             item.family is Family.FLOAT
             and is_short
             and has_word(named, frozenset({"embedding", "embeddings", "vector"}))
         ):
             help = "write `fixedLength:` with the number of its items"
-            say.type(slot, f"{slot.path_text} is a vector of any length", help=help)
+            report.type(field, f"{field.path_text} is a vector of any length", help=help)
 
 
 @rule(codes.WIDE_DECIMAL, category=TYPES)
-def wide_decimal(subject: Subject, say: Say) -> None:
+def wide_decimal(subject: Subject, report: Say) -> None:
     """Spark, Paimon and Iceberg have 38 digits."""
     most = subject.settings.max_precision
-    for slot in subject.slots:
-        precision = getattr(slot.type, "precision", 0)
+    for field in subject.all_fields:
+        precision = getattr(field.type, "precision", 0)
         if precision > most:
-            say.type(slot, f"{slot.path_text} has {precision} digits; {most} are allowed", "precision")
+            report.type(field, f"{field.path_text} has {precision} digits; {most} are allowed", "precision")
 
 
 @rule(codes.TEXT_NUMBER, category=TYPES)
-def text_number(subject: Subject, say: Say) -> None:
+def text_number(subject: Subject, report: Say) -> None:
     """Texts sort 10 before 9."""
     for field in subject.fields:
         words = words_of(str(field.segment))
         if field.type.family is Family.TEXT and words and words[-1] in COUNTS:
-            say.type(
+            report.type(
                 field,
                 f"{field.path_text} looks like a number, but is a text",
                 help="write a kind for numbers, such as `Int64`",
@@ -143,13 +143,13 @@ def text_number(subject: Subject, say: Say) -> None:
 
 
 @rule(codes.TEXT_FLAG, category=TYPES)
-def text_flag(subject: Subject, say: Say) -> None:
+def text_flag(subject: Subject, report: Say) -> None:
     """`Y`, `1` and `true` are three ways to say one thing."""
     for field in subject.fields:
         words = words_of(str(field.segment))
         is_other = field.type.family in (Family.TEXT, Family.INTEGER)
         if is_other and len(words) > 1 and words[0] in FLAGS:
-            say.type(
+            report.type(
                 field,
                 f"{field.path_text} looks like a truth value",
                 help=WriteType.value(Bool.__name__, key="type", is_safe=False),
@@ -157,64 +157,64 @@ def text_flag(subject: Subject, say: Say) -> None:
 
 
 @rule(codes.NULLABLE_ITEMS, category=TYPES)
-def nullable_items(subject: Subject, say: Say) -> None:
+def nullable_items(subject: Subject, report: Say) -> None:
     """An item that is not there can be left out. Vectors in Lance have optional items anyway."""
-    for slot in subject.slots:
-        is_variable = slot.parent is not None and getattr(slot.parent.type, "fixed_length", None) is None
-        if slot.segment is Part.ITEM and slot.is_nullable and is_variable:
-            say.type(slot, f"the items of {slot.parent.path_text if slot.parent else ''} may be null")
+    for field in subject.all_fields:
+        is_variable = field.parent is not None and getattr(field.parent.type, "fixed_length", None) is None
+        if field.segment is Part.ITEM and field.is_nullable and is_variable:
+            report.type(field, f"the items of {field.parent.path_text if field.parent else ''} may be null")
 
 
 @rule(codes.ODD_MAP_KEY, category=TYPES)
-def odd_map_key(subject: Subject, say: Say) -> None:
+def odd_map_key(subject: Subject, report: Say) -> None:
     """JSON has only texts as keys, and floats and structs are found by luck alone."""
-    for slot in subject.slots:
-        if slot.segment is Part.KEY and slot.type.family not in (Family.TEXT, Family.INTEGER):
-            say.type(slot, f"{slot.path_text} is a key of the type {slot.type.type_text()}")
+    for field in subject.all_fields:
+        if field.segment is Part.KEY and field.type.family not in (Family.TEXT, Family.INTEGER):
+            report.type(field, f"{field.path_text} is a key of the type {field.type.type_text()}")
 
 
 @rule(codes.EMPTY_STRUCT, category=TYPES)
-def empty_struct(subject: Subject, say: Say) -> None:
+def empty_struct(subject: Subject, report: Say) -> None:
     """It holds nothing, and Lance, Paimon and Parquet cannot keep it."""
-    for slot in subject.slots:
-        if slot.type.family is Family.STRUCT and not slot.children:
-            say.type(slot, f"{slot.path_text} has no members")
+    for field in subject.all_fields:
+        if field.type.family is Family.STRUCT and not field.children:
+            report.type(field, f"{field.path_text} has no members")
 
 
 @rule(codes.SINGLE_MEMBER_STRUCT, category=TYPES)
-def single_member_struct(subject: Subject, say: Say) -> None:
+def single_member_struct(subject: Subject, report: Say) -> None:
     """A level that could be left out."""
-    for slot in subject.slots:
-        if slot.type.family is Family.STRUCT and len(slot.children) == 1:
-            say.type(slot, f"{slot.path_text} has only the member '{slot.children[0].segment}'")
+    for field in subject.all_fields:
+        if field.type.family is Family.STRUCT and len(field.children) == 1:
+            report.type(field, f"{field.path_text} has only the member '{field.children[0].segment}'")
 
 
 @rule(codes.ALWAYS_NULL, category=TYPES)
-def always_null(subject: Subject, say: Say) -> None:
+def always_null(subject: Subject, report: Say) -> None:
     """A placeholder that engines keep as a column of its own, or not at all."""
     for field in subject.fields:
         if field.type.family is Family.NULL:
-            say.type(field, f"{field.path_text} is always null", help="leave it out until it has a type")
+            report.type(field, f"{field.path_text} is always null", help="leave it out until it has a type")
 
 
 @rule(codes.UNCOMPRESSED_TEXT, category=TYPES)
-def uncompressed_text(subject: Subject, say: Say) -> None:
+def uncompressed_text(subject: Subject, report: Say) -> None:
     """Lance compresses a column generally only if it is asked to."""
     for field in subject.fields:
         is_asked = any(attribute.key in field.extra for attribute in _COMPRESSING)
         if field.type.family is Family.TEXT and has_word(field, LARGE) and not is_asked:
             help = Attach.attribute(_COMPRESSING[0].key, "{compression: zstd}")
-            say.type(field, f"{field.path_text} looks like large texts", help=help)
+            report.type(field, f"{field.path_text} looks like large texts", help=help)
 
 
 @rule(codes.BINARY_WITHOUT_BLOB, category=TYPES)
-def binary_without_blob(subject: Subject, say: Say) -> None:
+def binary_without_blob(subject: Subject, report: Say) -> None:
     """A blob is stored beside its column, so that scans of the others do not read it."""
     for field in subject.fields:
         is_bytes = field.type.family is Family.BYTES and getattr(field.type, "fixed_length", None) is None
         if is_bytes and has_word(field, MEDIA) and not has_role(field.extra, Role.BLOB):
             help = Attach.attribute(of_role(Role.BLOB)[0].key, "{}")
-            say.type(field, f"{field.path_text} looks like media, and is read with every row", help=help)
+            report.type(field, f"{field.path_text} looks like media, and is read with every row", help=help)
 
 
 RULES = (

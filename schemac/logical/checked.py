@@ -6,7 +6,7 @@ Layer: logical.
 from abc import ABC, abstractmethod
 
 from schemac.logical.findings import Findings
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 
 class Checked(ABC):
@@ -15,5 +15,5 @@ class Checked(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def check(self, slot: Slot, findings: Findings) -> None:
+    def check(self, field: SchemaField, findings: Findings) -> None:
         """Report what no grammar can."""

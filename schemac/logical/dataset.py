@@ -3,11 +3,12 @@
 Layer: logical.
 """
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
-from schemac.logical.slots import Slot, TreePath
+from schemac.logical.schema_fields import SchemaField, TreePath
 from schemac.logical.system import Naming
 
 
@@ -17,18 +18,18 @@ class LogicalDataset:
 
     name: str
     schema: Schema
-    columns: tuple[Slot, ...] = field(compare=False, repr=False)
-    origins: Origins = field(compare=False, repr=False)
-    is_whole: bool = field(default=True, compare=False, repr=False)
+    columns: tuple[SchemaField, ...] = dataclasses.field(compare=False, repr=False)
+    origins: Origins = dataclasses.field(compare=False, repr=False)
+    is_whole: bool = dataclasses.field(default=True, compare=False, repr=False)
     """Whether every field of the manifest could be read."""
-    unread: frozenset[TreePath] = field(default=frozenset(), compare=False, repr=False)
+    unread: frozenset[TreePath] = dataclasses.field(default=frozenset(), compare=False, repr=False)
     """Where types stand that could not be read; a text stands in for each, so that what is around it can be checked."""
-    naming: Naming = field(default=Naming(), compare=False, repr=False)
+    naming: Naming = dataclasses.field(default=Naming(), compare=False, repr=False)
     """What the manifest calls the standard's system columns."""
-    is_source: bool = field(default=False, compare=False, repr=False)
+    is_source: bool = dataclasses.field(default=False, compare=False, repr=False)
     """Whether this is what a source reads; beside a dataset of its name it is called `<name>.source`."""
 
-    def is_read(self, slot: Slot) -> bool:
+    def is_read(self, field: SchemaField) -> bool:
         """Whether the whole type of a slot could be read."""
-        at = slot.type_at
+        at = field.type_at
         return not any(place[: len(at)] == at for place in self.unread)

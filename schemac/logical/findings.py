@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from schemac.attributes.odf import DESCRIPTION
 from schemac.logical.origins import Origins
-from schemac.logical.slots import Slot, TreePath
+from schemac.logical.schema_fields import SchemaField, TreePath
 from schemac.source.diagnostic import Code, Label, Severity
 from schemac.source.report import Report, label
 
@@ -15,7 +15,7 @@ from schemac.source.report import Report, label
 class Other(NamedTuple):
     """A second slot that a finding points at."""
 
-    slot: Slot
+    field: SchemaField
     message: str
 
 
@@ -28,7 +28,7 @@ class Findings:
 
     def at_name(
         self,
-        slot: Slot,
+        field: SchemaField,
         code: Code,
         message: str,
         *,
@@ -37,27 +37,29 @@ class Findings:
         severity: Severity | None = None,
     ) -> None:
         """Report a finding about a slot's name, or about a nameless slot as a whole."""
-        place = (*slot.declared_at, "name") if slot.is_member else slot.declared_at
+        place = (*field.declared_at, "name") if field.is_member else field.declared_at
         labels: tuple[Label, ...] = ()
         if other is not None and self.origins.source is not None:
-            there = self.origins.place((*other.slot.declared_at, "name"))
+            there = self.origins.place((*other.field.declared_at, "name"))
             if there is not None:
                 labels = (label(other.message, there.source, there.span), *there.labels)
-        self._add(slot, place, code, message, help, labels, severity=severity)
+        self._add(field, place, code, message, help, labels, severity=severity)
 
-    def at_type(self, slot: Slot, code: Code, message: str, *steps: str | int, help: str = "") -> None:
+    def at_type(
+        self, field: SchemaField, code: Code, message: str, *steps: str | int, help: str = ""
+    ) -> None:
         """Report a finding about a slot's type, or about the property of it that `steps` lead to."""
-        place = (*slot.type_at, *steps) if steps else (*slot.type_at, "kind")
-        self._add(slot, place, code, message, help)
+        place = (*field.type_at, *steps) if steps else (*field.type_at, "kind")
+        self._add(field, place, code, message, help)
 
-    def at_option(self, slot: Slot, index: int, code: Code, message: str, *, help: str = "") -> None:
+    def at_option(self, field: SchemaField, index: int, code: Code, message: str, *, help: str = "") -> None:
         """Report a finding about one of the Options around a slot's type, counted from the outermost."""
-        place = (*slot.type_at[: len(slot.type_at) - len(slot.options) + index], "kind")
-        self._add(slot, place, code, message, help)
+        place = (*field.type_at[: len(field.type_at) - len(field.options) + index], "kind")
+        self._add(field, place, code, message, help)
 
     def at_extra(
         self,
-        slot: Slot,
+        field: SchemaField,
         key: str,
         code: Code,
         message: str,
@@ -66,17 +68,17 @@ class Findings:
         on_key: bool = False,
     ) -> None:
         """Report a finding about an attribute of a slot, or about the part of its value that `steps` lead to."""
-        places = slot.extra_places(key)
+        places = field.extra_places(key)
         place = next((p for p in places if self.origins.has(p)), places[0])
-        self._add(slot, (*place, *steps), code, message, help, on_key=on_key)
+        self._add(field, (*place, *steps), code, message, help, on_key=on_key)
 
-    def at_description(self, slot: Slot, code: Code, message: str, *, help: str = "") -> None:
+    def at_description(self, field: SchemaField, code: Code, message: str, *, help: str = "") -> None:
         """Report a finding about a slot's description, wherever it is written."""
-        friendly = (*slot.declared_at, "description")
+        friendly = (*field.declared_at, "description")
         if self.origins.has(friendly):
-            self._add(slot, friendly, code, message, help)
+            self._add(field, friendly, code, message, help)
         else:
-            self.at_extra(slot, DESCRIPTION.key, code, message, help=help)
+            self.at_extra(field, DESCRIPTION.key, code, message, help=help)
 
     def at_schema(
         self, code: Code, message: str, *steps: str | int, help: str = "", on_key: bool = False
@@ -86,7 +88,7 @@ class Findings:
 
     def _add(
         self,
-        slot: Slot | None,
+        field: SchemaField | None,
         place: TreePath,
         code: Code,
         message: str,
@@ -101,7 +103,7 @@ class Findings:
             message,
             spot=found,
             file=self.origins.file,
-            path=slot.path_text if slot is not None else "",
+            path=field.path_text if field is not None else "",
             help=help,
             labels=labels,
             severity=severity,

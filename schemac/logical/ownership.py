@@ -9,16 +9,16 @@ from typing import Any, NamedTuple, Self, TypeVar
 from schemac.attributes.attribute import Attribute, Extra, Inheritance
 from schemac.attributes.own import CLASSIFICATION, DEPRECATED, OWNER, TAGS, Classification, Deprecation
 from schemac.logical.model import Schema
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 T = TypeVar("T")
 ATTRIBUTES = (OWNER, TAGS, CLASSIFICATION, DEPRECATED)
 
 
-def inherited(attribute: Attribute[T], slot: Slot | None, schema: Schema) -> T | None:
+def inherited(attribute: Attribute[T], field: SchemaField | None, schema: Schema) -> T | None:
     """Return what an attribute is for a field, or for the schema as a whole."""
     found: list[Any] = [
-        value for extra in _around(slot, schema) if (value := attribute.read(extra)) is not None
+        value for extra in _around(field, schema) if (value := attribute.read(extra)) is not None
     ]
     if not found:
         return None
@@ -29,11 +29,11 @@ def inherited(attribute: Attribute[T], slot: Slot | None, schema: Schema) -> T |
     return nearest
 
 
-def _around(slot: Slot | None, schema: Schema) -> Iterator[Extra]:
+def _around(field: SchemaField | None, schema: Schema) -> Iterator[Extra]:
     """Yield the attributes of a slot and of what is around it, from the inside."""
-    while slot is not None:
-        yield slot.extra
-        slot = slot.parent
+    while field is not None:
+        yield field.extra
+        field = field.parent
     yield schema.extra
 
 
@@ -46,13 +46,13 @@ class Ownership(NamedTuple):
     deprecation: Deprecation | None
 
     @classmethod
-    def of(cls, slot: Slot | None, schema: Schema) -> Self:
+    def of(cls, field: SchemaField | None, schema: Schema) -> Self:
         """Return what holds for a field with all that is around it."""
-        classification = inherited(CLASSIFICATION, slot, schema)
-        tags = inherited(TAGS, slot, schema)
+        classification = inherited(CLASSIFICATION, field, schema)
+        tags = inherited(TAGS, field, schema)
         return cls(
-            inherited(OWNER, slot, schema),
+            inherited(OWNER, field, schema),
             tuple(tags or ()),
             Classification(classification) if classification is not None else None,
-            inherited(DEPRECATED, slot, schema),
+            inherited(DEPRECATED, field, schema),
         )

@@ -33,7 +33,7 @@ class Answers:
         self._session = session
 
     @staticmethod
-    def is_told(error: Exception) -> bool:
+    def is_user_error(error: Exception) -> bool:
         """Whether an error is an answer to the person at the editor, and no mistake of the server."""
         return isinstance(error, JsonRpcInvalidRequest)
 
@@ -72,11 +72,11 @@ class Answers:
         parts = [word_text(context)]
         if not context.is_in_comment:
             target = navigator.target(opened.path, context)
-            found = [target.found] if isinstance(target, FieldTarget) else []
-            found = found or navigator.fields_at(opened.path, context)
-            if found and (not parts[0] or _is_about_field(context)):
-                others = len(target.all) - 1 if isinstance(target, FieldTarget) else len(found) - 1
-                parts.append(field_text(found[0], checked, others))
+            dataset_fields = [target.dataset_field] if isinstance(target, FieldTarget) else []
+            dataset_fields = dataset_fields or navigator.fields_at(opened.path, context)
+            if dataset_fields and (not parts[0] or _is_about_field(context)):
+                others = len(target.all) - 1 if isinstance(target, FieldTarget) else len(dataset_fields) - 1
+                parts.append(field_text(dataset_fields[0], checked, others))
         return "\n\n---\n\n".join(filter(None, parts))
 
     async def definition(self, params: types.DefinitionParams) -> list[types.Location]:
@@ -88,17 +88,17 @@ class Answers:
         target = navigator.target(opened.path, context)
         if target is None:
             return []
-        found = navigator.definitions(target)
+        sites = navigator.definitions(target)
         line, column = self._session.lines(opened).place(params.position)
         is_here = any(
             site.path == opened.path
             and (site.region.line, site.region.column) <= (line + 1, column + 1)
             and (line + 1, column + 1) <= (site.region.end_line, site.region.end_column)
-            for site in found
+            for site in sites
         )
         if is_here and isinstance(target, FieldTarget):
-            return [*found, *navigator.lock_lines(target.found)]
-        return found
+            return [*sites, *navigator.lock_lines(target.dataset_field)]
+        return sites
 
     async def references(self, params: types.ReferenceParams) -> list[types.Location]:
         """Return all places that name something."""
@@ -110,8 +110,8 @@ class Answers:
         if target is None:
             return []
         defined = navigator.definitions(target)
-        found = [site for site in navigator.references(target) if site not in defined]
-        return [*defined, *found] if params.context.include_declaration else found
+        sites = [site for site in navigator.references(target) if site not in defined]
+        return [*defined, *sites] if params.context.include_declaration else sites
 
     async def _navigate(self, params: Any, find: Callable[..., list[Site]]) -> list[types.Location]:
         opened = self._opened(params.text_document)
@@ -132,11 +132,11 @@ class Answers:
         if opened is None:
             return None
         checked = await self._session.current(opened)
-        found = await self._session.work(self._renamable, opened, checked, params.position)
-        if found is None:
+        renamable = await self._session.work(self._renamable, opened, checked, params.position)
+        if renamable is None:
             return None
-        range_ = self._session.lines(opened).range(found.region)
-        return types.PrepareRenamePlaceholder(range_, found.name)
+        range_ = self._session.lines(opened).range(renamable.region)
+        return types.PrepareRenamePlaceholder(range_, renamable.name)
 
     def _renamable(self, opened: Opened, checked: Checked, position: types.Position) -> Renamable | None:
         context, navigator = self._at(opened, checked, position)
@@ -148,12 +148,12 @@ class Answers:
         if opened is None:
             return None
         checked = await self._session.current(opened)
-        found = await self._session.work(self._renamable, opened, checked, params.position)
-        if found is None:
+        renamable = await self._session.work(self._renamable, opened, checked, params.position)
+        if renamable is None:
             return None
         try:
             edits: RenameEdits = await self._session.work(
-                rename_edits, found, params.new_name, opened.folder, self._session.lines_at
+                rename_edits, renamable, params.new_name, opened.folder, self._session.lines_at
             )
         except RefusedRenameError as error:
             raise JsonRpcInvalidRequest(str(error)) from error
@@ -174,8 +174,8 @@ class Answers:
             return []
         await self._session.current(opened)
         inside = [
-            (found, one)
-            for found, one in opened.shown
+            (diagnostic, one)
+            for diagnostic, one in opened.displayed
             if one.range.start <= params.range.end and params.range.start <= one.range.end
         ]
         state = self._session.state(opened.folder)
@@ -207,20 +207,20 @@ class Answers:
         file = checked.file(opened.path)
         lines = self._session.lines(opened)
 
-        def found() -> list[types.DocumentSymbol]:
+        def symbols() -> list[types.DocumentSymbol]:
             return document_symbols(file, documents_of(file), lines) if file is not None else []
 
-        return await self._session.work(found)
+        return await self._session.work(symbols)
 
     async def workspace_symbols(self, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
         """Return datasets and fields of all projects by their names."""
-        found: list[types.WorkspaceSymbol] = []
+        all_symbols: list[types.WorkspaceSymbol] = []
         for state in self._session.states:
             if state.checked is not None:
                 checked = state.checked
                 symbols = workspace_symbols(checked, params.query, self._session.lines_at)
-                found += await self._session.work(list, symbols)
-        return found
+                all_symbols += await self._session.work(list, symbols)
+        return all_symbols
 
     async def formatting(self, params: types.DocumentFormattingParams) -> list[types.TextEdit]:
         """Return the edits of the formatter."""

@@ -25,7 +25,7 @@ _WORDS = (b"target", b"source", b"datasets")
 """One of them is in each."""
 
 
-def is_beside(path: str, content: bytes) -> bool:
+def is_companion(path: str, content: bytes) -> bool:
     """Whether a text is a pipeline or an overlay, by its outermost keys; one in brackets is not recognized."""
     if not is_yaml(path) or not any(word in content for word in _WORDS):
         return False
@@ -40,21 +40,25 @@ def _keys(content: bytes) -> dict[str, str]:
     }
 
 
-def check_beside(path: str, checked: Checked) -> tuple[Diagnostic, ...]:
+def check_companion(path: str, checked: Checked) -> tuple[Diagnostic, ...]:
     """Return all findings of a pipeline or an overlay that an editor holds."""
     content = checked.buffers[path]
-    found = checked.findings.get(path, ())
-    if any(one.severity is Severity.ERROR for one in found):
-        return found
+    findings = checked.findings.get(path, ())
+    if any(one.severity is Severity.ERROR for one in findings):
+        return findings
     report = Report()
     if is_pipeline(_keys(content)):
         _check_pipeline(path, checked, report)
     else:
         _check_overlay(path, content, checked, report)
-    own = [_shown(one, checked) for one in report.diagnostics if checked.path(one.file) == path]
-    if not own:
-        own = [_shown(one, checked) for one in _of_manifest(path, content, checked, report)]
-    return tuple(_kept(path, content, checked, [*found, *own]))
+    new_findings = [
+        _with_relative_paths(one, checked) for one in report.diagnostics if checked.path(one.file) == path
+    ]
+    if not new_findings:
+        new_findings = [
+            _with_relative_paths(one, checked) for one in _of_manifest(path, content, checked, report)
+        ]
+    return tuple(_not_ignored(path, content, checked, [*findings, *new_findings]))
 
 
 def _of_manifest(path: str, content: bytes, checked: Checked, report: Report) -> Iterator[Diagnostic]:
@@ -99,15 +103,15 @@ def _name(path: str, checked: Checked) -> str:
     return Path(os.path.relpath(path, checked.project.folder)).as_posix()
 
 
-def _shown(found: Diagnostic, checked: Checked) -> Diagnostic:
+def _with_relative_paths(diagnostic: Diagnostic, checked: Checked) -> Diagnostic:
     """Return a finding with files spoken of from the project's folder."""
     folder = os.path.join(checked.project.folder, "")
-    message, help = (text.replace(folder, "") for text in (found.message, found.help))
-    return replace(found, message=message, help=help)
+    message, help = (text.replace(folder, "") for text in (diagnostic.message, diagnostic.help))
+    return replace(diagnostic, message=message, help=help)
 
 
-def _kept(path: str, content: bytes, checked: Checked, found: list[Diagnostic]) -> list[Diagnostic]:
+def _not_ignored(path: str, content: bytes, checked: Checked, findings: list[Diagnostic]) -> list[Diagnostic]:
     """Return the findings that no comment ignores, under one name of the file."""
     name = _name(path, checked)
-    named = [replace(one, file=name) for one in found]
+    named = [replace(one, file=name) for one in findings]
     return without_ignored(named, {name: content}.get, checked.project)

@@ -102,66 +102,66 @@ class Offers:
     def all(self) -> list[Offer]:
         """Return everything that fits."""
         shape, role = self._context.shape, self._cursor.role
-        found: list[Offer] = []
+        offers: list[Offer] = []
         if is_like_pipeline(self._written.root):
-            found = list(pipeline_offers(self._context, self._scope))
-            return list({offer.label: offer for offer in found}.values())
+            offers = list(pipeline_offers(self._context, self._scope))
+            return list({offer.label: offer for offer in offers}.values())
         if role is not Role.KEY:
-            found += self._values(shape)
+            offers += self._values(shape)
         if role is not Role.VALUE:
-            found += self._keys(shape)
-        return list({offer.label: offer for offer in found}.values())
+            offers += self._keys(shape)
+        return list({offer.label: offer for offer in offers}.values())
 
     # Keys
 
     def _keys(self, shape: Shape) -> Iterator[Offer]:
-        taken = set(self._cursor.keys)
+        present_keys = set(self._cursor.keys)
         if shape.extra is not None:
-            yield from self._attributes(shape.extra, taken)
+            yield from self._attributes(shape.extra, present_keys)
             return
         if not self._cursor.path and not self._written.root:
             yield from _BEGINNINGS
         for one in alternatives(shape.annotation):
             if getattr(one, "__origin__", None) is dict:
-                yield from self._named_keys(shape, taken)
-        for model in chosen(shape, lambda: self._given()):
+                yield from self._named_keys(shape, present_keys)
+        for model in chosen(shape, lambda: self._written_value()):
             if model is LogicalType:
                 yield self._key(model, property_of(model, "kind"))
                 continue
-            for found in properties_of(model):
-                if found.alias not in taken:
-                    yield self._key(model, found)
+            for record_property in properties_of(model):
+                if record_property.alias not in present_keys:
+                    yield self._key(model, record_property)
 
-    def _named_keys(self, shape: Shape, taken: set[str]) -> Iterator[Offer]:
+    def _named_keys(self, shape: Shape, present_keys: set[str]) -> Iterator[Offer]:
         """Yield the keys of a mapping by names: arguments of a group, and what an overlay is laid over."""
         path, scope = self._cursor.path, self._scope
         if shape.holder is Use:
-            yield from self._arguments(taken)
+            yield from self._arguments(present_keys)
         elif shape.holder is OverlayFile:
-            yield from _left(named(scope.datasets(), types.CompletionItemKind.Struct), taken)
+            yield from _left(named(scope.datasets(), types.CompletionItemKind.Struct), present_keys)
         elif shape.holder is DatasetOverlay:
-            yield from _left(named(scope.paths_of(path[1]), types.CompletionItemKind.Field), taken)
+            yield from _left(named(scope.paths_of(path[1]), types.CompletionItemKind.Field), present_keys)
 
-    def _given(self) -> Any:
+    def _written_value(self) -> Any:
         value = self._written.value(len(self._cursor.path))
-        given = dict.fromkeys(self._cursor.keys)
-        return {**given, **value} if isinstance(value, dict) else given
+        present = dict.fromkeys(self._cursor.keys)
+        return {**present, **value} if isinstance(value, dict) else present
 
-    def _key(self, model: type[AuthoredModel], found: Property) -> Offer:
-        is_required = found.field.is_required()
+    def _key(self, model: type[AuthoredModel], record_property: Property) -> Offer:
+        is_required = record_property.field.is_required()
         return Offer(
-            found.alias,
-            f"{found.alias}: ",
+            record_property.alias,
+            f"{record_property.alias}: ",
             types.CompletionItemKind.Property,
             "required" if is_required else "",
-            description_of(model, found),
+            description_of(model, record_property),
             rank=1 if is_required else 3,
         )
 
-    def _attributes(self, extra: Extra, taken: set[str]) -> Iterator[Offer]:
+    def _attributes(self, extra: Extra, present_keys: set[str]) -> Iterator[Offer]:
         value = self._written.value(extra.depth)
         for attribute in fitting_attributes(extra, value):
-            if attribute.key not in taken:
+            if attribute.key not in present_keys:
                 yield Offer(
                     attribute.key,
                     f"{attribute.key}: ",
@@ -169,14 +169,14 @@ class Offers:
                     documentation=attribute.summary,
                 )
         for key, text in self._scope.vocabulary_keys():
-            if key not in taken:
+            if key not in present_keys:
                 yield Offer(key, f"{key}: ", types.CompletionItemKind.Property, documentation=text, rank=4)
 
-    def _arguments(self, taken: set[str]) -> Iterator[Offer]:
+    def _arguments(self, present_keys: set[str]) -> Iterator[Offer]:
         use = self._written.value(len(self._cursor.path) - 1)
         name = use.get("use") if isinstance(use, dict) else None
         for parameter, text, is_required in self._scope.parameters(name):
-            if parameter not in taken:
+            if parameter not in present_keys:
                 detail = "required" if is_required else ""
                 rank = 1 if is_required else 3
                 kind = types.CompletionItemKind.Variable
@@ -292,8 +292,8 @@ _BEGINNINGS = (
 )
 
 
-def _left(offers: Iterable[Offer], taken: set[str]) -> Iterator[Offer]:
-    return (offer for offer in offers if offer.label not in taken)
+def _left(offers: Iterable[Offer], present_keys: set[str]) -> Iterator[Offer]:
+    return (offer for offer in offers if offer.label not in present_keys)
 
 
 def _snippet(example: str) -> str:

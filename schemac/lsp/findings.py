@@ -30,7 +30,7 @@ PathOf = Callable[[str], str]
 """Returns the absolute path of such a file."""
 
 
-def shown(diagnostic: Diagnostic, lines_of: LinesOf, path_of: PathOf) -> types.Diagnostic:
+def to_lsp_diagnostic(diagnostic: Diagnostic, lines_of: LinesOf, path_of: PathOf) -> types.Diagnostic:
     """Return a finding for the editor; the way out stands below the message, and other places are links."""
     region = Region(diagnostic.line, diagnostic.column, diagnostic.end_line, diagnostic.end_column)
     message = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
@@ -61,8 +61,8 @@ def uri_of(path: str) -> str:
 @cache
 def page_link(code: str) -> str | None:
     """Return where the page of a code can be opened; None for a code without a file."""
-    found = codes().get(code)
-    path = page_file(found) if found is not None else None
+    entry = codes().get(code)
+    path = page_file(entry) if entry is not None else None
     return uri_of(str(path)) if path is not None else None
 
 
@@ -72,36 +72,36 @@ def actions(
     path_of: PathOf,
 ) -> list[types.CodeAction]:
     """Return what can be done about findings: carry out the way out that each has, and read about it."""
-    found: list[types.CodeAction] = []
-    for diagnostic, as_shown in findings:
+    code_actions: list[types.CodeAction] = []
+    for diagnostic, lsp_diagnostic in findings:
         fix = diagnostic.fix
         if fix is not None:
             changes: dict[str, list[types.TextEdit]] = {}
             for edit in fix.edits:
                 changes.setdefault(uri_of(path_of(edit.file)), []).append(lines_of(edit.file).edit(edit))
             title = fix.title if fix.is_safe else f"{fix.title} (changes what the manifest means)"
-            found.append(
+            code_actions.append(
                 types.CodeAction(
                     title[0].upper() + title[1:],
                     types.CodeActionKind.QuickFix,
-                    [as_shown],
+                    [lsp_diagnostic],
                     fix.is_safe,
                     edit=types.WorkspaceEdit(changes),
                 )
             )
     seen: set[str] = set()
-    for diagnostic, as_shown in findings:
+    for diagnostic, lsp_diagnostic in findings:
         if diagnostic.code not in seen:
             seen.add(diagnostic.code)
-            found.append(
+            code_actions.append(
                 types.CodeAction(
                     f"Explain {diagnostic.code} {diagnostic.slug}",
                     types.CodeActionKind.Empty,
-                    [as_shown],
+                    [lsp_diagnostic],
                     command=types.Command(f"Explain {diagnostic.code}", EXPLAIN, arguments=[diagnostic.code]),
                 )
             )
-    return found
+    return code_actions
 
 
 EXPLAIN = "schemac.explain"

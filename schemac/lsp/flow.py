@@ -56,7 +56,7 @@ class Flow:
 
 def flow_at(lines: Sequence[str], line: int, column: int) -> Flow | None:
     """Return the brackets around a place; None where it is in none."""
-    found: Flow | None = None
+    flow: Flow | None = None
     least = 1 << 30
     inside = "\n"
     # What lines begin with that stand no further out than one that was looked at; none does at first.
@@ -74,10 +74,10 @@ def flow_at(lines: Sequence[str], line: int, column: int) -> Flow | None:
         least = min(least, indent)
         inside = " " * least
         if "{" in text or "[" in text:
-            found = _flow_from(lines, number, line, column) or found
+            flow = _flow_from(lines, number, line, column) or flow
         if least == 0:
             break
-    return found
+    return flow
 
 
 def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow | None:
@@ -103,7 +103,7 @@ def _flow_from(lines: Sequence[str], first: int, line: int, column: int) -> Flow
         return None
     before = text[: frames[0].start]
     start = (first + before.count("\n"), len(before) - before.rfind("\n") - 1)
-    return _found(lines, line, column, frames, start)
+    return _make_flow(lines, line, column, frames, start)
 
 
 def _may_open(text: str, at: int) -> bool:
@@ -138,11 +138,13 @@ def _take(frames: list[Frame], token: "re.Match[str]") -> None:
         frame.last, frame.has_item = text_of_key(word), True
 
 
-def _found(lines: Sequence[str], line: int, column: int, frames: list[Frame], start: tuple[int, int]) -> Flow:
+def _make_flow(
+    lines: Sequence[str], line: int, column: int, frames: list[Frame], start: tuple[int, int]
+) -> Flow:
     innermost = frames[-1]
     is_key = innermost.is_mapping and innermost.key is None
-    own = innermost.key
-    keys = [key for key in innermost.keys if key != own or not is_key]
+    current_key = innermost.key
+    keys = [key for key in innermost.keys if key != current_key or not is_key]
     keys += _keys_after(lines, line, column, is_key=is_key)
     steps = [frame.step for frame in frames[:-1]] + ([] if is_key else [innermost.step])
     closing = "".join("}" if frame.is_mapping else "]" for frame in reversed(frames))

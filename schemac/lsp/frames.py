@@ -52,13 +52,13 @@ class Frames:
         while line := self._stream.readline(_MOST_LINE):
             # A long line comes in pieces, and a header may stand where one is cut.
             line, cut = cut + line, b"" if line.endswith(b"\n") else line[-_LONGEST:]
-            found = _LENGTH.search(line)
-            if found is not None and int(found[1]) <= MOST_BYTES:
-                if found.start() and not self._is_lost:
+            match = _LENGTH.search(line)
+            if match is not None and int(match[1]) <= MOST_BYTES:
+                if match.start() and not self._is_lost:
                     # It stands behind the rest of something else.
-                    self._length = int(found[1])
-                    return self._refused(line[: found.start()])
-                length, self._is_lost = int(found[1]), False
+                    self._length = int(match[1])
+                    return self._refused(line[: match.start()])
+                length, self._is_lost = int(match[1]), False
             elif self._is_lost:
                 continue
             elif not line.strip():
@@ -71,8 +71,8 @@ class Frames:
 
     def _refused(self, line: bytes) -> list[bytes]:
         """Hand on what is no message."""
-        shown = line.strip()[:200].decode("ascii", "backslashreplace")
-        self._garbage = f"{shown} (no message of the protocol)".encode()
+        excerpt = line.strip()[:200].decode("ascii", "backslashreplace")
+        self._garbage = f"{excerpt} (no message of the protocol)".encode()
         return _announced(len(self._garbage))
 
 

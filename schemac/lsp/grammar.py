@@ -113,11 +113,11 @@ class Shape:
         return ""
 
 
-def description_of(model: type[AuthoredModel], found: Property) -> str:
+def description_of(model: type[AuthoredModel], record_property: Property) -> str:
     """Return what a property is, in a sentence."""
-    if found.name == "kind" and issubclass(model, LogicalType):
+    if record_property.name == "kind" and issubclass(model, LogicalType):
         return class_text(model)
-    return found.field.description or ""
+    return record_property.field.description or ""
 
 
 def alternatives(annotation: Any) -> list[Any]:
@@ -210,11 +210,11 @@ def _below(shape: Shape, step: str | int, depth: int, value_at: ValueAt) -> Shap
             return replace(inner, annotation=arguments[1])
     if isinstance(step, str):
         models = chosen(shape, lambda: value_at(depth))
-        found = [(model, one) for model in models for one in properties_of(model) if one.alias == step]
-        if found:
-            holder, member = found[0]
+        candidates = [(model, one) for model in models for one in properties_of(model) if one.alias == step]
+        if candidates:
+            holder, member = candidates[0]
             extra = Extra(holder, depth) if member.name == "extra" else None
-            annotation: Any = Union[tuple(one.annotation for _, one in found)]  # noqa: UP007 — of a list
+            annotation: Any = Union[tuple(one.annotation for _, one in candidates)]  # noqa: UP007 — of a list
             if holder is GroupField and member.name == "type":
                 annotation = LogicalType
             return Shape(annotation, holder, member, shape.attribute, extra, steps)
@@ -227,15 +227,15 @@ def chosen(shape: Shape, value: Callable[[], Any]) -> list[type[AuthoredModel]]:
     if len(models) < 2:
         return models
     written = value()
-    given = written if isinstance(written, dict) else {}
+    mapping = written if isinstance(written, dict) else {}
     if shape.is_type:
-        kind = kind_of(given)
+        kind = kind_of(mapping)
         return [kind] if kind is not None else [LogicalType]
-    if "use" in given:
+    if "use" in mapping:
         return [model for model in models if model is Use] or models
-    if "name" in given or "type" in given:
+    if "name" in mapping or "type" in mapping:
         return [model for model in models if model is not Use]
-    kind_word = given.get("kind")
+    kind_word = mapping.get("kind")
     fitting = [
         model
         for model in models
@@ -262,12 +262,12 @@ _OF_SCHEMAS = (Schema, Field)
 
 def properties_of(model: type[AuthoredModel]) -> list[Property]:
     """Return the properties of a model, with those that only the default mode accepts."""
-    own = [Property(name, field) for name, field in model.model_fields.items()]
+    properties = [Property(name, field) for name, field in model.model_fields.items()]
     if issubclass(model, _OF_SCHEMAS):
-        own.append(_DESCRIBED)
+        properties.append(_DESCRIBED)
     if issubclass(model, Schema):
-        own += _FRIENDLY
-    return own
+        properties += _FRIENDLY
+    return properties
 
 
 def fitting_attributes(extra: Extra, value: Any) -> list[Attribute[Any]]:
@@ -279,14 +279,14 @@ def fitting_attributes(extra: Extra, value: Any) -> list[Attribute[Any]]:
         return [a for a in every if a.on_schema and is_stored(a)]
     if extra.holder is Group:
         return [a for a in every if is_inherited(a.key)]
-    found = [a for a in every if a.on_field]
+    attributes = [a for a in every if a.on_field]
     if extra.holder is FieldOverlay:
-        return [a for a in found if is_stored(a)]
+        return [a for a in attributes if is_stored(a)]
     written = (
         value.get("type") if isinstance(value, dict) and not issubclass(extra.holder, LogicalType) else value
     )
     family = family_of(written)
-    return [a for a in found if family is None or a.fits is None or family in a.fits]
+    return [a for a in attributes if family is None or a.fits is None or family in a.fits]
 
 
 def family_of(written: Any) -> Family | None:

@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from schemac.arrow.lower import lower
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.places import written_at
 from schemac.lsp.projects import Checked
 from schemac.lsp.texts import Lines
@@ -29,39 +29,43 @@ def inlay_hints(
     """Return the hints of the fields between two lines, both zero-based."""
     report = Report()
     locked = locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=False)
-    found: list[types.InlayHint] = []
+    hints: list[types.InlayHint] = []
     for dataset in file.datasets:
-        held = locked.get(dataset.name)
-        is_locked = held is not None and held.dataset.newest is not None
-        ids = held.found.ids if held is not None and is_locked else {}
-        found += _of_dataset(dataset, ids, checked, lines, (first, last))
-    return found
+        dataset_lock = locked.get(dataset.name)
+        is_locked = dataset_lock is not None and dataset_lock.dataset.newest is not None
+        ids = dataset_lock.identities.ids if dataset_lock is not None and is_locked else {}
+        hints += _of_dataset(dataset, ids, checked, lines, (first, last))
+    return hints
 
 
 def _of_dataset(
-    dataset: LogicalDataset, ids: Mapping[Slot, int], checked: Checked, lines: Lines, range_: tuple[int, int]
+    dataset: LogicalDataset,
+    ids: Mapping[SchemaField, int],
+    checked: Checked,
+    lines: Lines,
+    range_: tuple[int, int],
 ) -> Iterator[types.InlayHint]:
     if not dataset.is_whole:
         return
-    visible = [slot for slot in dataset.columns if _is_visible(dataset, slot, range_)]
+    visible = [schema_field for schema_field in dataset.columns if _is_visible(dataset, schema_field, range_)]
     alone = replace(dataset, columns=tuple(visible))
     lowering = CompileOptions.of(checked.project).lowering
-    arrow = {field.slot: str(field.arrow.type) for field in lower(alone, lowering).preorder()}
-    for slot in preorder(visible):
-        if not slot.is_member:
+    arrow = {field.field: str(field.arrow.type) for field in lower(alone, lowering).preorder()}
+    for schema_field in preorder(visible):
+        if not schema_field.is_member:
             continue
-        if slot in ids:
-            hint = _hint(dataset, slot, "name", f"id {ids[slot]}", lines, range_)
+        if schema_field in ids:
+            hint = _hint(dataset, schema_field, "name", f"id {ids[schema_field]}", lines, range_)
             if hint is not None:
                 yield hint
-        hint = _hint(dataset, slot, "type", _short(arrow.get(slot, "")), lines, range_)
+        hint = _hint(dataset, schema_field, "type", _short(arrow.get(schema_field, "")), lines, range_)
         if hint is not None:
             yield hint
 
 
-def _is_visible(dataset: LogicalDataset, slot: Slot, range_: tuple[int, int]) -> bool:
-    where = written_at(dataset, slot)
-    place = dataset.origins.place(slot.declared_at)
+def _is_visible(dataset: LogicalDataset, field: SchemaField, range_: tuple[int, int]) -> bool:
+    where = written_at(dataset, field)
+    place = dataset.origins.place(field.declared_at)
     if where is None or place is None or where.file != dataset.origins.file:
         return False
     region = place.source.region(place.span)
@@ -69,9 +73,9 @@ def _is_visible(dataset: LogicalDataset, slot: Slot, range_: tuple[int, int]) ->
 
 
 def _hint(
-    dataset: LogicalDataset, slot: Slot, key: str, text: str, lines: Lines, range_: tuple[int, int]
+    dataset: LogicalDataset, field: SchemaField, key: str, text: str, lines: Lines, range_: tuple[int, int]
 ) -> types.InlayHint | None:
-    place = dataset.origins.place((*slot.declared_at, key))
+    place = dataset.origins.place((*field.declared_at, key))
     if place is None or not text or place.source.name != dataset.origins.file:
         return None
     end = place.source.position(place.span.end)

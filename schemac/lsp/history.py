@@ -5,26 +5,26 @@ Layer: lsp.
 
 from collections.abc import Iterator
 
-from schemac.evolution.diff import slot_type_text
+from schemac.evolution.diff import field_type_text
 from schemac.identity.opening import open_version
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.project.locking import Locked
 
 _MOST_VERSIONS = 20
 """Versions that are opened for the history of one field, newest first."""
 
 
-def history(locked: Locked, slot: Slot) -> Iterator[str]:
+def history(locked: Locked, field: SchemaField) -> Iterator[str]:
     """Yield a table of the versions in which a field was another one than in the version before; nothing where it never changed."""
-    id_ = locked.found.ids.get(slot)
+    id_ = locked.identities.ids.get(field)
     former: list[tuple[int, str, str]] = []
     for version in locked.dataset.versions[-_MOST_VERSIONS:]:
         opened = open_version(locked.dataset, version)
         then = next((one for one, state in opened.states.items() if state.id == id_), None)
-        row = (then.path_text, slot_type_text(then)) if then is not None else ("", "")
+        row = (then.path_text, field_type_text(then)) if then is not None else ("", "")
         if (former[-1][1:] if former else ("", "")) != row:
             former.append((version.number, *row))
-    now = (slot.path_text, slot_type_text(slot))
+    now = (field.path_text, field_type_text(field))
     rows = [
         f"| {number} | {f'`{path}` `{text}`' if path else 'not there'} |" for number, path, text in former
     ]

@@ -12,17 +12,17 @@ from schemac.attributes.attribute import Attribute
 from schemac.attributes.constraints import OF_VALUES
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.registry import known
-from schemac.evolution.diff import slot_type_text
+from schemac.evolution.diff import field_type_text
 from schemac.kinds.registry import BY_NAME
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import LogicalType
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.context import Context
 from schemac.lsp.grammar import Property, Shape, alternatives, chosen, description_of, kind_of, properties_of
 from schemac.lsp.history import history
 from schemac.lsp.outline import Role
 from schemac.lsp.pipelines import is_like_pipeline, pipeline_text
-from schemac.lsp.places import Found
+from schemac.lsp.places import DatasetField
 from schemac.lsp.projects import Checked
 from schemac.project.locking import Locked, locked_datasets
 from schemac.project.options import CompileOptions
@@ -63,9 +63,9 @@ def _of_key(context: Context, shape: Shape, key: str) -> str:
         attribute = known(key)
         return attribute_text(attribute) if attribute is not None else ""
     for model in chosen(shape, lambda: context.written.value(len(context.cursor.path))):
-        for found in properties_of(model):
-            if found.alias == key:
-                return _property_text(model, found)
+        for record_property in properties_of(model):
+            if record_property.alias == key:
+                return _property_text(model, record_property)
     return ""
 
 
@@ -89,50 +89,52 @@ def _value_lines(annotation: Any) -> Iterator[str]:
             yield "\n".join(rows)
 
 
-def _row(model: type[AuthoredModel], found: Property) -> str:
-    words = ", ".join(f"`{word}`" for word in Shape(found.annotation).words)
-    text = description_of(model, found)
-    return f"- `{found.alias}`{': ' if text or words else ''}{text}{' ' if text and words else ''}{words}"
+def _row(model: type[AuthoredModel], record_property: Property) -> str:
+    words = ", ".join(f"`{word}`" for word in Shape(record_property.annotation).words)
+    text = description_of(model, record_property)
+    return f"- `{record_property.alias}`{': ' if text or words else ''}{text}{' ' if text and words else ''}{words}"
 
 
-def _property_text(model: type[AuthoredModel], found: Property) -> str:
-    text = description_of(model, found)
-    head = f"**{found.alias}**" + (f": {text}" if text else "")
+def _property_text(model: type[AuthoredModel], record_property: Property) -> str:
+    text = description_of(model, record_property)
+    head = f"**{record_property.alias}**" + (f": {text}" if text else "")
     lines = [head]
-    words = Shape(found.annotation).words
-    if (words and found.name != "kind") or (found.name == "kind" and words and words[0] not in BY_NAME):
+    words = Shape(record_property.annotation).words
+    if (words and record_property.name != "kind") or (
+        record_property.name == "kind" and words and words[0] not in BY_NAME
+    ):
         lines.append(f"Values: {', '.join(f'`{word}`' for word in words)}")
-    default = found.field.get_default()
-    if found.field.is_required():
+    default = record_property.field.get_default()
+    if record_property.field.is_required():
         lines.append("Required.")
     elif isinstance(default, str | int) and not isinstance(default, bool) and default != "":
         lines.append(f"Default: `{default}`")
     return "\n\n".join(lines)
 
 
-def field_text(found: Found, checked: Checked, others: int = 0) -> str:
+def field_text(dataset_field: DatasetField, checked: Checked, others: int = 0) -> str:
     """Return all that is known of a field: its type in each engine, its ids and history, constraints and losses."""
-    slot, dataset = found.slot, found.dataset
-    is_read = dataset.is_read(slot)
-    about = f"`{slot_type_text(slot)}`" if is_read else "has a mistake in its type"
-    lines = [f"**{slot.path_text}**  {about}"]
-    description = slot.extra.get(DESCRIPTION.key)
+    field, dataset = dataset_field.field, dataset_field.dataset
+    is_read = dataset.is_read(field)
+    about = f"`{field_type_text(field)}`" if is_read else "has a mistake in its type"
+    lines = [f"**{field.path_text}**  {about}"]
+    description = field.extra.get(DESCRIPTION.key)
     if isinstance(description, str):
         lines.append(description)
     if others:
         lines.append(f"In {dataset.name} and {others} more {'place' if others == 1 else 'places'}.")
-    locked = _locked(found)
-    lines += _identity(locked, slot)
-    types, losses = compiled(dataset, slot, checked, locked) if is_read else ({}, [])
+    locked = _locked(dataset_field)
+    lines += _identity(locked, field)
+    types, losses = compiled(dataset, field, checked, locked) if is_read else ({}, [])
     if types:
         rows = [f"| {engine(name).title} | `{_cell(text)}` |" for name, text in types.items()]
         lines.append("\n".join(["| engine | type |", "|---|---|", *rows]))
-    lines += _constraints(slot)
+    lines += _constraints(field)
     if losses:
         rows = [f"- {engine(loss.target).title}: {_of_loss(loss)}" for loss in losses]
         lines.append("\n".join(["Losses:", "", *dict.fromkeys(rows)]))
     if locked is not None:
-        lines += history(locked, slot)
+        lines += history(locked, field)
     return "\n\n".join(lines)
 
 
@@ -144,20 +146,22 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _locked(found: Found) -> Locked | None:
+def _locked(dataset_field: DatasetField) -> Locked | None:
     report = Report()
-    path, name = found.file.file.path, found.file.file.name
-    locked = locked_datasets(path, name, [found.dataset], report, is_error=False).get(found.dataset.name)
+    path, name = dataset_field.file.file.path, dataset_field.file.file.name
+    locked = locked_datasets(path, name, [dataset_field.dataset], report, is_error=False).get(
+        dataset_field.dataset.name
+    )
     return locked if locked is not None and locked.dataset.newest is not None else None
 
 
-def _identity(locked: Locked | None, slot: Slot) -> Iterator[str]:
+def _identity(locked: Locked | None, field: SchemaField) -> Iterator[str]:
     if locked is None:
         return
-    id_ = locked.found.ids.get(slot)
+    id_ = locked.identities.ids.get(field)
     if id_ is None:
         return
-    numbers = locked.found.numbers.get(slot)
+    numbers = locked.identities.numbers.get(field)
     entries = numbers.entries if numbers is not None else ()
     words = [f"{_title(name)} {', '.join(map(str, ids))}" for name, ids in entries]
     states = [state for state in locked.dataset.states if state.id == id_]
@@ -173,34 +177,36 @@ def _title(name: str) -> str:
 
 
 def compiled(
-    dataset: LogicalDataset, slot: Slot, checked: Checked, locked: Locked | None
+    dataset: LogicalDataset, field: SchemaField, checked: Checked, locked: Locked | None
 ) -> tuple[dict[str, str], list[Loss]]:
     """Return the type of a field in each engine that the dataset is built for, by the engine's name, and what is lost of it."""
     options = CompileOptions.of(checked.project)
     is_alone = len(dataset.columns) > _MOST_COLUMNS
     if is_alone:
-        dataset, locked = replace(dataset, columns=(slot.column,)), None
+        dataset, locked = replace(dataset, columns=(field.column,)), None
     if not dataset.is_whole:
         return {}, []
     compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
     types: dict[str, str] = {}
     losses: list[Loss] = []
     for name in engines_of(dataset, options.targets, is_named=options.are_targets_named):
-        found, lost = _of_engine(name, compilation, slot, is_alone=is_alone)
-        types |= {name: found} if found else {}
+        type_text, lost = _of_engine(name, compilation, field, is_alone=is_alone)
+        types |= {name: type_text} if type_text else {}
         losses += lost
     return types, losses
 
 
-def _of_engine(name: str, compilation: Compilation, slot: Slot, *, is_alone: bool) -> tuple[str, list[Loss]]:
-    told, text = types_in_target(name, compilation), ""
-    if told is not None:
-        types, report = told
-        refused = [d for d in report.diagnostics if d.path == slot.path_text and d.severity == "error"]
-        text = f"none: {refused[0].message}" if refused else types.get(slot, "")
-    if is_alone and told is None:
+def _of_engine(
+    name: str, compilation: Compilation, field: SchemaField, *, is_alone: bool
+) -> tuple[str, list[Loss]]:
+    engine_types, text = types_in_target(name, compilation), ""
+    if engine_types is not None:
+        types, report = engine_types
+        refused = [d for d in report.diagnostics if d.path == field.path_text and d.severity == "error"]
+        text = f"none: {refused[0].message}" if refused else types.get(field, "")
+    if is_alone and engine_types is None:
         return text, []
-    below = {one.path_text for one in preorder([slot])}
+    below = {one.path_text for one in preorder([field])}
     losses = run_target(name, compilation).emission.losses
     return text, [loss for loss in losses if loss.path in below]
 
@@ -208,9 +214,9 @@ def _of_engine(name: str, compilation: Compilation, slot: Slot, *, is_alone: boo
 _CONSTRAINTS: Mapping[str, Attribute[Any]] = {attribute.key: attribute for attribute in OF_VALUES}
 
 
-def _constraints(slot: Slot) -> Iterator[str]:
-    found = [
-        f"`{_CONSTRAINTS[key].name}: {value}`" for key, value in slot.extra.items() if key in _CONSTRAINTS
+def _constraints(field: SchemaField) -> Iterator[str]:
+    constraints = [
+        f"`{_CONSTRAINTS[key].name}: {value}`" for key, value in field.extra.items() if key in _CONSTRAINTS
     ]
-    if found:
-        yield f"Constraints: {', '.join(found)}"
+    if constraints:
+        yield f"Constraints: {', '.join(constraints)}"

@@ -6,25 +6,25 @@ Layer: lsp.
 from collections.abc import Iterator
 
 from schemac.identity.lock_lines import dataset_line
-from schemac.lsp.places import Found
+from schemac.lsp.places import DatasetField
 from schemac.project.locking import identified, open_lock
 from schemac.source.report import Report
 
 
-def lines_of(found: Found) -> Iterator[tuple[int, int]]:
+def lines_of(dataset_field: DatasetField) -> Iterator[tuple[int, int]]:
     """Yield the lines of a field in the lock beside its manifest, one-based, with the column behind their ends."""
     report = Report()
-    held = open_lock(found.file.file.path, found.file.file.name, report)
-    if held is None or held.text is None:
+    lock_file = open_lock(dataset_field.file.file.path, dataset_field.file.file.name, report)
+    if lock_file is None or lock_file.text is None:
         return
-    locked = held.lock.dataset(found.dataset.name)
+    locked = lock_file.lock.dataset(dataset_field.dataset.name)
     if locked.newest is None:
         return
-    id_ = identified(found.dataset, locked, Report()).ids.get(found.slot)
-    own = dataset_line(found.dataset.name)
-    is_own = False
-    for number, line in enumerate(held.text.splitlines(), 1):
+    id_ = identified(dataset_field.dataset, locked, Report()).ids.get(dataset_field.field)
+    header = dataset_line(dataset_field.dataset.name)
+    is_in_dataset = False
+    for number, line in enumerate(lock_file.text.splitlines(), 1):
         if line.startswith("dataset "):
-            is_own = line == own or line.startswith(f"{own} ")
-        elif is_own and line.startswith(f"field {id_} "):
+            is_in_dataset = line == header or line.startswith(f"{header} ")
+        elif is_in_dataset and line.startswith(f"field {id_} "):
             yield number, len(line) + 1

@@ -15,7 +15,7 @@ from schemac.attributes.registry import domain_of
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.lsp.lines import is_plain
-from schemac.lsp.places import Found
+from schemac.lsp.places import DatasetField
 from schemac.lsp.project_texts import ProjectTexts, uses_in
 from schemac.lsp.projects import key_of
 from schemac.lsp.targets import (
@@ -74,14 +74,14 @@ def mentions(target: NamedTarget, texts: ProjectTexts) -> list[Mention]:
     """Return all places of a name, its definition first; each once."""
     match target:
         case GroupTarget():
-            found = _of_group(target, texts)
+            occurrences = _of_group(target, texts)
         case ParameterTarget():
-            found = _of_parameter(target, texts)
+            occurrences = _of_parameter(target, texts)
         case DatasetTarget():
-            found = _of_dataset(target.name, texts)
+            occurrences = _of_dataset(target.name, texts)
         case VocabularyTarget():
-            found = _of_attribute(target.key, texts)
-    unique = {(one.path, one.span): one for one in found}
+            occurrences = _of_attribute(target.key, texts)
+    unique = {(one.path, one.span): one for one in occurrences}
     return sorted(unique.values(), key=lambda one: not one.is_definition)
 
 
@@ -103,8 +103,8 @@ def _uses(target: GroupTarget, texts: ProjectTexts) -> Iterator[tuple[str, Docum
     """Yield all uses of a group, in the texts where its name means this one."""
     for path in texts.with_word(target.name):
         scope = texts.groups(path)
-        found = scope.find(target.name) if scope is not None else None
-        if found is None or _file_of(path, found[1].path) != target.file:
+        resolved = scope.find(target.name) if scope is not None else None
+        if resolved is None or _file_of(path, resolved[1].path) != target.file:
             continue
         for document in texts.documents(path):
             yield from ((path, document, at) for at in uses_in(document, target.name))
@@ -133,16 +133,16 @@ def _of_parameter(target: ParameterTarget, texts: ProjectTexts) -> Iterator[Ment
             if named == name:
                 yield from _in_text(file, document, (*definition.path, *at), name)
     for path, user, at in _uses(target.group, texts):
-        given = (*at[:-1], "with", name)
-        if user.has(given):
-            yield _key(path, user, given)
+        argument_path = (*at[:-1], "with", name)
+        if user.has(argument_path):
+            yield _key(path, user, argument_path)
 
 
 def _in_text(path: str, document: Document, at: TreePath, name: str) -> Iterator[Mention]:
     span = document.span(at)
-    for found in PLACEHOLDER.finditer(document.source.excerpt(span)):
-        if found[1] == name:
-            inner = Span(span.start + found.start(1), span.start + found.end(1))
+    for match in PLACEHOLDER.finditer(document.source.excerpt(span)):
+        if match[1] == name:
+            inner = Span(span.start + match.start(1), span.start + match.end(1))
             yield Mention(path, document.source, inner, is_scalar=False)
 
 
@@ -227,8 +227,8 @@ def _in_vocabulary(key: str, texts: ProjectTexts) -> Iterator[Mention]:
         value = document.value if isinstance(document.value, dict) else {}
         for word in _BY_NAME:
             if document.has((word, name)):
-                found = _key(path, document, (word, name), is_definition=word == "properties")
-                yield found._replace(domain=domain)
+                mention = _key(path, document, (word, name), is_definition=word == "properties")
+                yield mention._replace(domain=domain)
         for at, text in strings_in({word: value.get(word) for word in _NAMES}):
             if text == name:
                 yield _value(path, document, at)._replace(domain=domain)
@@ -249,9 +249,9 @@ def field_edits(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[
     Raises NoEditError.
     """
     yield from _of_references(target, new, texts)
-    for found in target.all:
-        old, path = found.slot.path_text, dotted((*found.slot.path[:-1], new))
-        for mention, written in _of_field(found, texts):
+    for dataset_field in target.all:
+        old, path = dataset_field.field.path_text, dotted((*dataset_field.field.path[:-1], new))
+        for mention, written in _of_field(dataset_field, texts):
             after = path_after(written, {old: path})
             if after is not None:
                 yield FieldEdit(mention.path, mention.source, Edit(mention.span, mention.text(after)))
@@ -259,9 +259,9 @@ def field_edits(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[
 
 def _of_references(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[FieldEdit]:
     renamed: dict[str, dict[str, str]] = {}
-    for found in target.all:
-        path = dotted((*found.slot.path[:-1], new))
-        renamed.setdefault(found.dataset.name, {})[found.slot.path_text] = path
+    for dataset_field in target.all:
+        path = dotted((*dataset_field.field.path[:-1], new))
+        renamed.setdefault(dataset_field.dataset.name, {})[dataset_field.field.path_text] = path
     for file in texts.checked.files:
         for dataset in file.datasets if file.named else ():
             # Those that have the field are edited with their own texts.
@@ -270,17 +270,17 @@ def _of_references(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterat
                     yield FieldEdit(texts.checked.path(place.source.name), place.source, edit)
 
 
-def _of_field(found: Found, texts: ProjectTexts) -> Iterator[tuple[Mention, str]]:
-    name, manifest = found.dataset.name, key_of(found.file.file.path)
+def _of_field(dataset_field: DatasetField, texts: ProjectTexts) -> Iterator[tuple[Mention, str]]:
+    name, manifest = dataset_field.dataset.name, key_of(dataset_field.file.file.path)
     for path, document in texts.overlays(name):
         whole: Any = document.value
         overlay = whole["datasets"].get(name)
         fields = overlay.get("fields") if isinstance(overlay, dict) else None
         for written in fields if isinstance(fields, dict) else ():
             yield _key(path, document, ("datasets", name, "fields", written)), written
-    for path, document in texts.pipelines(str(found.slot.segment)):
+    for path, document in texts.pipelines(str(dataset_field.field.segment)):
         value: Any = document.value
         schema, fields = value.get("schema"), value.get("fields")
-        is_own = isinstance(schema, str) and _file_of(path, schema) == manifest
-        if is_own and value.get("dataset", name) == name and isinstance(fields, dict):
+        is_of_manifest = isinstance(schema, str) and _file_of(path, schema) == manifest
+        if is_of_manifest and value.get("dataset", name) == name and isinstance(fields, dict):
             yield from ((_key(path, document, ("fields", written)), written) for written in fields)

@@ -28,9 +28,9 @@ class RefusedRenameError(Exception):
     """Why something cannot be renamed, for the person at the editor."""
 
 
-def refusal(found: Iterable[Diagnostic]) -> str:
+def refusal(diagnostics: Iterable[Diagnostic]) -> str:
     """Return what the first error says, with the way out."""
-    errors = [one for one in found if one.severity is Severity.ERROR]
+    errors = [one for one in diagnostics if one.severity is Severity.ERROR]
     return " ".join(f"{one.message}. {one.help}".rstrip(". ") + "." for one in errors[:1])
 
 
@@ -41,22 +41,24 @@ def renamed_texts(
     new = _checked_name(target, old, new)
     if new == old:
         return {}, {}
-    found = mentions(target, texts)
-    _check_definition(target, found)
+    occurrences = mentions(target, texts)
+    _check_definition(target, occurrences)
     locks = _locks(target, new, texts) if isinstance(target, DatasetTarget) else {}
-    afters = {path: _edited([one for one in found if one.path == path], new) for path in _paths(found)}
+    afters = {
+        path: _edited([one for one in occurrences if one.path == path], new) for path in _paths(occurrences)
+    }
     keys = {old: new} if isinstance(target, VocabularyTarget) else {}
     _compare(texts.checked, _tried(target, afters, texts, folder), keys)
     return afters, locks
 
 
-def _paths(found: Sequence[Mention]) -> list[str]:
-    return list(dict.fromkeys(one.path for one in found))
+def _paths(occurrences: Sequence[Mention]) -> list[str]:
+    return list(dict.fromkeys(one.path for one in occurrences))
 
 
-def _edited(found: Sequence[Mention], new: str) -> str:
-    edits = [Edit(one.span, one.text(new)) for one in found]
-    return edited(found[0].source.content, list(dict.fromkeys(edits)))
+def _edited(occurrences: Sequence[Mention], new: str) -> str:
+    edits = [Edit(one.span, one.text(new)) for one in occurrences]
+    return edited(occurrences[0].source.content, list(dict.fromkeys(edits)))
 
 
 def _checked_name(target: NamedTarget, old: str, new: str) -> str:
@@ -77,8 +79,8 @@ def _checked_name(target: NamedTarget, old: str, new: str) -> str:
     return new
 
 
-def _check_definition(target: NamedTarget, found: Sequence[Mention]) -> None:
-    defined = [one for one in found if one.is_definition]
+def _check_definition(target: NamedTarget, occurrences: Sequence[Mention]) -> None:
+    defined = [one for one in occurrences if one.is_definition]
     if len(defined) == 1:
         return
     if isinstance(target, DatasetTarget):
@@ -96,17 +98,19 @@ def _locks(target: DatasetTarget, new: str, texts: ProjectTexts) -> dict[str, st
     """Return the lock of a dataset with its new name; its versions and ids stay."""
     ((file, _),) = datasets_of(target.name, texts)
     report = Report()
-    held = open_lock(file.file.path, file.file.name, report)
-    if held is None:
+    lock_file = open_lock(file.file.path, file.file.name, report)
+    if lock_file is None:
         raise RefusedRenameError(refusal(report.diagnostics))
-    own = held.lock.dataset(target.name)
-    if not held.exists or own.newest is None:
+    locked = lock_file.lock.dataset(target.name)
+    if not lock_file.exists or locked.newest is None:
         return {}
-    if held.lock.dataset(new).newest is not None:
-        raise RefusedRenameError(f"{held.name} has the versions of a former dataset {new}. Use another name.")
-    others = [one for one in held.lock.datasets if one.name != target.name]
-    datasets = sorted([*others, replace(own, name=new)], key=lambda one: one.name)
-    return {key_of(held.path): write_lock(Lock(tuple(datasets)))}
+    if lock_file.lock.dataset(new).newest is not None:
+        raise RefusedRenameError(
+            f"{lock_file.name} has the versions of a former dataset {new}. Use another name."
+        )
+    others = [one for one in lock_file.lock.datasets if one.name != target.name]
+    datasets = sorted([*others, replace(locked, name=new)], key=lambda one: one.name)
+    return {key_of(lock_file.path): write_lock(Lock(tuple(datasets)))}
 
 
 def _tried(
@@ -117,14 +121,14 @@ def _tried(
 ) -> Checked:
     """Return the project with the edited texts."""
     before = texts.checked
-    given = {path: text.encode("utf-8", "surrogatepass") for path, text in afters.items()}
+    edited_contents = {path: text.encode("utf-8", "surrogatepass") for path, text in afters.items()}
     project = before.project
     if isinstance(target, VocabularyTarget):
         domain = domain_of(target.key)
         path = key_of(project.folder / project.configuration.vocabularies[domain])
-        contents = {**project.vocabulary_contents, domain: given.pop(path)}
+        contents = {**project.vocabulary_contents, domain: edited_contents.pop(path)}
         project = replace(project, vocabulary_contents=contents)
-    return folder.tried({**before.buffers, **given}, project)
+    return folder.tried({**before.buffers, **edited_contents}, project)
 
 
 def _compare(before: Checked, after: Checked, renamed: Mapping[str, str]) -> None:
@@ -154,8 +158,8 @@ def check_findings(before: Checked, after: Checked) -> None:
 
 
 def _errors(checked: Checked) -> list[Diagnostic]:
-    found = [one for every in checked.findings.values() for one in every]
-    return [one for one in found if one.severity is Severity.ERROR]
+    diagnostics = [one for every in checked.findings.values() for one in every]
+    return [one for one in diagnostics if one.severity is Severity.ERROR]
 
 
 def _renamed(value: Any, renamed: Mapping[str, str]) -> Any:

@@ -72,15 +72,15 @@ def narrowed(lines: Sequence[str], edited: Edited) -> Narrowed | None:
     """Return a text with the edited fields alone; None where the edit is not inside of a long list of fields."""
     first = min(edited.first, len(lines) - 1)
     for start in _lists_above(lines, first):
-        found = _within(lines, start, edited)
-        if found is not None:
-            return found
+        part = _within(lines, start, edited)
+        if part is not None:
+            return part
     return None
 
 
 def _lists_above(lines: Sequence[str], line: int) -> list[int]:
     """Return the lines with `fields:` above a line, outermost first."""
-    found = []
+    line_numbers = []
     for number in range(line - 1, -1, -1):
         text = lines[number]
         if text.startswith(("---", "...")) and is_document_start(text):
@@ -89,8 +89,8 @@ def _lists_above(lines: Sequence[str], line: int) -> list[int]:
             entries = entries_of(text)
             is_block = not text.split("fields:", 1)[1].split("#")[0].strip()
             if entries and entries[-1].name == "fields" and is_block:
-                found.append(number)
-    return found[::-1]
+                line_numbers.append(number)
+    return line_numbers[::-1]
 
 
 def _within(lines: Sequence[str], start: int, edited: Edited) -> Narrowed | None:
@@ -115,14 +115,14 @@ def _within(lines: Sequence[str], start: int, edited: Edited) -> Narrowed | None
         return None
     first = max(number for number in items if number <= edited.first)
     after = next((number for number in items if number > last), end)
-    kept = [
+    remaining_lines = [
         *lines[: start + 1],
         *[""] * (first - start - 1),
         *lines[first:after],
         *[""] * (end - after),
         *lines[end:],
     ]
-    return Narrowed("\n".join(kept), first, after)
+    return Narrowed("\n".join(remaining_lines), first, after)
 
 
 def merged(
@@ -130,8 +130,8 @@ def merged(
 ) -> list[Diagnostic]:
     """Return the findings about a file after an edit: those of its edited fields, and those that were elsewhere before it."""
     by = edited.new_end - edited.old_end
-    kept = [moved for d in former if (moved := _moved(d, file, edited, by)) is not None]
-    outside = [d for d in kept if not (d.file == file and part.first < d.line <= part.end)]
+    remaining = [moved for d in former if (moved := _moved(d, file, edited, by)) is not None]
+    outside = [d for d in remaining if not (d.file == file and part.first < d.line <= part.end)]
     return [*outside, *(d for d in now if d.file == file and part.first < d.line <= part.end)]
 
 

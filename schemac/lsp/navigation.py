@@ -13,12 +13,12 @@ from schemac.attributes.constraints import REFERENCES, Reference
 from schemac.attributes.own import DEPRECATED
 from schemac.attributes.registry import ATTRIBUTES, domain_of
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.completion import names_fields
 from schemac.lsp.context import Context
 from schemac.lsp.mentions import datasets_of, mentions
 from schemac.lsp.outline import Role
-from schemac.lsp.places import Found, Index, Written, document_number, files_with, users_of, written_at
+from schemac.lsp.places import DatasetField, Index, Written, document_number, files_with, users_of, written_at
 from schemac.lsp.project_texts import ProjectTexts
 from schemac.lsp.projects import Checked, key_of
 from schemac.lsp.scope import Scope
@@ -61,11 +61,11 @@ class Navigator:
         """Return how a file is spoken of."""
         return Path(os.path.relpath(path, self.checked.project.folder)).as_posix()
 
-    def fields_at(self, path: str, context: Context, tree_path: TreePath | None = None) -> list[Found]:
+    def fields_at(self, path: str, context: Context, tree_path: TreePath | None = None) -> list[DatasetField]:
         """Return the slots that the cursor is in."""
         number = document_number(context.lines, context.cursor.document)
-        wanted = context.path_on_key if tree_path is None else tree_path
-        return self._index.at(files_with(self.checked, path), self.name(path), number, wanted)
+        target_path = context.path_on_key if tree_path is None else tree_path
+        return self._index.at(files_with(self.checked, path), self.name(path), number, target_path)
 
     def target(self, path: str, context: Context) -> Target | None:
         """Return what the name at a cursor means; None where there is no name."""
@@ -73,10 +73,10 @@ class Navigator:
             return None
         return (
             self._parameter(path, context)
-            or self._beside(path, context)
+            or self._companion_target(path, context)
             or self._written_name(path, context)
             or self._field_name(path, context)
-            or self._own_dataset(path, context)
+            or self._dataset_at_name(path, context)
         )
 
     def _written_name(self, path: str, context: Context) -> Target | None:
@@ -110,17 +110,17 @@ class Navigator:
             return self._field_of(scope.dataset(name), value)
         is_successor = attribute.key == DEPRECATED.key and steps == ("successor",)
         if is_successor or names_fields(attribute, steps):
-            for dataset in scope.own_datasets():
-                found = self._field_of(dataset, value)
-                if found is not None:
-                    return found
+            for dataset in scope.datasets_of_text():
+                target = self._field_of(dataset, value)
+                if target is not None:
+                    return target
         return None
 
     def _group(self, name: str, path: str, scope: Scope) -> GroupTarget | None:
-        found = scope.group_scope.find(name) if scope.group_scope is not None else None
-        if found is None:
+        resolved = scope.group_scope.find(name) if scope.group_scope is not None else None
+        if resolved is None:
             return None
-        definition, around = found
+        definition, around = resolved
         file = os.path.join(os.path.dirname(path), around.path) if around.path else path
         return GroupTarget(definition.name, os.path.normpath(file))
 
@@ -135,15 +135,15 @@ class Navigator:
             name, parameter = on_key[-3], cursor.key
         elif "groups" in on_key[:-1]:
             line, column = cursor.place
-            found = PLACEHOLDER.finditer(context.lines[line])
-            parameter = next((m[1] for m in found if m[1] and m.start() <= column <= m.end()), "")
+            matches = PLACEHOLDER.finditer(context.lines[line])
+            parameter = next((m[1] for m in matches if m[1] and m.start() <= column <= m.end()), "")
             name = on_key[on_key.index("groups") + 1]
         else:
             return None
         group = self._group(name, path, scope) if isinstance(name, str) and parameter else None
         return ParameterTarget(group, parameter) if group is not None else None
 
-    def _beside(self, path: str, context: Context) -> Target | None:
+    def _companion_target(self, path: str, context: Context) -> Target | None:
         """Return what an overlay or a pipeline names: a dataset, a field of it, or a manifest."""
         root, on_key = context.written.root, context.path_on_key
         scope = Scope(self.checked, path, context.lines)
@@ -166,7 +166,7 @@ class Navigator:
             return FileTarget(os.path.normpath(os.path.join(os.path.dirname(path), root["schema"])))
         return None
 
-    def _own_dataset(self, path: str, context: Context) -> Target | None:
+    def _dataset_at_name(self, path: str, context: Context) -> Target | None:
         """Return the dataset whose own name the cursor is on."""
         file, (line, column) = self.checked.file(path), context.cursor.place
         for named, dataset in zip(file.named, file.datasets, strict=True) if file is not None else ():
@@ -186,34 +186,34 @@ class Navigator:
         on_name = cursor.path[-1:] == ("name",) or cursor.key == "name"
         if not on_name:
             return None
-        found = self.fields_at(path, context, cursor.path[:-1] if not cursor.key else cursor.path)
-        if not found or not found[0].slot.is_member:
+        dataset_fields = self.fields_at(path, context, cursor.path[:-1] if not cursor.key else cursor.path)
+        if not dataset_fields or not dataset_fields[0].field.is_member:
             return None
-        place = written_at(found[0].dataset, found[0].slot)
-        wanted = cursor.path[:-1] if not cursor.key else cursor.path
-        if place is None or place.path != wanted:
+        place = written_at(dataset_fields[0].dataset, dataset_fields[0].field)
+        field_path = cursor.path[:-1] if not cursor.key else cursor.path
+        if place is None or place.path != field_path:
             return None
-        return self._with_all(found[0])
+        return self._with_all(dataset_fields[0])
 
     def _field_of(self, dataset: LogicalDataset | None, path_text: str) -> FieldTarget | None:
         if dataset is None:
             return None
-        slot = next((s for s in preorder(dataset.columns) if s.is_member and s.path_text == path_text), None)
+        field = next((s for s in preorder(dataset.columns) if s.is_member and s.path_text == path_text), None)
         file = next((f for f in self.checked.files if any(n.name == dataset.name for n in f.named)), None)
-        if slot is None or file is None:
+        if field is None or file is None:
             return None
-        return self._with_all(Found(file, dataset, slot))
+        return self._with_all(DatasetField(file, dataset, field))
 
-    def _with_all(self, found: Found) -> FieldTarget:
-        where = written_at(found.dataset, found.slot)
+    def _with_all(self, dataset_field: DatasetField) -> FieldTarget:
+        where = written_at(dataset_field.dataset, dataset_field.field)
         every = tuple(self._all(where)) if where is not None else ()
-        return FieldTarget(found, every or (found,))
+        return FieldTarget(dataset_field, every or (dataset_field,))
 
-    def _all(self, where: Written) -> Iterator[Found]:
+    def _all(self, where: Written) -> Iterator[DatasetField]:
         """Yield all slots that are written at one place: those of all users of a group."""
         path = self.checked.path(where.file)
         for file in files_with(self.checked, path):
-            yield from self._index.slots(file).get(where, ())
+            yield from self._index.fields(file).get(where, ())
 
     # Definitions
 
@@ -223,30 +223,30 @@ class Navigator:
             case FileTarget():
                 return [Site(target.path, Region(1, 1, 1, 1))] if os.path.exists(target.path) else []
             case FieldTarget():
-                return [self._site(target.found)]
+                return [self._site(target.dataset_field)]
             case _:
                 return self._named(target)
 
     def _named(self, target: NamedTarget) -> list[Site]:
         """Return where a name is defined; of a dataset that is called as its file, where its schema begins."""
-        found = [one.site for one in mentions(target, self.texts) if one.is_definition]
-        if isinstance(target, DatasetTarget) and not found:
+        sites = [one.site for one in mentions(target, self.texts) if one.is_definition]
+        if isinstance(target, DatasetTarget) and not sites:
             return [
                 Site(key_of(file.file.path), source.region(span))
                 for file, dataset in datasets_of(target.name, self.texts)
                 if (source := dataset.origins.source) and (span := dataset.origins.name_span)
             ]
-        return found
+        return sites
 
-    def lock_lines(self, found: Found) -> list[Site]:
+    def lock_lines(self, dataset_field: DatasetField) -> list[Site]:
         """Return the lines of a field in its lock, newest version last."""
         from schemac.lsp.locks import lines_of  # for start-up time: not all manifests have locks
 
-        path = lock_path(found.file.file.path)
-        return [Site(key_of(path), Region.within(n, 1, end)) for n, end in lines_of(found)]
+        path = lock_path(dataset_field.file.file.path)
+        return [Site(key_of(path), Region.within(n, 1, end)) for n, end in lines_of(dataset_field)]
 
-    def _site(self, found: Found) -> Site:
-        place = place_of_name(found.dataset, found.slot)
+    def _site(self, dataset_field: DatasetField) -> Site:
+        place = place_of_name(dataset_field.dataset, dataset_field.field)
         return self.site(place)
 
     def site(self, place: Place) -> Site:
@@ -259,12 +259,12 @@ class Navigator:
         """Return all places that name something, without its definition."""
         match target:
             case FieldTarget():
-                found = self._mentions(target)
+                sites = self._mentions(target)
             case FileTarget():
-                found = self._imports_of(target.path)
+                sites = self._imports_of(target.path)
             case _:
-                found = (one.site for one in mentions(target, self.texts) if not one.is_definition)
-        return list(dict.fromkeys(found))
+                sites = (one.site for one in mentions(target, self.texts) if not one.is_definition)
+        return list(dict.fromkeys(sites))
 
     def _imports_of(self, target: str) -> Iterator[Site]:
         for file in users_of(self.checked, target):
@@ -285,38 +285,38 @@ class Navigator:
             yield self.site(place)
 
     def _mentions(self, target: FieldTarget) -> Iterator[Site]:
-        yield self._site(target.found)
-        for found in target.all:
-            yield from self._in_own_schema(found)
-            yield from self._in_others(found)
-            yield from self.lock_lines(found)
+        yield self._site(target.dataset_field)
+        for dataset_field in target.all:
+            yield from self._in_same_schema(dataset_field)
+            yield from self._in_others(dataset_field)
+            yield from self.lock_lines(dataset_field)
 
-    def _in_own_schema(self, found: Found) -> Iterator[Site]:
-        path_text = found.slot.path_text
+    def _in_same_schema(self, found: DatasetField) -> Iterator[Site]:
+        path_text = found.field.path_text
         for attribute in ATTRIBUTES.values():
             for named in attribute.renamings(found.dataset.schema.extra, path_text, _OTHER_NAME):
                 yield from self._in_schema(found.dataset, (attribute.key, *named.steps))
-        for slot in preorder(found.dataset.columns):
-            value = slot.extra.get(DEPRECATED.key)
+        for field in preorder(found.dataset.columns):
+            value = field.extra.get(DEPRECATED.key)
             if isinstance(value, dict) and value.get("successor") == path_text:
-                yield from self._successor(found.dataset, slot)
+                yield from self._successor(found.dataset, field)
 
-    def _successor(self, dataset: LogicalDataset, slot: Slot) -> Iterator[Site]:
-        for path in slot.extra_places(DEPRECATED.key):
+    def _successor(self, dataset: LogicalDataset, field: SchemaField) -> Iterator[Site]:
+        for path in field.extra_places(DEPRECATED.key):
             if dataset.origins.has(path):
                 place = dataset.origins.place((*path, "successor"))
                 if place is not None:
                     yield self.site(place)
                 return
 
-    def _in_others(self, found: Found) -> Iterator[Site]:
+    def _in_others(self, dataset_field: DatasetField) -> Iterator[Site]:
         for _, dataset in self._all_datasets():
             for i, reference in enumerate(_read_references(dataset)):
-                if reference.dataset != found.dataset.name:
+                if reference.dataset != dataset_field.dataset.name:
                     continue
                 key = "to" if reference.to is not None else "fields"
                 for j, path in enumerate(reference.to or reference.fields):
-                    if path == found.slot.path_text:
+                    if path == dataset_field.field.path_text:
                         yield from self._in_schema(dataset, (REFERENCES.key, i, key, j))
 
 

@@ -247,7 +247,7 @@ def _cursor(
 
 def _siblings_below(lines: Sequence[str], line: int, column: int) -> tuple[str, ...]:
     """Return the keys at a column of the lines that follow, as long as the mapping goes on."""
-    found: list[str] = []
+    keys: list[str] = []
     for number in range(line + 1, len(lines)):
         text = lines[number]
         indent = indent_of(text)
@@ -258,5 +258,5 @@ def _siblings_below(lines: Sequence[str], line: int, column: int) -> tuple[str, 
         entries = entries_of(text)
         if not entries or entries[0].sort is not Sort.KEY:
             break
-        found.append(entries[0].name)
-    return tuple(found)
+        keys.append(entries[0].name)
+    return tuple(keys)

@@ -13,7 +13,7 @@ from typing import Any
 from lsprotocol import types
 
 from schemac.attributes.constraints import REFERENCES
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from schemac.lsp.context import Context
 from schemac.lsp.offers import Offer, named, plain, yaml_text, zones
 from schemac.lsp.outline import Role
@@ -34,10 +34,10 @@ def pipeline_text(context: Context) -> str:
     """Return what a key at the cursor means; empty where there is nothing to tell."""
     cursor = context.cursor
     for node in _nodes(cursor.path) if cursor.role is Role.KEY and cursor.key else ():
-        found = node.get("properties", {}).get(cursor.key)
-        if found is not None:
-            words = sorted(map(str, _words([found, *_alternatives(found)])))
-            texts = [f"**{cursor.key}**: {_description(found)}".removesuffix(": ")]
+        property_schema = node.get("properties", {}).get(cursor.key)
+        if property_schema is not None:
+            words = sorted(map(str, _words([property_schema, *_alternatives(property_schema)])))
+            texts = [f"**{cursor.key}**: {_description(property_schema)}".removesuffix(": ")]
             texts += [f"Values: {', '.join(f'`{word}`' for word in words)}"] if words else []
             return "\n\n".join(texts)
     return ""
@@ -51,16 +51,16 @@ def pipeline_offers(context: Context, scope: Scope) -> Iterator[Offer]:
             yield Offer(yaml_text(word), yaml_text(word), types.CompletionItemKind.EnumMember, rank=2)
         yield from _named_values(context, scope)
     if cursor.role is not Role.VALUE:
-        taken = set(cursor.keys)
-        yield from (offer for offer in _named_keys(context, scope) if offer.label not in taken)
+        present_keys = set(cursor.keys)
+        yield from (offer for offer in _named_keys(context, scope) if offer.label not in present_keys)
         for node in nodes:
             required = node.get("required", ())
-            for name, found in node.get("properties", {}).items():
-                if name not in taken:
+            for name, property_schema in node.get("properties", {}).items():
+                if name not in present_keys:
                     is_required = name in required
                     detail, rank = ("required", 1) if is_required else ("", 3)
                     kind = types.CompletionItemKind.Property
-                    yield Offer(name, f"{name}: ", kind, detail, _description(found), rank=rank)
+                    yield Offer(name, f"{name}: ", kind, detail, _description(property_schema), rank=rank)
 
 
 def _named_values(context: Context, scope: Scope) -> Iterator[Offer]:
@@ -85,10 +85,10 @@ def _named_keys(context: Context, scope: Scope) -> Iterator[Offer]:
     path, root = context.cursor.path, context.written.root
     dataset = scope.dataset_of_pipeline(root)
     if path[-1:] == ("fields",) and dataset is not None:
-        yield from named((str(slot.segment) for slot in dataset.columns), types.CompletionItemKind.Field)
+        yield from named((str(field.segment) for field in dataset.columns), types.CompletionItemKind.Field)
     elif path == ("references",) and dataset is not None:
-        found = REFERENCES.read(dataset.schema.extra) or ()
-        yield from named((one.dataset for one in found), types.CompletionItemKind.Struct)
+        references = REFERENCES.read(dataset.schema.extra) or ()
+        yield from named((one.dataset for one in references), types.CompletionItemKind.Struct)
 
 
 # The columns of a source
@@ -116,12 +116,12 @@ _FILES = ("csv", "tsv", "json", "ndjson", "jsonl", "geojson", "parquet")
 def columns_of(path: Path, format: Any) -> list[str]:
     """Return the paths of the columns of a file, or of the first one that a folder or a pattern has; none where it cannot be read."""
     try:
-        found = _first(path)
-        if found is None:
+        data_file = _first(path)
+        if data_file is None:
             return []
-        state = found.stat()
-        is_small = state.st_size <= _MOST_BYTES or found.suffix == ".parquet"
-        return list(_sampled(str(found), format, state.st_mtime_ns)) if is_small else []
+        state = data_file.stat()
+        is_small = state.st_size <= _MOST_BYTES or data_file.suffix == ".parquet"
+        return list(_sampled(str(data_file), format, state.st_mtime_ns)) if is_small else []
     except (OSError, ValueError):
         return []
 
@@ -141,15 +141,15 @@ def _sampled(path: str, format: Any, changed: int) -> tuple[str, ...]:
     """Return the columns of a file that was changed at this time."""
     from schemac.importers.sources import formats, import_source  # for start-up time: few complete a path
     from schemac.logical.model import Schema
-    from schemac.logical.slots import columns
+    from schemac.logical.schema_fields import columns
 
     names = {"json": "ndjson", "geojson": "ndjson"}
-    wanted = names.get(str(format), str(format))
-    imported = import_source(Path(path), wanted if wanted in formats() else None, Report())
+    format_name = names.get(str(format), str(format))
+    imported = import_source(Path(path), format_name if format_name in formats() else None, Report())
     if imported is None:
         return ()
     schema = Schema.model_validate(imported.schema)
-    return tuple(slot.path_text for slot in preorder(columns(schema)) if slot.is_member)
+    return tuple(field.path_text for field in preorder(columns(schema)) if field.is_member)
 
 
 # The grammar
@@ -175,8 +175,8 @@ def _below(node: Json, step: str | int) -> Iterator[Json]:
         items = node.get("items")
         yield from (items,) if isinstance(items, dict) else ()
         return
-    found = node.get("properties", {}).get(step, node.get("additionalProperties"))
-    yield from (found,) if isinstance(found, dict) else ()
+    property_schema = node.get("properties", {}).get(step, node.get("additionalProperties"))
+    yield from (property_schema,) if isinstance(property_schema, dict) else ()
 
 
 def _alternatives(node: Json) -> Iterator[Json]:
@@ -190,12 +190,12 @@ def _alternatives(node: Json) -> Iterator[Json]:
 
 
 def _words(nodes: list[Json]) -> list[Any]:
-    found: dict[Any, None] = {}
+    words: dict[Any, None] = {}
     for node in nodes:
-        found |= dict.fromkeys(node.get("enum", ()))
-        found |= {node["const"]: None} if isinstance(node.get("const"), str | int) else {}
-        found |= {True: None, False: None} if node.get("type") == "boolean" else {}
-    return list(found)
+        words |= dict.fromkeys(node.get("enum", ()))
+        words |= {node["const"]: None} if isinstance(node.get("const"), str | int) else {}
+        words |= {True: None, False: None} if node.get("type") == "boolean" else {}
+    return list(words)
 
 
 def _description(node: Json) -> str:

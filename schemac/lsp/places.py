@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.projects import Checked
 from schemac.manifest.expanded import ExpandedDocument
 from schemac.project.imported import FolderFiles
@@ -23,53 +23,55 @@ class Written(NamedTuple):
     path: TreePath
 
 
-class Found(NamedTuple):
+class DatasetField(NamedTuple):
     """A slot of a dataset, and its manifest."""
 
     file: CompiledFile
     dataset: LogicalDataset
-    slot: Slot
+    field: SchemaField
 
 
 class Index:
     """The slots of a project by where they were written; of each manifest it is made once."""
 
     def __init__(self) -> None:
-        self._of: dict[bytes, tuple[CompiledFile, dict[Written, list[Found]]]] = {}
+        self._of: dict[bytes, tuple[CompiledFile, dict[Written, list[DatasetField]]]] = {}
 
-    def slots(self, file: CompiledFile) -> dict[Written, list[Found]]:
+    def fields(self, file: CompiledFile) -> dict[Written, list[DatasetField]]:
         """Return the slots of a manifest; a field of a group may be several."""
         key = file.file.name.encode() + b"\0" + file.key
         known = self._of.get(key)
         if known is not None and known[0].content == file.content:
             return known[1]
-        found: dict[Written, list[Found]] = {}
+        by_place: dict[Written, list[DatasetField]] = {}
         for dataset in file.datasets:
-            for slot in preorder(dataset.columns):
-                place = written_at(dataset, slot)
+            for field in preorder(dataset.columns):
+                place = written_at(dataset, field)
                 if place is not None:
-                    found.setdefault(place, []).append(Found(file, dataset, slot))
+                    by_place.setdefault(place, []).append(DatasetField(file, dataset, field))
         self._of = {k: v for k, v in self._of.items() if v[0].file != file.file}
-        self._of[key] = (file, found)
-        return found
+        self._of[key] = (file, by_place)
+        return by_place
 
-    def at(self, files: Sequence[CompiledFile], name: str, document: int, path: TreePath) -> list[Found]:
+    def at(
+        self, files: Sequence[CompiledFile], name: str, document: int, path: TreePath
+    ) -> list[DatasetField]:
         """Return the slots that a path of a text lies in, innermost first; the first manifest that has some counts."""
         for file in files:
-            slots = self.slots(file)
+            fields = self.fields(file)
             for depth in range(len(path), 0, -1):
-                found = slots.get(Written(name, document, path[:depth]))
-                if found:
-                    return found
+                dataset_fields = fields.get(Written(name, document, path[:depth]))
+                if dataset_fields:
+                    return dataset_fields
         return []
 
 
-def written_at(dataset: LogicalDataset, slot: Slot) -> Written | None:
+def written_at(dataset: LogicalDataset, field: SchemaField) -> Written | None:
     """Return where a slot was written; None for one that the compiler put in."""
     origins = dataset.origins
     if origins.document is None:
         return None
-    path = (*origins.base, *slot.declared_at)
+    path = (*origins.base, *field.declared_at)
     document: Document = origins.document
     if isinstance(document, ExpandedDocument):
         graft = document.origin(path)
@@ -79,9 +81,9 @@ def written_at(dataset: LogicalDataset, slot: Slot) -> Written | None:
 
 def files_with(checked: Checked, path: str) -> list[CompiledFile]:
     """Return the manifest at a path as it could be read last, or those that import it."""
-    own = checked.readable.get(path)
-    found = [own] if own is not None else []
-    return [*found, *(file for file in users_of(checked, path) if file is not own)]
+    manifest = checked.readable.get(path)
+    manifests = [manifest] if manifest is not None else []
+    return [*manifests, *(file for file in users_of(checked, path) if file is not manifest)]
 
 
 def users_of(checked: Checked, path: str) -> Iterator[CompiledFile]:

@@ -66,17 +66,17 @@ class ProjectTexts:
     def _contents(self) -> dict[str, bytes]:
         """By absolute path."""
         checked = self.checked
-        found = {key_of(file.file.path): file.content for file in checked.files}
+        contents = {key_of(file.file.path): file.content for file in checked.files}
         imported = {
             FolderFiles(file.file.path, file.file.name).key(path)
             for file in checked.files
             for path, _ in file.imported.files
         }
         for path in (*sorted(imported), *self._others()):
-            content = self._read(path) if path not in found else None
+            content = self._read(path) if path not in contents else None
             if content is not None:
-                found[path] = content
-        return found
+                contents[path] = content
+        return contents
 
     def _others(self) -> Iterator[str]:
         """Yield the YAML files of the project that are no manifests, where the settings say where those lie."""

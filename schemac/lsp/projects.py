@@ -77,15 +77,15 @@ def is_yaml(path: str) -> bool:
 class ProjectFolder:
     """One project; or a folder without one, of which only the texts count that are open."""
 
-    def __init__(self, folder: Path, *, is_project: bool, has_own_rules: bool = True) -> None:
+    def __init__(self, folder: Path, *, is_project: bool, has_custom_rules: bool = True) -> None:
         self.folder = folder
         self.is_project = is_project
-        self.has_own_rules = has_own_rules
+        self.has_custom_rules = has_custom_rules
         self._known: dict[ManifestFile, Known] = {}
         self._readable: dict[str, CompiledFile] = {}
         self._passing: Cache = PassingCache(NO_CACHE)
         self._project: Project | None = None
-        self._given: Project | None = None
+        self._override: Project | None = None
         """Settings that count in the place of those on disk."""
 
     def check(self, buffers: Buffers, *, only: str | None = None, is_built: bool = True) -> Checked:
@@ -112,9 +112,9 @@ class ProjectFolder:
         if is_built and only is None and not report.has_errors:
             self._build(compiled, project, buffers, report)
         findings: dict[str, tuple[Diagnostic, ...]] = {}
-        for found in report.diagnostics:
-            path = os.path.normpath(os.path.join(project.folder, found.file))
-            findings[path] = (*findings.get(path, ()), found)
+        for diagnostic in report.diagnostics:
+            path = os.path.normpath(os.path.join(project.folder, diagnostic.file))
+            findings[path] = (*findings.get(path, ()), diagnostic)
         self._readable |= {key_of(one.file.path): one for one in compiled if one.named}
         return Checked(project, tuple(compiled), findings, buffers, dict(self._readable))
 
@@ -129,8 +129,8 @@ class ProjectFolder:
 
     def tried(self, buffers: Buffers, project: Project) -> Checked:
         """Return the manifests as they would be with other texts and settings, without targets; nothing of it is kept."""
-        trial = ProjectFolder(self.folder, is_project=self.is_project, has_own_rules=self.has_own_rules)
-        trial._given = project
+        trial = ProjectFolder(self.folder, is_project=self.is_project, has_custom_rules=self.has_custom_rules)
+        trial._override = project
         if project == self._project:
             trial._known = dict(self._known)
         return trial.check(buffers, is_built=False)
@@ -140,20 +140,20 @@ class ProjectFolder:
         return self._name(path)
 
     def _opened(self, report: Report, buffers: Buffers) -> Project:
-        if self._given is not None:
-            return self._given
+        if self._override is not None:
+            return self._override
         if not self.is_project:
             return Project(self.folder)
-        found = Report()
-        project = find_project(self.folder, found, None, Cache, buffers, self.folder)
-        project = replace(project, has_own_rules=self.has_own_rules)
-        project.report_rules(found)
-        report.extend(found.diagnostics)
-        if found.has_errors and self._project is not None:
+        local_report = Report()
+        project = find_project(self.folder, local_report, None, Cache, buffers, self.folder)
+        project = replace(project, has_custom_rules=self.has_custom_rules)
+        project.report_rules(local_report)
+        report.extend(local_report.diagnostics)
+        if local_report.has_errors and self._project is not None:
             # While somebody types settings, those count that were sound last.
             return self._project
-        if found.has_errors:
-            project = replace(project, has_own_rules=False)
+        if local_report.has_errors:
+            project = replace(project, has_custom_rules=False)
         if project != self._project:
             self._known.clear()
             self._project = project
@@ -164,20 +164,20 @@ class ProjectFolder:
         return project
 
     def _files(self, project: Project, buffers: Buffers, report: Report) -> list[ManifestFile]:
-        found: list[ManifestFile] = []
+        manifests: list[ManifestFile] = []
         if self.is_project:
-            said = Report()
+            local_report = Report()
             configured = project.configuration.manifests or (".",)
             out = project.folder / project.configuration.out
-            found = find_manifests(configured, project.folder, out, said)
-            report.extend(d for d in said.diagnostics if d.code != NOTHING_TO_COMPILE.id)
-        known = {key_of(file.path) for file in found}
-        found += [
+            manifests = find_manifests(configured, project.folder, out, local_report)
+            report.extend(d for d in local_report.diagnostics if d.code != NOTHING_TO_COMPILE.id)
+        known = {key_of(file.path) for file in manifests}
+        manifests += [
             ManifestFile(Path(path), "", is_named=False)
             for path in buffers
             if path not in known and is_yaml(path) and self._has(path)
         ]
-        return [file._replace(name=self._name(key_of(file.path))) for file in found]
+        return [file._replace(name=self._name(key_of(file.path))) for file in manifests]
 
     def _has(self, path: str) -> bool:
         if not self.is_project:
@@ -208,9 +208,9 @@ class ProjectFolder:
                 continue
             known = self._known.get(file)
             if known is None or not _is_current(known, content, file, buffers, contents):
-                found = Report()
-                one = (passing if buffer is not None else checks).content(content, file, found)
-                known = self._known[file] = Known(content, one, found.diagnostics)
+                local_report = Report()
+                one = (passing if buffer is not None else checks).content(content, file, local_report)
+                known = self._known[file] = Known(content, one, local_report.diagnostics)
                 is_saved = is_saved or buffer is None
             report.extend(known.findings)
             if known.compiled is not None:
@@ -225,10 +225,10 @@ class ProjectFolder:
         """Report what the project's targets say of manifests."""
         options = _options(project, buffers)
         builds = Builds(replace(project, cache=self._passing), options)
-        found = Report()
-        report_builds([builds.kept(file) or builds.fresh(file) for file in compiled], found)
+        local_report = Report()
+        report_builds([builds.cached(file) or builds.fresh(file) for file in compiled], local_report)
         # Whoever types makes a manifest differ from its lock: that is no news before it is done.
-        report.extend(d for d in found.diagnostics if d.code != UNLOCKED_CHANGE.id)
+        report.extend(d for d in local_report.diagnostics if d.code != UNLOCKED_CHANGE.id)
 
 
 def _options(project: Project, buffers: Buffers) -> CompileOptions:
@@ -251,7 +251,7 @@ class Projects:
     def __init__(self) -> None:
         self.workspace: list[Path] = []
         """The folders that the editor has opened."""
-        self.has_own_rules = True
+        self.has_custom_rules = True
         """Whether rules in files of projects are run; not in a workspace that somebody does not trust."""
         self._folders: dict[Path, ProjectFolder] = {}
 
@@ -260,12 +260,12 @@ class Projects:
         parent = Path(path).parent
         root = find_root(parent, self.workspace)
         folder = root or parent
-        found = self._folders.get(folder)
-        if found is None or found.is_project != (root is not None):
-            found = self._folders[folder] = ProjectFolder(
-                folder, is_project=root is not None, has_own_rules=self.has_own_rules
+        project_folder = self._folders.get(folder)
+        if project_folder is None or project_folder.is_project != (root is not None):
+            project_folder = self._folders[folder] = ProjectFolder(
+                folder, is_project=root is not None, has_custom_rules=self.has_custom_rules
             )
-        return found
+        return project_folder
 
     @property
     def all(self) -> tuple[ProjectFolder, ...]:

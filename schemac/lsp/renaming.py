@@ -68,7 +68,7 @@ def renamable(path: str, context: Context, navigator: Navigator) -> Renamable | 
             return None
         word = word_at(context.lines[line], column)
         name, region = (
-            str(target.found.slot.segment),
+            str(target.dataset_field.field.segment),
             Region.within(line + 1, word.start + 1, word.end + 1),
         )
         return Renamable(target, name, region, navigator) if word.start < word.end else None
@@ -121,27 +121,27 @@ class RenameEdits(NamedTuple):
 
 
 def rename_edits(
-    found: Renamable, new: str, folder: ProjectFolder, lines_of: Callable[[str], Lines]
+    renamable: Renamable, new: str, folder: ProjectFolder, lines_of: Callable[[str], Lines]
 ) -> RenameEdits:
     """Return what a renaming changes; `lines_of` gives texts by absolute path. Raises RefusedRenameError."""
-    checked = found.navigator.checked
-    if isinstance(found.target, FieldTarget):
-        rewriting = _planned(found.target, new, checked)
+    checked = renamable.navigator.checked
+    if isinstance(renamable.target, FieldTarget):
+        rewriting = _planned(renamable.target, new, checked)
         texts = {key_of(text.path): text.after for text in rewriting.texts}
         locks = {key_of(one.file.path): write_lock(one.lock) for one in rewriting.locks}
     else:
-        texts, locks = renamed_texts(found.target, found.name, new, found.navigator.texts, folder)
+        texts, locks = renamed_texts(renamable.target, renamable.name, new, renamable.navigator.texts, folder)
     edits = RenameEdits(
         *[
             {path: edits for path, after in afters.items() if (edits := line_edits(lines_of(path), after))}
             for afters in (texts, locks)
         ]
     )
-    if isinstance(found.target, FieldTarget) and edits.texts:
-        _add_others(found.target, new, found.navigator.texts, edits, lines_of)
+    if isinstance(renamable.target, FieldTarget) and edits.texts:
+        _add_others(renamable.target, new, renamable.navigator.texts, edits, lines_of)
         contents = {
-            path: lines_of(path).edited(own).encode("utf-8", "surrogatepass")
-            for path, own in edits.texts.items()
+            path: lines_of(path).edited(text_edits).encode("utf-8", "surrogatepass")
+            for path, text_edits in edits.texts.items()
         }
         check_findings(checked, folder.tried({**checked.buffers, **contents}, checked.project))
     return edits
@@ -152,11 +152,11 @@ def _add_others(
 ) -> None:
     """Add the edits of what other texts call a field; a line that changes anyway is left to the author. Raises RefusedRenameError."""
     try:
-        found = list(field_edits(target, new, texts))
+        other_edits = list(field_edits(target, new, texts))
     except NoEditError as error:
         raise RefusedRenameError(f"It cannot be renamed: {error}.") from error
-    before = {path: list(own) for path, own in edits.texts.items()}
-    for path, edit, source in dict.fromkeys((one.path, one.edit, one.source) for one in found):
+    before = {path: list(text_edits) for path, text_edits in edits.texts.items()}
+    for path, edit, source in dict.fromkeys((one.path, one.edit, one.source) for one in other_edits):
         range_ = lines_of(path).range(source.region(edit.span))
         if not any(_is_on_line(range_.start.line, other.range) for other in before.get(path, ())):
             edits.texts.setdefault(path, []).append(types.TextEdit(range_, edit.text))
@@ -169,18 +169,24 @@ def _is_on_line(line: int, range_: types.Range) -> bool:
 
 
 def _planned(target: FieldTarget, new: str, checked: Checked) -> Rewriting:
-    found = target.found
+    dataset_field = target.dataset_field
     report = Report()
 
     def manifests(_: Report) -> list[CompiledFile]:
         return list(checked.files)
 
     around = Surroundings(checked.buffers, manifests)
-    if new == found.slot.segment:
+    if new == dataset_field.field.segment:
         # Alone, the present name would mean a move.
-        return Rewriting(Renamed(found.file.file.name, found.slot.path_text, None), (), ())
+        return Rewriting(Renamed(dataset_field.file.file.name, dataset_field.field.path_text, None), (), ())
     rewriting = planned_rename(
-        found.file, found.dataset, found.slot.path_text, quoted(new), checked.project, report, around
+        dataset_field.file,
+        dataset_field.dataset,
+        dataset_field.field.path_text,
+        quoted(new),
+        checked.project,
+        report,
+        around,
     )
     if rewriting is None:
         raise RefusedRenameError(refusal(report.diagnostics))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from schemac.lsp.projects import Checked
 from schemac.manifest.groups import Definition
 from schemac.manifest.library import Reuse, own_groups
@@ -62,20 +62,20 @@ class Scope:
     def definition(self, name: str) -> Definition | None:
         """Return a group."""
         scope = self.group_scope
-        found = scope.find(name) if scope is not None else None
-        return found[0] if found is not None else None
+        resolved = scope.find(name) if scope is not None else None
+        return resolved[0] if resolved is not None else None
 
     def groups(self) -> Iterator[tuple[str, str]]:
         """Yield the groups that can be used, with their descriptions."""
         scope = self.group_scope
         for name in scope.names if scope is not None else ():
-            found = self.definition(name)
-            yield name, found.group.description if found is not None else ""
+            definition = self.definition(name)
+            yield name, definition.group.description if definition is not None else ""
 
     def parameters(self, name: Any) -> Iterator[tuple[str, str, bool]]:
         """Yield the parameters of a group: name, description, and whether a use has to give it."""
-        found = self.definition(name) if isinstance(name, str) else None
-        for parameter, one in found.group.parameters.items() if found is not None else ():
+        definition = self.definition(name) if isinstance(name, str) else None
+        for parameter, one in definition.group.parameters.items() if definition is not None else ():
             yield parameter, one.description, one.is_required
 
     def importable(self) -> Iterator[str]:
@@ -90,15 +90,15 @@ class Scope:
         for file in self._checked.files if self._checked is not None else ():
             yield from (named.name for named in file.named)
 
-    def own_datasets(self) -> list[LogicalDataset]:
+    def datasets_of_text(self) -> list[LogicalDataset]:
         """Return the datasets of the text, as they could be read last."""
         file = self._checked.readable.get(self._path) if self._checked is not None else None
         return file.datasets if file is not None else []
 
     def paths(self) -> Iterator[str]:
         """Yield the paths of the text's fields."""
-        for dataset in self.own_datasets():
-            yield from (slot.path_text for slot in preorder(dataset.columns) if slot.is_member)
+        for dataset in self.datasets_of_text():
+            yield from (field.path_text for field in preorder(dataset.columns) if field.is_member)
 
     def dataset(self, name: Any) -> LogicalDataset | None:
         """Return a dataset of the project."""
@@ -110,11 +110,11 @@ class Scope:
 
     def dataset_of_pipeline(self, root: Mapping[str, str]) -> LogicalDataset | None:
         """Return the dataset that a pipeline with these outermost keys is about."""
-        found = self._of_manifest(root.get("schema"))
+        datasets = self._of_manifest(root.get("schema"))
         name = root.get("dataset")
         if name:
-            return next((one for one in found if one.name == name), None)
-        return found[0] if len(found) == 1 else None
+            return next((one for one in datasets if one.name == name), None)
+        return datasets[0] if len(datasets) == 1 else None
 
     def datasets_of_manifest(self, schema: str | None) -> Iterator[str]:
         """Yield the names of the datasets in a manifest, by its path from this file."""
@@ -138,7 +138,7 @@ class Scope:
         """Yield the paths of the fields of another dataset."""
         dataset = self.dataset(name)
         if dataset is not None:
-            yield from (slot.path_text for slot in preorder(dataset.columns) if slot.is_member)
+            yield from (field.path_text for field in preorder(dataset.columns) if field.is_member)
 
     def vocabulary_keys(self) -> Iterator[tuple[str, str]]:
         """Yield the attributes of the project's own vocabularies, with their descriptions."""

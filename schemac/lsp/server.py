@@ -91,22 +91,24 @@ class Server(LanguageServer):
         super().report_server_error(error, source)
 
 
-def make_server(*, has_own_rules: bool = True) -> LanguageServer:
-    """Return a server that knows all requests and has not been started; as `Project.has_own_rules`."""
+def make_server(*, has_custom_rules: bool = True) -> LanguageServer:
+    """Return a server that knows all requests and has not been started; as `Project.has_custom_rules`."""
     server = Server("schemac", __version__, protocol_cls=Protocol)
     session = Session(server)
-    session.projects.has_own_rules = has_own_rules
+    session.projects.has_custom_rules = has_custom_rules
     _add_texts(server, session)
     _add_requests(server, Answers(session), session)
     return server
 
 
-def start(*, has_own_rules: bool = True) -> None:
+def start(*, has_custom_rules: bool = True) -> None:
     """Serve an editor on standard input and output, until it says to exit."""
     sys.setswitchinterval(_SWITCH)
     # pygls closes what it writes to, and standard output is flushed at the end of every command.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:
-        make_server(has_own_rules=has_own_rules).start_io(cast(BinaryIO, Frames(sys.stdin.buffer)), stdout)
+        make_server(has_custom_rules=has_custom_rules).start_io(
+            cast(BinaryIO, Frames(sys.stdin.buffer)), stdout
+        )
 
 
 def _add_texts(server: LanguageServer, session: Session) -> None:
@@ -114,16 +116,16 @@ def _add_texts(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
-        own = server.protocol.workspace
+        workspace = server.protocol.workspace
         folders = list(params.workspace_folders or [])
         server.protocol._workspace = EditedWorkspace(
-            own.root_uri, types.TextDocumentSyncKind.Incremental, folders, own.position_encoding
+            workspace.root_uri, types.TextDocumentSyncKind.Incremental, folders, workspace.position_encoding
         )
-        paths = [to_fs_path(folder.uri) for folder in folders] or [own.root_path]
+        paths = [to_fs_path(folder.uri) for folder in folders] or [workspace.root_path]
         session.projects.workspace = [Path(os.path.abspath(path)) for path in paths if path]
         options = params.initialization_options
         if isinstance(options, dict) and options.get("projectRules") is False:
-            session.projects.has_own_rules = False
+            session.projects.has_custom_rules = False
 
     @server.feature(types.INITIALIZED)
     def initialized(_: types.InitializedParams) -> None:
@@ -169,9 +171,9 @@ def _add_texts(server: LanguageServer, session: Session) -> None:
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def did_change_folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
         gone = {to_fs_path(folder.uri) for folder in params.event.removed}
-        kept = [path for path in session.projects.workspace if str(path) not in gone]
+        remaining = [path for path in session.projects.workspace if str(path) not in gone]
         added = [Path(path) for folder in params.event.added if (path := to_fs_path(folder.uri))]
-        session.projects.workspace = [*kept, *added]
+        session.projects.workspace = [*remaining, *added]
         session.changed_elsewhere()
 
     @server.feature(types.SHUTDOWN)
@@ -187,7 +189,7 @@ def _add_requests(server: LanguageServer, answers: Answers, session: Session) ->
             try:
                 return await function(params)
             except Exception as error:
-                if answers.is_told(error):
+                if answers.is_user_error(error):
                     raise
                 session.log(error)
                 return None
@@ -210,11 +212,11 @@ def _add_requests(server: LanguageServer, answers: Answers, session: Session) ->
     @server.command(EXPLAIN)
     def explain(code: str) -> str:
         """Open the page of a code in the editor, and return its text."""
-        found = codes().get(code)
-        if found is None:
+        entry = codes().get(code)
+        if entry is None:
             return ""
         link = page_link(code)
         window = server.client_capabilities.window
         if link is not None and window is not None and window.show_document is not None:
             server.window_show_document(types.ShowDocumentParams(link, take_focus=True))
-        return page(found).text
+        return page(entry).text

@@ -21,8 +21,8 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import PositionCodec
 
-from schemac.lsp.beside import check_beside, is_beside
-from schemac.lsp.findings import shown, uri_of
+from schemac.lsp.beside import check_companion, is_companion
+from schemac.lsp.findings import to_lsp_diagnostic, uri_of
 from schemac.lsp.narrowing import Edited, edited_lines, merged, narrowed
 from schemac.lsp.places import Index
 from schemac.lsp.projects import Checked, ProjectFolder, Projects, is_yaml, key_of
@@ -54,9 +54,9 @@ class Opened:
     checked_version: int = -1
     """That of the last whole check."""
     checked_lines: list[str] = field(default_factory=list)
-    shown: list[tuple[Diagnostic, types.Diagnostic]] = field(default_factory=list)
+    displayed: list[tuple[Diagnostic, types.Diagnostic]] = field(default_factory=list)
     """What the editor shows of it."""
-    found: tuple[Diagnostic, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     """What the last whole check found."""
 
     @property
@@ -67,7 +67,7 @@ class Opened:
     @property
     def is_manifest(self) -> bool:
         """Whether it may be a manifest, and is neither a pipeline nor an overlay."""
-        return is_yaml(self.path) and not is_beside(self.path, self.content)
+        return is_yaml(self.path) and not is_companion(self.path, self.content)
 
 
 @dataclass
@@ -233,9 +233,9 @@ class Session:
             state.checked = checked
             self._show(state, checked, versions)
             if not state.is_dirty:
-                await self._show_beside(state, checked, versions)
+                await self._show_companions(state, checked, versions)
 
-    async def _show_beside(
+    async def _show_companions(
         self, state: State, checked: Checked, versions: dict[str, tuple[int, str]]
     ) -> None:
         """Check the pipelines and overlays that are open, when manifests have been told of."""
@@ -243,40 +243,40 @@ class Session:
             is_current = (opened.version, opened.text) == versions[opened.uri]
             if opened.folder is not state.folder or not is_current or opened.is_manifest:
                 continue
-            if is_beside(opened.path, opened.content):
+            if is_companion(opened.path, opened.content):
                 try:
-                    opened.found = await self.work(check_beside, opened.path, checked)
+                    opened.findings = await self.work(check_companion, opened.path, checked)
                 except Exception as error:  # noqa: BLE001 — as above
                     self.log(error)
             if self.opened.get(opened.uri) is opened and opened.version == versions[opened.uri][0]:
-                opened.shown = self._shown(state, opened.found)
-                self._publish(state, opened.path, opened.shown, opened.version)
+                opened.displayed = self._to_lsp(state, opened.findings)
+                self._publish(state, opened.path, opened.displayed, opened.version)
 
     def _show(self, state: State, checked: Checked, versions: dict[str, tuple[int, str]]) -> None:
         """Tell the editor what was found, but for texts that were edited in the meantime."""
         for path in {*checked.findings, *state.published}:
             opened = self.opened_at(path)
-            found = checked.findings.get(path, ())
+            findings = checked.findings.get(path, ())
             if opened is None:
-                self._publish(state, path, self._shown(state, found), None)
+                self._publish(state, path, self._to_lsp(state, findings), None)
         for opened in self.opened.values():
             if opened.folder is not state.folder or opened.uri not in versions:
                 continue
             version, text = versions[opened.uri]
-            opened.found = checked.findings.get(opened.path, ())
+            opened.findings = checked.findings.get(opened.path, ())
             opened.checked_version = version
             opened.checked_lines = Lines(text, self.codec).lines
             if not opened.is_manifest:
                 # It is told of with what else is found in it.
                 continue
             if opened.version == version:
-                opened.shown = self._shown(state, opened.found)
-                self._publish(state, opened.path, opened.shown, version)
+                opened.displayed = self._to_lsp(state, opened.findings)
+                self._publish(state, opened.path, opened.displayed, version)
             else:
                 self._later(opened)
 
-    def _shown(
-        self, state: State, found: tuple[Diagnostic, ...] | list[Diagnostic]
+    def _to_lsp(
+        self, state: State, findings: tuple[Diagnostic, ...] | list[Diagnostic]
     ) -> list[tuple[Diagnostic, types.Diagnostic]]:
         known: dict[str, Lines] = {}
 
@@ -285,21 +285,21 @@ class Session:
                 known[name] = self.lines_at(state.path_of(name))
             return known[name]
 
-        return [(one, shown(one, lines_of, state.path_of)) for one in found]
+        return [(one, to_lsp_diagnostic(one, lines_of, state.path_of)) for one in findings]
 
     def _publish(
         self,
         state: State,
         path: str,
-        found: list[tuple[Diagnostic, types.Diagnostic]],
+        displayed: list[tuple[Diagnostic, types.Diagnostic]],
         version: int | None,
     ) -> None:
         opened = self.opened_at(path)
         uri = opened.uri if opened is not None else uri_of(path)
-        if not found and path not in state.published and opened is None:
+        if not displayed and path not in state.published and opened is None:
             return
-        (state.published.add if found else state.published.discard)(path)
-        diagnostics = [one for _, one in found]
+        (state.published.add if displayed else state.published.discard)(path)
+        diagnostics = [one for _, one in displayed]
         self.server.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(uri, diagnostics, version=version)
         )
@@ -329,9 +329,9 @@ class Session:
             self.log(error)
             return
         state = self.state(opened.folder)
-        found = merged(opened.found, now, opened.folder.name(opened.path), edited, part)
-        opened.shown = self._shown(state, found)
-        self._publish(state, opened.path, opened.shown, opened.version)
+        findings = merged(opened.findings, now, opened.folder.name(opened.path), edited, part)
+        opened.displayed = self._to_lsp(state, findings)
+        self._publish(state, opened.path, opened.displayed, opened.version)
 
     def log(self, error: BaseException) -> None:
         """Tell the editor's log of a mistake of the server, with its traceback."""

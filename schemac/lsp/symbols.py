@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from lsprotocol import types
 
 from schemac.attributes.family import Family
-from schemac.evolution.diff import slot_type_text
+from schemac.evolution.diff import field_type_text
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.findings import LinesOf, uri_of
 from schemac.lsp.places import written_at
 from schemac.lsp.projects import Checked, key_of
@@ -19,7 +19,7 @@ from schemac.manifest.groups import GroupFile
 from schemac.project.manifests import CompiledFile
 from schemac.syntax.document import Document
 
-_MOST_FOUND = 500
+_MAX_SYMBOLS = 500
 """Symbols of a project that are listed for one search."""
 
 
@@ -27,13 +27,13 @@ def document_symbols(
     file: CompiledFile | None, documents: Sequence[Document], lines: Lines
 ) -> list[types.DocumentSymbol]:
     """Return the datasets of a text with their fields, and its groups with theirs."""
-    found: list[types.DocumentSymbol] = []
+    symbols: list[types.DocumentSymbol] = []
     for dataset in file.datasets if file is not None else ():
         symbol = _dataset(dataset, lines)
         if symbol is not None:
-            found.append(symbol)
-    found += _groups(documents, lines)
-    return found
+            symbols.append(symbol)
+    symbols += _groups(documents, lines)
+    return symbols
 
 
 def _dataset(dataset: LogicalDataset, lines: Lines) -> types.DocumentSymbol | None:
@@ -41,7 +41,7 @@ def _dataset(dataset: LogicalDataset, lines: Lines) -> types.DocumentSymbol | No
     place = dataset.origins.place(())
     if source is None or span is None or place is None:
         return None
-    members = [one for slot in dataset.columns if (one := _slot(dataset, slot, lines)) is not None]
+    members = [one for field in dataset.columns if (one := _field(dataset, field, lines)) is not None]
     name = lines.range(source.region(span))
     whole = lines.range(source.region(place.span))
     return types.DocumentSymbol(
@@ -49,27 +49,27 @@ def _dataset(dataset: LogicalDataset, lines: Lines) -> types.DocumentSymbol | No
     )
 
 
-def _slot(dataset: LogicalDataset, slot: Slot, lines: Lines) -> types.DocumentSymbol | None:
-    name = dataset.origins.place((*slot.declared_at, "name"))
-    whole = dataset.origins.place(slot.declared_at)
+def _field(dataset: LogicalDataset, field: SchemaField, lines: Lines) -> types.DocumentSymbol | None:
+    name = dataset.origins.place((*field.declared_at, "name"))
+    whole = dataset.origins.place(field.declared_at)
     # A field of a group is listed where the group is.
     if name is None or whole is None or name.labels:
         return None
-    nested = [one for child in _members(slot) if (one := _slot(dataset, child, lines)) is not None]
+    nested = [one for child in _members(field) if (one := _field(dataset, child, lines)) is not None]
     region = lines.range(name.source.region(name.span))
     return types.DocumentSymbol(
-        str(slot.segment) or "(no name)",
-        types.SymbolKind.Struct if slot.type.family is Family.STRUCT else types.SymbolKind.Field,
+        str(field.segment) or "(no name)",
+        types.SymbolKind.Struct if field.type.family is Family.STRUCT else types.SymbolKind.Field,
         _around(lines.range(whole.source.region(whole.span)), region),
         region,
-        slot_type_text(slot),
+        field_type_text(field),
         children=nested,
     )
 
 
-def _members(slot: Slot) -> Iterator[Slot]:
+def _members(field: SchemaField) -> Iterator[SchemaField]:
     """Yield the nearest fields with names below a slot."""
-    for child in slot.children:
+    for child in field.children:
         if child.is_member:
             yield child
         else:
@@ -85,11 +85,13 @@ def _groups(documents: Sequence[Document], lines: Lines) -> Iterator[types.Docum
         for i, field in enumerate(definition.group.fields):
             path = (*definition.path, "fields", i)
             if isinstance(field, dict) and isinstance(field.get("name"), str):
-                own = lines.range(document.source.region(document.span((*path, "name"))))
+                name_range = lines.range(document.source.region(document.span((*path, "name"))))
                 around = lines.range(document.source.region(document.span(path)))
                 label = field["name"] or "(no name)"
                 children.append(
-                    types.DocumentSymbol(label, types.SymbolKind.Field, _around(around, own), own)
+                    types.DocumentSymbol(
+                        label, types.SymbolKind.Field, _around(around, name_range), name_range
+                    )
                 )
         yield types.DocumentSymbol(
             definition.name or "(no name)",
@@ -112,7 +114,7 @@ def workspace_symbols(checked: Checked, query: str, lines_of: LinesOf) -> Iterat
     for file in checked.files:
         path = key_of(file.file.path)
         for number, named in enumerate(file.named):
-            if count >= _MOST_FOUND:
+            if count >= _MAX_SYMBOLS:
                 return
             if is_like(query, named.name):
                 yield _symbol(named.name, types.SymbolKind.Struct, path, file, number, None, lines_of)
@@ -120,12 +122,12 @@ def workspace_symbols(checked: Checked, query: str, lines_of: LinesOf) -> Iterat
             if not query:
                 continue
             dataset = file.datasets[number]
-            for slot in preorder(dataset.columns):
-                if count < _MOST_FOUND and slot.is_member and is_like(query, str(slot.segment)):
-                    place = written_at(dataset, slot)
+            for field in preorder(dataset.columns):
+                if count < _MAX_SYMBOLS and field.is_member and is_like(query, str(field.segment)):
+                    place = written_at(dataset, field)
                     if place is not None and place.file == file.file.name:
                         yield _symbol(
-                            slot.path_text, types.SymbolKind.Field, path, file, number, slot, lines_of
+                            field.path_text, types.SymbolKind.Field, path, file, number, field, lines_of
                         )
                         count += 1
 
@@ -136,13 +138,13 @@ def _symbol(
     path: str,
     file: CompiledFile,
     number: int,
-    slot: Slot | None,
+    field: SchemaField | None,
     lines_of: LinesOf,
 ) -> types.WorkspaceSymbol:
     dataset = file.datasets[number]
     source, span = dataset.origins.source, dataset.origins.name_span
-    if slot is not None:
-        place = dataset.origins.place((*slot.declared_at, "name"))
+    if field is not None:
+        place = dataset.origins.place((*field.declared_at, "name"))
         source, span = (place.source, place.span) if place is not None else (source, span)
     lines = lines_of(path)
     region = (
@@ -152,7 +154,7 @@ def _symbol(
     )
     location = types.Location(uri_of(path), region)
     return types.WorkspaceSymbol(
-        location, name, kind, container_name=dataset.name if slot is not None else None
+        location, name, kind, container_name=dataset.name if field is not None else None
     )
 
 

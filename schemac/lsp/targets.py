@@ -6,7 +6,7 @@ Layer: lsp.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from schemac.lsp.places import Found
+from schemac.lsp.places import DatasetField
 from schemac.source.span import Region
 
 
@@ -22,8 +22,8 @@ class Site(NamedTuple):
 class FieldTarget:
     """A field; `all` are the slots that have its name from the same place."""
 
-    found: Found
-    all: tuple[Found, ...]
+    dataset_field: DatasetField
+    all: tuple[DatasetField, ...]
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,8 @@ class EditedText(TextDocument):
 
     def _apply_incremental_change(self, change: types.TextDocumentContentChangePartial) -> None:
         lines = self.lines
-        found = self._position_codec.range_from_client_units(lines, change.range)
-        start, end = found.start, found.end
+        server_range = self._position_codec.range_from_client_units(lines, change.range)
+        start, end = server_range.start, server_range.end
         before = "".join(lines[: start.line]) + "".join(lines[start.line : start.line + 1])[: start.character]
         after = "".join(lines[end.line : end.line + 1])[end.character :] + "".join(lines[end.line + 1 :])
         self._source = before + change.text + after
@@ -45,7 +45,7 @@ def split_with_ends(text: str) -> Sequence[str]:
     """Return the lines of a text with their ends."""
     if text.isascii() and not any(end in text for end in _OTHER_ASCII_ENDS):
         return text.splitlines(keepends=True)
-    ends = [0, *(found.end() for found in _LINE_END.finditer(text)), len(text)]
+    ends = [0, *(match.end() for match in _LINE_END.finditer(text)), len(text)]
     return [text[a:b] for a, b in pairwise(ends) if b > a]
 
 

@@ -36,7 +36,7 @@ class Written:
     @cached_property
     def root(self) -> dict[str, str]:
         """The outermost keys of the document, and the scalars beside them."""
-        found: dict[str, str] = {}
+        root_keys: dict[str, str] = {}
         first = self._cursor.document
         for number in range(first, len(self._lines)):
             line = self._lines[number]
@@ -47,8 +47,8 @@ class Written:
             if line[:1] in ("#", "-") or not is_content(line):
                 continue
             for entry in entries_of(line)[:1]:
-                found.setdefault(entry.name, line[entry.end :].split(" #")[0].strip().strip("\"'"))
-        return found
+                root_keys.setdefault(entry.name, line[entry.end :].split(" #")[0].strip().strip("\"'"))
+        return root_keys
 
     def outermost(self, name: str) -> Any:
         """Return the value of an outermost key of the document; None where it cannot be read."""
@@ -58,8 +58,8 @@ class Written:
             if number > first and is_document_start(line):
                 return None
             if not line.startswith(" ") and any(entry.name == name for entry in entries_of(line)[:1]):
-                found = self._parsed(number, 0)
-                return found.get(name) if isinstance(found, dict) else None
+                parsed = self._parsed(number, 0)
+                return parsed.get(name) if isinstance(parsed, dict) else None
         return None
 
     def _value(self, depth: int) -> Any:
@@ -70,13 +70,13 @@ class Written:
             if is_inside:
                 continue
             # A list or mapping is read from the step that leads to it.
-            found = self._parsed(start.line, start.column)
-            if found is _MISSING:
+            parsed = self._parsed(start.line, start.column)
+            if parsed is _MISSING:
                 return None
             first = cursor.path[outer - 1]
-            return _walk(found, (0 if isinstance(first, int) else first, *cursor.path[outer:depth]))
-        found = self._parsed(cursor.document, 0)
-        return None if found is _MISSING else _walk(found, cursor.path[:depth])
+            return _walk(parsed, (0 if isinstance(first, int) else first, *cursor.path[outer:depth]))
+        parsed = self._parsed(cursor.document, 0)
+        return None if parsed is _MISSING else _walk(parsed, cursor.path[:depth])
 
     def _parsed(self, first: int, column: int) -> Any:
         """Return what begins at a place; many steps may begin there, and it is read once."""
@@ -92,9 +92,9 @@ class Written:
         at = self._cursor.place.line - first
         for attempt in (lines, self._closed(lines, at), self._without(lines, at)):
             if attempt is not None:
-                found = _parse("\n".join(attempt))
-                if found is not _MISSING:
-                    return found
+                parsed = _parse("\n".join(attempt))
+                if parsed is not _MISSING:
+                    return parsed
         return _MISSING
 
     def _closed(self, lines: list[str], at: int) -> list[str] | None:

@@ -23,7 +23,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Field, Schema
 from schemac.logical.origins import Origins
 from schemac.logical.resources import told_apart
-from schemac.logical.slots import columns
+from schemac.logical.schema_fields import columns
 from schemac.manifest.documents import Body, Documents, is_library
 from schemac.manifest.expansion import Expander
 from schemac.manifest.library import Reuse, Scope, own_groups
@@ -133,13 +133,13 @@ def bind(
     given = _Given(source, strict, is_named, stem_of(source, stem), Reuse() if reuse is None else reuse)
     attempt = Report()
     attempt.extend(parsed.diagnostics)
-    found = _bound(given, attempt, documents)
+    datasets = _bound(given, attempt, documents)
     if attempt.has_errors:
-        found, attempt = _bound_whole(given) or (found, attempt)
-    if not is_named and not found and attempt.diagnostics and not _is_meant(documents, source, attempt):
+        datasets, attempt = _bound_whole(given) or (datasets, attempt)
+    if not is_named and not datasets and attempt.diagnostics and not _is_meant(documents, source, attempt):
         return []
     report.extend(attempt.diagnostics)
-    return found
+    return datasets
 
 
 def _is_meant(documents: Sequence[Document], source: SourceText, found: Report) -> bool:
@@ -179,13 +179,13 @@ def _bound_whole(given: _Given) -> tuple[list[LogicalDataset], Report] | None:
     documents = parse(source, report, content=veiled.content)
     for document in documents:
         document.value = veiled.unveil(document.value)
-    found = _bound(given, report, documents)
-    return (found, report) if report.has_errors else None
+    datasets = _bound(given, report, documents)
+    return (datasets, report) if report.has_errors else None
 
 
 def _bound(given: _Given, report: Report, documents: Sequence[Document]) -> list[LogicalDataset]:
     source, strict, is_named, stem, reuse = given
-    found: list[LogicalDataset] = []
+    datasets: list[LogicalDataset] = []
     scope = own_groups(documents, stem, reuse, report)
     for document in documents:
         bodies = Documents(
@@ -197,11 +197,11 @@ def _bound(given: _Given, report: Report, documents: Sequence[Document]) -> list
             dataset = _DocumentBinder(expanded, strict, report, is_named).dataset(body)
             if dataset is not None:
                 is_whole = dataset.is_whole and (expander is None or expander.is_whole)
-                found.append(dataset if is_whole else replace(dataset, is_whole=False))
+                datasets.append(dataset if is_whole else replace(dataset, is_whole=False))
     if scope is not None:
         _check_groups(scope, strict, report)
-    found = told_apart(found)
-    unique_by_name(found, report)
+    datasets = told_apart(datasets)
+    unique_by_name(datasets, report)
     if not documents and not report.has_errors:
         report.add(
             EMPTY_DOCUMENT,
@@ -210,14 +210,19 @@ def _bound(given: _Given, report: Report, documents: Sequence[Document]) -> list
             help="write `fields:` with the columns of the dataset",
             severity=None if is_named else Severity.NOTE,
         )
-    elif not found and is_named and not report.has_errors and not any(is_library(d.value) for d in documents):
+    elif (
+        not datasets
+        and is_named
+        and not report.has_errors
+        and not any(is_library(d.value) for d in documents)
+    ):
         report.add(
             NO_SCHEMA,
             f"{source.name} contains no schema",
             file=source.name,
             help="add a SetDataSchema event, or `fields:`",
         )
-    return found
+    return datasets
 
 
 def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[LogicalDataset]:

@@ -62,24 +62,24 @@ class ExpandedDocument(Document):
 
     def span(self, path: TreePath) -> Span:
         """Where a value stands in the text that it was written in."""
-        found = self.origin(path)
-        return found.document.span(found.path)
+        graft = self.origin(path)
+        return graft.document.span(graft.path)
 
     def key_span(self, path: TreePath) -> Span:
         """Where the key of a value stands, as `span`."""
-        found = self.origin(path)
-        return found.document.key_span(found.path)
+        graft = self.origin(path)
+        return graft.document.key_span(graft.path)
 
     def has(self, path: TreePath) -> bool:
         """Whether a value was written for exactly this path."""
-        found = self.origin(path)
-        return found.document.has(found.path)
+        graft = self.origin(path)
+        return graft.document.has(graft.path)
 
     def place(self, path: TreePath, *, on_key: bool = False) -> Place:
         """Where a value stands, or its key, with the places that its group is used at."""
-        found = self.origin(path)
-        place = found.document.place(found.path, on_key=on_key)
-        return place._replace(labels=(*place.labels, *[via.label for via in found.via]))
+        graft = self.origin(path)
+        place = graft.document.place(graft.path, on_key=on_key)
+        return place._replace(labels=(*place.labels, *[via.label for via in graft.via]))
 
 
 def replaced(value: Any, path: TreePath, new: Any) -> Any:

@@ -189,10 +189,10 @@ class Expander:
             return argument.value
         parts: list[str] = []
         end = 0
-        for found in PLACEHOLDER.finditer(text):
-            parts.append(text[end : found.start()])
-            end = found.end()
-            parts.append("$(" if found[1] is None else self._part(found[1], frame, path))
+        for match in PLACEHOLDER.finditer(text):
+            parts.append(text[end : match.start()])
+            end = match.end()
+            parts.append("$(" if match[1] is None else self._part(match[1], frame, path))
         made = "".join([*parts, text[end:]])
         self._count += len(made) // _LETTERS
         return made

@@ -114,9 +114,9 @@ def suggest_meaning(written: TypeText) -> Meaning | None:
 
 def meaning(written: TypeText, *, are_parts_marked: bool = False) -> Meaning:
     """Return the type that a text says."""
-    found = _Reader(are_parts_marked).of(written)
-    is_nullable = written.is_nullable or _family(found.tree) is Family.NULL
-    return found._replace(tree=_option(found.tree)) if is_nullable else found
+    meaning = _Reader(are_parts_marked).of(written)
+    is_nullable = written.is_nullable or _family(meaning.tree) is Family.NULL
+    return meaning._replace(tree=_option(meaning.tree)) if is_nullable else meaning
 
 
 def flow(value: Any) -> str:
@@ -181,14 +181,14 @@ class _Reader:
 
     def part(self, argument: ColumnText, *, is_open: bool, is_key: bool = False) -> Json:
         """Return an item, key, value or member, with its attributes beside `kind`."""
-        found = self.of(argument.type)
+        meaning = self.of(argument.type)
         is_nullable = argument.type.is_nullable
         if argument.is_required or is_key:
             is_nullable = False
         elif is_nullable is None:
             is_nullable = is_open
-        tree = _option(found.tree) if is_nullable or _family(found.tree) is Family.NULL else found.tree
-        return {**tree, "extra": dict(found.extra)} if found.extra else tree
+        tree = _option(meaning.tree) if is_nullable or _family(meaning.tree) is Family.NULL else meaning.tree
+        return {**tree, "extra": dict(meaning.extra)} if meaning.extra else tree
 
     def is_open(self, written: TypeText) -> bool:
         """Whether parts may be null without a mark."""
@@ -356,9 +356,9 @@ def _timestamp(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     if len(written.arguments) > 2:
         raise _MeaninglessError
     if len(written.arguments) == 2:
-        given = written.types[1]
-        given = given.types[0] if given.head == "Some" and given.arguments else given
-        zone = None if fold(given.head) in _NO_ZONE else given.head
+        type_text = written.types[1]
+        type_text = type_text.types[0] if type_text.head == "Some" and type_text.arguments else type_text
+        zone = None if fold(type_text.head) in _NO_ZONE else type_text.head
         if zone is not None and not _ZONE.fullmatch(zone):
             raise _MeaninglessError
     tree = _tree(kind, unit=unit)
@@ -383,8 +383,8 @@ def _optional(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
         if written.arguments:
             raise _MeaninglessError
         return Meaning(_tree(kind, inner=_tree(String)))
-    found = reader.of(written.types[0])
-    return found._replace(tree=_option(found.tree))
+    meaning = reader.of(written.types[0])
+    return meaning._replace(tree=_option(meaning.tree))
 
 
 def _dictionary(reader: _Reader, written: TypeText) -> Meaning:
@@ -401,13 +401,15 @@ def _dictionary(reader: _Reader, written: TypeText) -> Meaning:
         raise _MeaninglessError
     is_ordered = "ordered" in named and named["ordered"].head == "1"
     hint = {"indexType": index, **({"ordered": True} if is_ordered else {})}
-    found = reader.of(values)
-    return Meaning(found.tree, {**found.extra, arrow.DICTIONARY_ENCODING.key: hint})
+    meaning = reader.of(values)
+    return Meaning(meaning.tree, {**meaning.extra, arrow.DICTIONARY_ENCODING.key: hint})
 
 
 def _low_cardinality(reader: _Reader, written: TypeText) -> Meaning:
-    found = reader.of(written.types[0]) if written.arguments else Meaning(_tree(String))
-    return Meaning(found.tree, {**found.extra, arrow.DICTIONARY_ENCODING.key: {"indexType": Int32.__name__}})
+    meaning = reader.of(written.types[0]) if written.arguments else Meaning(_tree(String))
+    return Meaning(
+        meaning.tree, {**meaning.extra, arrow.DICTIONARY_ENCODING.key: {"indexType": Int32.__name__}}
+    )
 
 
 def _multiset(reader: _Reader, written: TypeText) -> Meaning:

@@ -150,14 +150,14 @@ class GroupFile:
             for base, holder in _holders(document, self._stem):
                 self._take_imports(document, base, holder.get("imports", []))
                 self.used |= _used_in(holder.get("fields")) | _used_in(holder.get("groups"))
-                for found in self._definitions(document, (*base, "groups"), holder.get("groups", {})):
-                    said = Report()
-                    check_definition(found, said)
-                    self.unsound |= {found.name} if said.has_errors else set()
-                    self.report.extend(said.diagnostics)
-                    first = groups.setdefault(found.name, found)
-                    if first is not found:
-                        report_clash(found, first, self.report)
+                for definition in self._definitions(document, (*base, "groups"), holder.get("groups", {})):
+                    report = Report()
+                    check_definition(definition, report)
+                    self.unsound |= {definition.name} if report.has_errors else set()
+                    self.report.extend(report.diagnostics)
+                    first = groups.setdefault(definition.name, definition)
+                    if first is not definition:
+                        report_clash(definition, first, self.report)
         return groups
 
     def _take_imports(self, document: Document, base: TreePath, written: Any) -> None:
@@ -255,7 +255,7 @@ def check_definition(definition: Definition, report: Report) -> None:
 def placeholders(value: Any, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:
     """Yield the parameters that a value names, and where."""
     for at, text in strings_in(value, path):
-        yield from ((at, found[1]) for found in PLACEHOLDER.finditer(text) if found[1] is not None)
+        yield from ((at, match[1]) for match in PLACEHOLDER.finditer(text) if match[1] is not None)
 
 
 def strings_in(value: object, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:

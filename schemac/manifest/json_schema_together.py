@@ -162,8 +162,8 @@ def inside_definition() -> Json:
 
 def _steps_of(*kinds: type[LogicalType]) -> list[str]:
     """Return the properties of kinds that are types."""
-    properties = (found for kind in kinds for found in kind.model_fields.values())
-    return list(dict.fromkeys(str(found.alias) for found in properties if found.annotation is LogicalType))
+    properties = (prop for kind in kinds for prop in kind.model_fields.values())
+    return list(dict.fromkeys(str(prop.alias) for prop in properties if prop.annotation is LogicalType))
 
 
 def shape_rules(key: str) -> list[Json]:

@@ -110,9 +110,9 @@ class Scope:
 
     def find(self, name: str) -> "tuple[Definition, Scope] | None":
         """Return a group, and the scope that it stands in."""
-        own = self.file.groups.get(name)
-        if own is not None:
-            return own, self
+        definition = self.file.groups.get(name)
+        if definition is not None:
+            return definition, self
         found = self._imported.get(name)
         return None if found is None else (found[0], self._scopes[found[2]])
 

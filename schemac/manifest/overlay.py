@@ -16,7 +16,7 @@ from schemac.attributes.attribute import Attribute, Role
 from schemac.attributes.registry import ATTRIBUTES, DOMAINS, domain_of, known
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import ExtraAttributes
-from schemac.logical.slots import Slot, TreePath, columns, preorder
+from schemac.logical.schema_fields import SchemaField, TreePath, columns, preorder
 from schemac.manifest.expanded import ExpandedDocument, Graft
 from schemac.manifest.names import is_dataset_name
 from schemac.source.catalogue import INVALID_DATASET_NAME, INVALID_OVERLAY
@@ -73,41 +73,49 @@ class Overlay:
 
     def name(self, dataset: str) -> str:
         """Return what a dataset is called."""
-        found = self.file.datasets.get(dataset)
-        return found.name if found is not None and found.name is not None else dataset
+        dataset_overlay = self.file.datasets.get(dataset)
+        return (
+            dataset_overlay.name
+            if dataset_overlay is not None and dataset_overlay.name is not None
+            else dataset
+        )
 
     def over(self, dataset: LogicalDataset, report: Report) -> LogicalDataset:
         """Return a dataset as it is in this environment; fields that it does not have are in the report."""
-        found = self.file.datasets.get(dataset.name)
-        if found is None:
+        dataset_overlay = self.file.datasets.get(dataset.name)
+        if dataset_overlay is None:
             return dataset
-        schema = dataset.schema.model_copy(update={"extra": _merged(dataset.schema.extra, found.extra)})
-        slots = columns(schema)
-        by_path = {slot.path_text: slot for slot in preorder(slots)}
+        schema = dataset.schema.model_copy(
+            update={"extra": _merged(dataset.schema.extra, dataset_overlay.extra)}
+        )
+        fields = columns(schema)
+        by_path = {schema_field.path_text: schema_field for schema_field in preorder(fields)}
         at: TreePath = ("datasets", dataset.name)
         grafts: dict[TreePath, Graft] = {
-            ("extra", key): Graft(self.document, (*at, "extra", key)) for key in found.extra
+            ("extra", key): Graft(self.document, (*at, "extra", key)) for key in dataset_overlay.extra
         }
-        for path, field in found.fields.items():
-            slot = by_path.get(path)
-            if slot is None:
+        for path, field in dataset_overlay.fields.items():
+            schema_field = by_path.get(path)
+            if schema_field is None:
                 near = closest(path, by_path)
                 help = Meant.word(near, path) if near else f"its fields are {', '.join(by_path)}"
                 self.say((*at, "fields", path), f"{dataset.name} has no field {path}", help, report)
                 continue
-            slot.extra = _merged(dict(slot.extra), field.extra)
-            grafts |= dict(self._of_field(slot, (*at, "fields", path, "extra"), field.extra))
+            schema_field.extra = _merged(dict(schema_field.extra), field.extra)
+            grafts |= dict(self._of_field(schema_field, (*at, "fields", path, "extra"), field.extra))
         origins = dataset.origins
         if origins.document is not None:
             based = {(*origins.base, *path): graft for path, graft in grafts.items()}
             document = _Overlaid(origins.document, based)
             origins = origins._replace(document=document)
-        name = found.name if found.name is not None else dataset.name
-        return replace(dataset, name=name, schema=schema, columns=slots, origins=origins)
+        name = dataset_overlay.name if dataset_overlay.name is not None else dataset.name
+        return replace(dataset, name=name, schema=schema, columns=fields, origins=origins)
 
-    def _of_field(self, slot: Slot, at: TreePath, extra: ExtraAttributes) -> Iterator[tuple[TreePath, Graft]]:
+    def _of_field(
+        self, field: SchemaField, at: TreePath, extra: ExtraAttributes
+    ) -> Iterator[tuple[TreePath, Graft]]:
         for key in extra:
-            yield slot.extra_places(key)[0], Graft(self.document, (*at, key))
+            yield field.extra_places(key)[0], Graft(self.document, (*at, key))
 
     def say(
         self, path: TreePath, message: str, help: str, report: Report, *, code: Code = INVALID_OVERLAY

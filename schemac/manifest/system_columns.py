@@ -12,7 +12,7 @@ from itertools import takewhile
 from schemac.kinds.registry import BY_NAME
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Field, LogicalType, Member, Schema
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.logical.system import VARIANTS
 
 
@@ -27,15 +27,15 @@ def with_system_columns(dataset: LogicalDataset, variant: str) -> LogicalDataset
     ]
     if not added or not dataset.is_whole:
         return dataset
-    new = [(field, Slot(None, Member(field.name, ("fields",), field))) for field in added]
+    new = [(field, SchemaField(None, Member(field.name, ("fields",), field))) for field in added]
     old = list(zip(dataset.schema.fields, dataset.columns, strict=True))
     leading = list(takewhile(lambda column: column[0].name in names, old))
     places = [names.index(field.name) for field, _ in leading]
     first = [*new, *leading]
     if places == sorted(places):
         first.sort(key=lambda column: names.index(column[0].name))
-    fields, slots = zip(*first, *old[len(leading) :], strict=True)
-    return replace(dataset, schema=Schema(fields=fields, extra=dataset.schema.extra), columns=slots)
+    fields, schema_fields = zip(*first, *old[len(leading) :], strict=True)
+    return replace(dataset, schema=Schema(fields=fields, extra=dataset.schema.extra), columns=schema_fields)
 
 
 def _types(variant: str) -> tuple[LogicalType, ...]:

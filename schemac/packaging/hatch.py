@@ -63,9 +63,9 @@ class SchemacBuildHook(BuildHookInterface[Any]):
 
     def _compiled(self, project: Project, report: Report) -> Output:
         configuration = project.configuration
-        given = self.config.get("paths") or configuration.manifests or (".",)
+        paths = self.config.get("paths") or configuration.manifests or (".",)
         out = project.folder / configuration.out
-        files = find_manifests(given, project.folder, out, report, project.exclusion)
+        files = find_manifests(paths, project.folder, out, report, project.exclusion)
         options = CompileOptions.of(project, self.config.get("targets") or None)
         options = replace(options, strict=self.config.get("strict", configuration.strict))
         return Output() if report.has_errors else compile_files(files, project, options, report)
@@ -79,8 +79,8 @@ class SchemacBuildHook(BuildHookInterface[Any]):
         if not isinstance(out, str) or not out or os.path.isabs(out) or ".." in Path(out).parts:
             self._refuse(f'{place} needs `out`, a folder in the wheel, such as out = "my_package/schemas"')
         for name in ("paths", "targets"):
-            given = self.config.get(name, [])
-            if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+            value = self.config.get(name, [])
+            if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
                 self._refuse(f"{place}: `{name}` has to be a list of texts")
         wrong = [one for one in self.config.get("targets", ()) if one not in target_names()]
         if wrong:

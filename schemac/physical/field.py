@@ -17,12 +17,12 @@ NO_METADATA: Mapping[str, str] = MappingProxyType({})
 class LoweredField:
     """An Arrow field, and the logical slot that it was lowered from."""
 
-    __slots__ = ("arrow", "children", "metadata", "slot")
+    __slots__ = ("arrow", "children", "field", "metadata")
 
     arrow: ArrowField
     children: "tuple[LoweredField, ...]"
     """One a logical child. A type that unfolds into more than its kind says, as a blob does, has none here."""
-    slot: Any
+    field: Any
     """The logical slot, opaque on this floor; targets place their findings by it."""
     metadata: Mapping[str, str]
     """That of the Arrow field, as text: pyarrow makes a new dictionary of bytes each time it is asked."""
@@ -31,12 +31,12 @@ class LoweredField:
         self,
         arrow: ArrowField,
         children: "tuple[LoweredField, ...]",
-        slot: Any,
+        field: Any,
         metadata: Mapping[str, str] = NO_METADATA,
     ) -> None:
         self.arrow = arrow
         self.children = children
-        self.slot = slot
+        self.field = field
         self.metadata = metadata
 
     @property

@@ -91,7 +91,7 @@ def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> Field
     member = with_zones(schema, job).field(field)
     own = pa.schema([schema.field(field)], metadata=schema.metadata)
     alone = Validation.of(records, own, job, may_pack=True)
-    found = _outcomes(alone.field_input(field), member, alone)
+    outcomes = _outcomes(alone.field_input(field), member, alone)
     return FieldPlan(
         field,
         f"{member.type}{'' if member.nullable else ' not null'}",
@@ -99,8 +99,8 @@ def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> Field
         _place(records, field, job),
         _settings(job, member),
         Validation.of(records, schema, job, may_pack=True).strategy,
-        found,
-        _rules(member, own, found, failing=field in records.failing),
+        outcomes,
+        _rules(member, own, outcomes, failing=field in records.failing),
     )
 
 

@@ -28,7 +28,7 @@ from schemac.pipeline.writing.written_report import report_of
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.locations import is_local, local_path
 from schemac.rows.runs.request import RunRequest
-from schemac.rows.runs.staging import kept_alive
+from schemac.rows.runs.staging import keep_alive
 from schemac.rows.runs.storage import storage_in_use
 from schemac.rows.runs.tables import TableForm, sink_of
 
@@ -60,7 +60,7 @@ def run_into_format(
     places = [local_path(path) for path in (job.quarantine_path,) if is_local(path)]
     attempt = _FormatAttempt(job, schema, identity, folder)
     try:
-        with on_spark(spark, job, identity, watch) as session, kept_alive(places, identity):
+        with on_spark(spark, job, identity, watch) as session, keep_alive(places, identity):
             attempt.carry_out(session, seen)
     except PipelineError as error:
         attempt.stopped = changed_since(explained(error, attempt.absent), seen)
@@ -86,17 +86,17 @@ class _FormatAttempt:
 
     def carry_out(self, spark: SparkSession, seen: Seen) -> None:
         """Do all that needs Spark."""
-        found = conformed(spark, self.job, self.schema, None)
-        found.check_lists(is_part=False)
-        self.absent = tuple(found.absent)
+        gathered = conformed(spark, self.job, self.schema, None)
+        gathered.check_lists(is_part=False)
+        self.absent = tuple(gathered.absent)
         target = FormatTarget(spark, self.job, self.identity)
         keys = [field.name for field in self.schema if not field.nullable]
         try:
-            self.numbers = target.write(found.frame, keys, seen)
+            self.numbers = target.write(gathered.frame, keys, seen)
         finally:
             self.is_undecided = target.is_undecided
-        self.differences = target.differences(found.frame)
-        self.rows_in = records_read(found.counts)
+        self.differences = target.differences(gathered.frame)
+        self.rows_in = records_read(gathered.counts)
 
     def report(self, started: float) -> RunReport:
         """Tell what the target has of the attempt. Raises what stopped it where that is nothing."""
@@ -106,11 +106,11 @@ class _FormatAttempt:
             committed = committed_in_format(stopped, self.identity, self.folder, self.job, self.is_undecided)
             numbers = SinkReport.of_commit(committed)
         differences = self.differences or ()
-        told = report_of(numbers, self.job, self.identity, self.rows_in, differences, started)
-        told = replace(told, absent=self.absent)
+        run_report = report_of(numbers, self.job, self.identity, self.rows_in, differences, started)
+        run_report = replace(run_report, absent=self.absent)
         if stopped is None:
-            return told
-        return replace(told, stopped=stopped.message, is_compared=self.differences is not None)
+            return run_report
+        return replace(run_report, stopped=stopped.message, is_compared=self.differences is not None)
 
 
 def _identified_in_folder(
@@ -120,7 +120,7 @@ def _identified_in_folder(
     with sparks_errors_told(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
         runs = recovered(spark, job)
         records = runs.records()
-        found = identify_among(job, form, request, [one.run for one in records], runs.version(records))
-    if found.earlier is None:
-        sink_of(None).fence(found.identity, (job.quarantine_path,))
-    return local_address(runs.path), found
+        identified = identify_among(job, form, request, [one.run for one in records], runs.version(records))
+    if identified.earlier is None:
+        sink_of(None).fence(identified.identity, (job.quarantine_path,))
+    return local_address(runs.path), identified

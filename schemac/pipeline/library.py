@@ -202,11 +202,11 @@ def _run(
 ) -> RunReport:
     for engine in schema_engines(job.target):
         dataset.losses(engine)  # raises SchemaError where the engine cannot hold the schema
-    found = dataset._compilation
+    compilation = dataset._compilation
     if job.target.is_of_spark:
         form = TableForm(dataset.to_arrow())
     else:
-        form = SINK.of(job.target.engine).form(found.lowered, found.numbers, dataset.schema.extra)
+        form = SINK.of(job.target.engine).form(compilation.lowered, compilation.numbers, dataset.schema.extra)
     return run_job(
         job,
         dataset.to_arrow(metadata=True),
@@ -223,11 +223,11 @@ def _dataset_of(job: Job) -> CheckedDataset:
     if job.schema_ is None:
         message = "the job names no manifest, and no dataset was given"
         raise PipelineError(PIPELINE_FILE, message, "write `run(job, dataset)`, or set `schema` in the job")
-    found = [one for one in compile_file(job.schema_) if job.dataset in (None, one.name)]
-    if len(found) != 1:
-        message = f"`{job.schema_}` has {len(found)} datasets that the job could mean"
+    datasets = [one for one in compile_file(job.schema_) if job.dataset in (None, one.name)]
+    if len(datasets) != 1:
+        message = f"`{job.schema_}` has {len(datasets)} datasets that the job could mean"
         raise PipelineError(PIPELINE_FILE, message, "set `dataset` in the job, or write `run(job, dataset)`")
-    return found[0]
+    return datasets[0]
 
 
 def _refuse_streams(frame: DataFrame) -> None:

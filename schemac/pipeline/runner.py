@@ -34,7 +34,7 @@ from schemac.pipeline.writing.written_report import report_of
 from schemac.rows.runs.identity import RunIdentity, random_id
 from schemac.rows.runs.locations import is_local, local_path
 from schemac.rows.runs.request import RunRequest
-from schemac.rows.runs.staging import kept_alive
+from schemac.rows.runs.staging import keep_alive
 from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
 
 __all__ = ["Opened", "RunReport", "run", "untold"]
@@ -86,7 +86,7 @@ def run(
         return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
     attempt = _Attempt(job, arrow_schema, form, identity, sink, is_batch)
     try:
-        with on_spark(spark, job, identity, watch) as session, kept_alive(watch.tables, identity):
+        with on_spark(spark, job, identity, watch) as session, keep_alive(watch.tables, identity):
             register_engine(session, sink_engine(job.target.format).name)
             if replay is not None:
                 opened = partial(open_quarantine, session, job, replay, version)
@@ -124,12 +124,14 @@ class _Attempt:
             job, properties = taken.job, taken.properties
             self.is_part = self.is_part or taken.is_rest
         may_pack = not job.target.is_through_connector
-        found = conformed(spark, job, self.schema, opened, may_pack=may_pack)
-        self.absent = found.absent
-        found.check_lists(is_part=self.is_part)
-        self.numbers = write_to_engine(found.frame, job, self.form, self.identity, seen, properties, replay)
+        gathered = conformed(spark, job, self.schema, opened, may_pack=may_pack)
+        self.absent = gathered.absent
+        gathered.check_lists(is_part=self.is_part)
+        self.numbers = write_to_engine(
+            gathered.frame, job, self.form, self.identity, seen, properties, replay
+        )
         if not self.numbers.is_repeat:
-            self.rows_in = records_read(found.counts)
+            self.rows_in = records_read(gathered.counts)
 
     def report(self, watch: Watch, started: float) -> RunReport:
         """Tell what the table has of the attempt. Raises what stopped it where that is nothing."""
@@ -141,19 +143,19 @@ class _Attempt:
         elif self.is_of_nothing:
             return RunReport.of_nothing(self.identity, job, sink, time.monotonic() - started)
         elif self.numbers is not None and self.numbers.is_repeat:
-            found = sink.find_run(self.identity, job.target.path, storage)
-            assert found is not None
-            return RunReport.of_earlier(found, job, time.monotonic() - started)
+            committed_run = sink.find_run(self.identity, job.target.path, storage)
+            assert committed_run is not None
+            return RunReport.of_earlier(committed_run, job, time.monotonic() - started)
         watch.end(self.rows_in)
         watch.at(Step.VERIFYING)
         differences = sink.differences(job.target.path, self.form, storage)
         if self.stopped is None:
             assert self.numbers is not None
-            told = report_of(self.numbers, job, self.identity, self.rows_in, differences, started)
-            return replace(told, absent=tuple(self.absent))
+            run_report = report_of(self.numbers, job, self.identity, self.rows_in, differences, started)
+            return replace(run_report, absent=tuple(self.absent))
         numbers = self.numbers or SinkReport.of_commit(committed)
-        told = report_of(numbers, job, self.identity, self.rows_in, differences, started)
-        return replace(told, stopped=self.stopped.message, absent=tuple(self.absent))
+        run_report = report_of(numbers, job, self.identity, self.rows_in, differences, started)
+        return replace(run_report, stopped=self.stopped.message, absent=tuple(self.absent))
 
 
 def untold(*_: object) -> None:
@@ -165,8 +167,10 @@ def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink, *, i
     if is_replay and not (request.id or request.interval):
         # What a replay reads changes with each: what fits is gone from there.
         request = RunRequest(random_id())
-    found = identify(job, form, request, sink)
-    if found.earlier is not None:
-        return found
+    identified = identify(job, form, request, sink)
+    if identified.earlier is not None:
+        return identified
     table, quarantine = job.target.path, job.quarantine_path
-    return found._replace(earlier=settle(found.identity, table, quarantine, sink, job.storage_options))
+    return identified._replace(
+        earlier=settle(identified.identity, table, quarantine, sink, job.storage_options)
+    )

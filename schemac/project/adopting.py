@@ -11,7 +11,7 @@ from schemac.identity.adopt import adopt, adopt_ids
 from schemac.identity.lock import LockedDataset, Numbers
 from schemac.importers.importer import Imported
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from schemac.source.json_object import Json
 
 Compile = Callable[[Json], LogicalDataset | None]
@@ -27,7 +27,7 @@ def adopted(dataset: LogicalDataset, imported: Imported, compile: Compile) -> Lo
         present = dataset if version is imported.versions[-1] else compile(version.schema)
         if present is None:
             return None
-        numbers = {slot: version.numbers.get(slot.path, _NONE) for slot in preorder(present.columns)}
+        numbers = {field: version.numbers.get(field.path, _NONE) for field in preorder(present.columns)}
         after = adopt(present, locked, numbers, version.highest, version.data)
         if after is None:
             return None
@@ -36,6 +36,8 @@ def adopted(dataset: LogicalDataset, imported: Imported, compile: Compile) -> Lo
         past = compile(numbered.schema)
         if past is None:
             return None
-        ids = {slot: numbered.ids[slot.path] for slot in preorder(past.columns) if slot.path in numbered.ids}
+        ids = {
+            field: numbered.ids[field.path] for field in preorder(past.columns) if field.path in numbered.ids
+        }
         locked = adopt_ids(past, locked, ids, numbered.highest)
     return locked if locked.versions else None

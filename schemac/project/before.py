@@ -4,9 +4,10 @@ Layer: project.
 Errors: whatever is wrong with what is read.
 """
 
+import dataclasses
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
@@ -42,25 +43,25 @@ def _nothing_more(paths: Sequence[Path]) -> None:
 class Before:
     """Manifests as they were, each under the path of the manifest that it is compared with."""
 
-    contents: dict[Path, bytes] = field(repr=False)
+    contents: dict[Path, bytes] = dataclasses.field(repr=False)
     """Of manifests and their locks."""
-    names: Mapping[Path, str] = field(repr=False)
+    names: Mapping[Path, str] = dataclasses.field(repr=False)
     """How each manifest is spoken of."""
     gone: tuple[Path, ...] = ()
     """Manifests of the folders that are compared, which nothing of today stands in the place of."""
     others: tuple[Path, ...] = ()
     """All manifests that nothing of today stands in the place of, wherever they lay."""
-    load: Callable[[Sequence[Path]], None] = field(default=_nothing_more, repr=False)
+    load: Callable[[Sequence[Path]], None] = dataclasses.field(default=_nothing_more, repr=False)
     """Reads the contents of some of the others."""
     is_of_places: bool = False
     """Whether each of the others would lie under its path today, so that one can see what became of it."""
-    moved: Mapping[Path, Path] = field(default_factory=dict, repr=False)
+    moved: Mapping[Path, Path] = dataclasses.field(default_factory=dict, repr=False)
     """Manifests of today that lay elsewhere, with that place."""
-    files: "Callable[[Path], Files]" = field(default=_manifest_files, repr=False)
+    files: "Callable[[Path], Files]" = dataclasses.field(default=_manifest_files, repr=False)
     """The files around a manifest as they were, for its imports."""
-    library: Library = field(default_factory=Library, repr=False)
+    library: Library = dataclasses.field(default_factory=Library, repr=False)
     """The imported files as they were."""
-    doubts: tuple[str, ...] = ()
+    unreadable_reasons: tuple[str, ...] = ()
     """What else there was and cannot be read, so that nobody knows which datasets it had."""
 
     def imports(self, path: Path) -> dict[str, str]:
@@ -75,8 +76,8 @@ def schema_version_of(
     locked = lock.dataset(dataset.name) if lock is not None else LockedDataset(dataset.name)
     if locked.newest is None:
         return SchemaVersion(dataset, label)
-    found = identify(dataset, locked, Findings(report, dataset.origins) if report is not None else None)
-    return LockedSchemaVersion(dataset, label, locked, found.ids, found.numbers)
+    identities = identify(dataset, locked, Findings(report, dataset.origins) if report is not None else None)
+    return LockedSchemaVersion(dataset, label, locked, identities.ids, identities.numbers)
 
 
 def checked_datasets(
@@ -101,20 +102,20 @@ def versions_before(before: Before, path: Path, project: Project, report: Report
     if content is None:
         return {}
     name = before.names[path]
-    found = Report()
-    source = decode_text(content, name, found)
+    local_report = Report()
+    source = decode_text(content, name, local_report)
     if source is None:
-        report.extend(found.diagnostics)
+        report.extend(local_report.diagnostics)
         return {}
     # The text is called after its commit too, which is no part of the name of a dataset.
     reuse = Reuse(before.files(path), before.library)
-    split = with_inferred(source, path.stem, project, found, reuse)
+    split = with_inferred(source, path.stem, project, local_report, reuse)
     declared, inferred = split or (
-        checked_datasets(source, project, found, reuse, is_named=False, stem=path.stem),
+        checked_datasets(source, project, local_report, reuse, is_named=False, stem=path.stem),
         [],
     )
-    if found.has_errors:
-        report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
+    if local_report.has_errors:
+        report.extend(d for d in local_report.diagnostics if d.severity is Severity.ERROR)
         return {}
     lock = lock_before(before, path, report)
     versions = {dataset.name: schema_version_of(dataset, name, lock) for dataset in declared}
@@ -127,13 +128,13 @@ def lock_before(before: Before, path: Path, report: Report) -> Lock | None:
     if text is None:
         return None
     name = lock_name(before.names[path])
-    found = Report()
-    lock = read_lock(text.decode("utf-8", "replace"), name, found)
+    local_report = Report()
+    lock = read_lock(text.decode("utf-8", "replace"), name, local_report)
     rev, is_in_git, place = name.partition(":")
     if before.is_of_places and is_in_git:
         commits = shlex.join(["git", "log", "--oneline", rev, "--", place])
         help = f"compare with a commit in which it is sound; these have changed it: {commits}"
-        report.extend(replace(finding, help=help) for finding in found.diagnostics)
+        report.extend(replace(finding, help=help) for finding in local_report.diagnostics)
     else:
-        report.extend(found.diagnostics)
+        report.extend(local_report.diagnostics)
     return lock

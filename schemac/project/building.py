@@ -69,19 +69,24 @@ class Builds:
 
         return LostLocks(self._project)
 
-    def kept(self, file: CompiledFile) -> BuiltFile | None:
+    def cached(self, file: CompiledFile) -> BuiltFile | None:
         """Return what an earlier run has kept of a manifest as it is; None where there is nothing."""
         key = self._key(file, _lock_of(file))
-        kept = self._project.cache.get(key, _Kept.of_json) if key is not None else None
-        if kept is None or tuple(kept.files) != tuple([self._options.name(n.name) for n in file.named]):
+        cached_build = self._project.cache.get(key, _CachedBuild.of_json) if key is not None else None
+        if cached_build is None or tuple(cached_build.files) != tuple(
+            [self._options.name(n.name) for n in file.named]
+        ):
             return None
-        if kept.around is not None and kept.around != self._search.around(file.file.path).hex():
+        if (
+            cached_build.around is not None
+            and cached_build.around != self._search.around(file.file.path).hex()
+        ):
             return None
-        return kept.built(self._manifest(file))
+        return cached_build.built(self._manifest(file))
 
     def fresh(self, file: CompiledFile) -> BuiltFile:
         """Build a manifest, and keep what comes of it."""
-        if not self._project.cache.is_kept:
+        if not self._project.cache.is_persistent:
             return self._made(file)[0]
         lock = _lock_of(file)
         made, is_looked_for = self._made(file)
@@ -90,7 +95,7 @@ class Builds:
             around = self._search.around(file.file.path).hex() if is_looked_for else None
             # Where a lock was written meanwhile, nobody knows which of the two was read.
             if _lock_of(file) == lock:
-                self._project.cache.put(key, _Kept.of(made, around).to_json())
+                self._project.cache.put(key, _CachedBuild.of(made, around).to_json())
         return made
 
     def prepare(self) -> None:
@@ -121,8 +126,8 @@ class Builds:
             contents |= files
             datasets[dataset.name] = built(self._manifest(file), self._inputs(file), files)
             losses += len(made.losses)
-        said = self._not_ignored(file, targets.diagnostics)
-        return BuiltFile(locks.diagnostics, said, datasets, losses, contents), is_looked_for
+        diagnostics = self._not_ignored(file, targets.diagnostics)
+        return BuiltFile(locks.diagnostics, diagnostics, datasets, losses, contents), is_looked_for
 
     def _not_ignored(self, file: CompiledFile, findings: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
         """Return what targets say and no comment of the manifest ignores."""
@@ -133,13 +138,13 @@ class Builds:
 
         files = FolderFiles(file.file.path, file.file.name, self._options.edited, self._project)
         ignoring = Ignoring(source, self._project, files, file.imported, Contents())
-        kept = ignoring.kept(findings)
+        remaining = ignoring.not_ignored(findings)
         overlay = self._options.overlay
         if overlay is None:
-            return tuple(kept)
+            return tuple(remaining)
         # Findings about attributes that the overlay brings are told at it.
-        own = {overlay.overlay.document.source.name: overlay.content}
-        return tuple(without_ignored(kept, own.get, self._project))
+        overlay_contents = {overlay.overlay.document.source.name: overlay.content}
+        return tuple(without_ignored(remaining, overlay_contents.get, self._project))
 
     def _inputs(self, file: CompiledFile) -> bytes:
         """Return what the digest of a manifest is made of: its bytes, and those of what it imports and of the overlay."""
@@ -158,15 +163,15 @@ class Builds:
     def _manifest(self, file: CompiledFile) -> str:
         """Return a manifest's path from the project's folder, wherever the command was run."""
         folder, name = os.path.split(file.file.path)
-        found = self._folders.get(folder)
-        if found is None:
+        relative_folder = self._folders.get(folder)
+        if relative_folder is None:
             try:
-                found = os.path.relpath(folder or ".", self._project.folder).replace(os.sep, "/")
+                relative_folder = os.path.relpath(folder or ".", self._project.folder).replace(os.sep, "/")
             except ValueError:
                 # On another drive of Windows.
                 return file.file.name
-            self._folders[folder] = found
-        return name if found == "." else f"{found}/{name}"
+            self._folders[folder] = relative_folder
+        return name if relative_folder == "." else f"{relative_folder}/{name}"
 
 
 def report_builds(made: Sequence[BuiltFile], report: Report) -> None:
@@ -195,7 +200,7 @@ def _locked(file: CompiledFile, options: CompileOptions, report: Report) -> "Map
     return locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=options.locked)
 
 
-class _Kept(NamedTuple):
+class _CachedBuild(NamedTuple):
     """What is kept of a build of one manifest."""
 
     of_locks: tuple[Diagnostic, ...]
@@ -209,10 +214,10 @@ class _Kept(NamedTuple):
     """Digest of the manifest."""
 
     @classmethod
-    def of(cls, made: BuiltFile, around: str | None) -> "_Kept":
+    def of(cls, made: BuiltFile, around: str | None) -> "_CachedBuild":
         files = {name: dataset.files for name, dataset in made.datasets.items()}
-        own = next((dataset.manifest_digest for dataset in made.datasets.values()), "")
-        return cls(made.of_locks, made.of_targets, around, files, made.losses, own)
+        manifest_digest = next((dataset.manifest_digest for dataset in made.datasets.values()), "")
+        return cls(made.of_locks, made.of_targets, around, files, made.losses, manifest_digest)
 
     def built(self, manifest: str) -> BuiltFile:
         """Return what was built, without the artifacts' bytes."""
@@ -220,15 +225,20 @@ class _Kept(NamedTuple):
         return BuiltFile(self.of_locks, self.of_targets, datasets, self.losses)
 
     def to_json(self) -> list[Any]:
-        findings = (findings_to_json(found) for found in (self.of_locks, self.of_targets))
+        findings = (findings_to_json(diagnostics) for diagnostics in (self.of_locks, self.of_targets))
         return [*findings, self.around, self.files, self.losses, self.own]
 
     @classmethod
-    def of_json(cls, value: Any) -> "_Kept":
-        of_locks, of_targets, around, files, losses, own = value
+    def of_json(cls, value: Any) -> "_CachedBuild":
+        of_locks, of_targets, around, files, losses, manifest_digest = value
         wrong = next((name for name, paths in files.items() if not are_inside(paths, name)), None)
         if wrong is not None:
             raise ValueError(wrong)
         return cls(
-            findings_of_json(of_locks), findings_of_json(of_targets), around, files, int(losses), str(own)
+            findings_of_json(of_locks),
+            findings_of_json(of_targets),
+            around,
+            files,
+            int(losses),
+            str(manifest_digest),
         )

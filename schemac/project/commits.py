@@ -93,13 +93,13 @@ class _Places:
 
     def entry(self, path: Path) -> Entry | None:
         """Return what stood under a path of today; a link that leads there today may not have done so then."""
-        own = self.path_of(path)
-        found = self.tree.find(own) if own is not None else None
-        if found is not None:
-            return found
+        tree_path = self.path_of(path)
+        entry = self.tree.find(tree_path) if tree_path is not None else None
+        if entry is not None:
+            return entry
         return self.tree.find(os.path.relpath(path.absolute(), self.tree.top).replace(os.sep, "/"))
 
-    def shown(self, path: str) -> str:
+    def display_path(self, path: str) -> str:
         """Return a path of the tree from the working folder."""
         if path.startswith(self._inside):
             return path[len(self._inside) :]
@@ -119,14 +119,14 @@ class _TreeFiles:
         entry = self.places.tree.find(self._place(path))
         if entry is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
-        found = self.places.tree.read([entry]).get(entry.id)
-        if found is None:
+        content = self.places.tree.read([entry]).get(entry.id)
+        if content is None:
             raise OSError(errno.EIO, entry.unreadable or "git cannot read its content")
-        return found
+        return content
 
     def name(self, path: str) -> str:
         """Return how a file is spoken of."""
-        return f"{self.ref}:{self.places.shown(self._place(path))}"
+        return f"{self.ref}:{self.places.display_path(self._place(path))}"
 
     def key(self, path: str) -> str:
         """Return the path of a file in the tree; that of the manifest for the path ``."""
@@ -174,7 +174,7 @@ class _Reading:
         self._contents: dict[Path, bytes] = {}
         self._names: dict[Path, str] = {}
         self._moved: dict[Path, Path] = {}
-        self._wanted: dict[Path, Entry] = {}
+        self._pending: dict[Path, Entry] = {}
         self._paired: set[str] = set()
 
     def before(self, folders: Sequence[Path]) -> Before:
@@ -188,8 +188,8 @@ class _Reading:
         }
         self._pair_moved(others)
         keys = {self._places.today(path): path for path in sorted(others)}
-        self._names |= {key: f"{self._ref}:{self._places.shown(path)}" for key, path in keys.items()}
-        self._load(self._wanted)
+        self._names |= {key: f"{self._ref}:{self._places.display_path(path)}" for key, path in keys.items()}
+        self._load(self._pending)
         gone = self._gone(keys, folders)
         return Before(
             self._contents,
@@ -200,7 +200,7 @@ class _Reading:
             is_of_places=True,
             moved=self._moved,
             files=self._files_of,
-            doubts=tuple(self._doubts(keys)),
+            unreadable_reasons=tuple(self._unreadable_reasons(keys)),
         )
 
     def _files_of(self, path: Path) -> Files:
@@ -240,18 +240,18 @@ class _Reading:
         self._paired |= {entry.path, path or entry.path}
 
     def _take(self, key: Path, entry: Entry) -> None:
-        self._wanted[key] = entry
+        self._pending[key] = entry
         # The lock lies beside the manifest as it is called, also where that is a link.
         path = self._places.path_of(key)
         for manifest in dict.fromkeys((path, entry.path)):
             lock = self._tree.find(_lock_of(manifest)) if manifest is not None else None
             if lock is not None and not lock.unreadable:
-                self._wanted[lock_path(key)] = lock
+                self._pending[lock_path(key)] = lock
                 return
 
     def _pair_moved(self, others: set[str]) -> None:
         """Manifests that have left their places as they were, with what stood there."""
-        missing = [f for f in self._files if f.path not in self._wanted]
+        missing = [f for f in self._files if f.path not in self._pending]
         if not missing:
             return
         left: dict[tuple[str, str], list[str]] = {}
@@ -265,17 +265,17 @@ class _Reading:
             if len(places) == 1:
                 entry = self._tree.find(places[0])
                 assert entry is not None
-                self._wanted[file.path] = entry
+                self._pending[file.path] = entry
                 lock = self._tree.find(_lock_of(places[0]))
                 if lock is not None and not lock.unreadable:
-                    self._wanted[lock_path(file.path)] = lock
-                self._names[file.path] = f"{self._ref}:{self._places.shown(places[0])}"
+                    self._pending[lock_path(file.path)] = lock
+                self._names[file.path] = f"{self._ref}:{self._places.display_path(places[0])}"
                 self._moved[file.path] = self._places.today(places[0])
                 others.remove(places.pop())
 
-    def _load(self, wanted: Mapping[Path, Entry]) -> None:
-        contents = self._tree.read(list(wanted.values()))
-        for key, entry in wanted.items():
+    def _load(self, entries: Mapping[Path, Entry]) -> None:
+        contents = self._tree.read(list(entries.values()))
+        for key, entry in entries.items():
             if entry.id in contents:
                 self._contents[key] = contents[entry.id]
             elif key in self._names:
@@ -287,7 +287,7 @@ class _Reading:
                 )
 
     def _load_others(self, keys: Sequence[Path]) -> None:
-        wanted: dict[Path, Entry] = {}
+        entries: dict[Path, Entry] = {}
         for key in keys:
             if key in self._contents:
                 continue
@@ -295,8 +295,8 @@ class _Reading:
             for one, place in ((key, path), (lock_path(key), _lock_of(path))):
                 entry = self._tree.find(place)
                 if entry is not None and not entry.unreadable:
-                    wanted[one] = entry
-        self._load(wanted)
+                    entries[one] = entry
+        self._load(entries)
 
     def _gone(self, keys: Mapping[Path, str], folders: Sequence[Path]) -> tuple[Path, ...]:
         """Return the others that lay in these folders, or at these paths."""
@@ -309,7 +309,7 @@ class _Reading:
                         gone[paths[path]] = None
         return tuple(sorted(gone))
 
-    def _doubts(self, keys: Mapping[Path, str]) -> Iterator[str]:
+    def _unreadable_reasons(self, keys: Mapping[Path, str]) -> Iterator[str]:
         """Yield what may have held any dataset."""
         yield from (submodule.reason for submodule in self._tree.unread if submodule.is_changed)
         for key, path in keys.items():
@@ -367,9 +367,9 @@ def _exclusion_then(settings: Json | None, project: Project) -> Exclusion:
         return project.exclusion
     patterns = {key: settings.get(key) for key in ("exclude", "extendExclude")}
     texts = {
-        key: tuple([text for text in given if isinstance(text, str) and is_pattern(text)])
-        for key, given in patterns.items()
-        if isinstance(given, list)
+        key: tuple([text for text in values if isinstance(text, str) and is_pattern(text)])
+        for key, values in patterns.items()
+        if isinstance(values, list)
     }
     configuration = Configuration(exclude=texts.get("exclude"), extend_exclude=texts.get("extendExclude", ()))
     return replace(project, configuration=configuration).exclusion

@@ -3,8 +3,9 @@
 Layer: project.
 """
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from schemac.cache.findings import findings_of_json, findings_to_json
@@ -51,8 +52,8 @@ class Comparison:
     @classmethod
     def of_json(cls, value: Any) -> "Comparison":
         """Return what was kept. Raises ValueError, KeyError, TypeError or IndexError for anything else."""
-        dataset, old, new, kept, judged, concerns, renames = value
-        changes = tuple([_change_of(change) for change in kept])
+        dataset, old, new, change_data, judged, concerns, renames = value
+        changes = tuple([_change_of(change) for change in change_data])
         verdicts = [
             Verdict(changes[number], str(engine), _judgement_of(data), _judgement_of(readers))
             for number, engine, data, readers in judged
@@ -80,12 +81,12 @@ class ComparedFile:
     def of_json(cls, value: Any) -> "ComparedFile":
         """Return what was kept. Raises ValueError, KeyError, TypeError or IndexError for anything else."""
         comparisons, names, diagnostics = value
-        found = tuple([Comparison.of_json(comparison) for comparison in comparisons])
-        return cls(found, tuple(map(str, names)), findings_of_json(diagnostics))
+        parsed_comparisons = tuple([Comparison.of_json(comparison) for comparison in comparisons])
+        return cls(parsed_comparisons, tuple(map(str, names)), findings_of_json(diagnostics))
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ComparisonRequest:
     """What to compare with, and whom to ask."""
 
     against: str
@@ -94,7 +95,7 @@ class Wanted:
     """Compare with every locked version, not with one."""
     is_asked_outright: bool = False
     """Ask these engines even for datasets that are built for others."""
-    versions: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Versions of engines, where somebody named one."""
     are_targets_named: bool = False
     """Whether the project says which targets it has; where it does not, Paimon is asked only by those who speak of it."""
@@ -104,12 +105,12 @@ class Wanted:
 
 def light(change: Change) -> Change:
     """Return the change without the slots, which only this process knows."""
-    return replace(change, old_slot=None, new_slot=None)
+    return replace(change, old_field=None, new_field=None)
 
 
 def light_rename(rename: UndeclaredRename) -> UndeclaredRename:
     """Return the same without slots."""
-    return rename._replace(successors=tuple([one._replace(slot=None) for one in rename.successors]))
+    return rename._replace(successors=tuple([one._replace(field=None) for one in rename.successors]))
 
 
 def _change(change: Change) -> list[Any]:

@@ -27,7 +27,7 @@ from schemac.evolution.version_pair import (
 from schemac.manifest.library import Library, imports_of
 from schemac.project.before import Before, SchemaVersions, versions_before
 from schemac.project.commits import read_commit
-from schemac.project.compared import ComparedFile, Comparison, Wanted, light, light_rename
+from schemac.project.compared import ComparedFile, Comparison, ComparisonRequest, light, light_rename
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, has_lock, lock_path
 from schemac.project.imported import FolderFiles
@@ -47,7 +47,7 @@ from schemac.project.references import (
 )
 from schemac.project.referring import check_references
 from schemac.project.shared_work import SharedWork, collector_paused
-from schemac.project.targets import engines_of, is_left_aside
+from schemac.project.targets import engines_of, is_left_out
 from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
@@ -60,7 +60,7 @@ SHARED_FROM = 200_000
 class _Run:
     """What all parts of a run know."""
 
-    wanted: Wanted
+    request: ComparisonRequest
     project: Project
     number: int | None = None
     """The N of `lock:N`."""
@@ -75,70 +75,74 @@ class _Run:
 def compare(
     files: Sequence[ManifestFile],
     folders: Sequence[Path],
-    wanted: Wanted,
+    request: ComparisonRequest,
     project: Project,
     report: Report,
 ) -> list[Comparison]:
     """All comparisons of a run; `folders` are those that are compared as a whole, with what is no longer in them."""
-    run = _prepare(files, folders, wanted, project, report)
+    run = _prepare(files, folders, request, project, report)
     if run is None or report.has_errors:
         return []
     every = files
     if run.before is not None:
         library = Library()
         files = [file for file in files if _is_changed(file, run.before, library)]
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     names: set[str] = set()
     with collector_paused():
         for part in _compared(files, run, report):
-            found += part.comparisons
+            comparisons += part.comparisons
             names.update(part.names)
             report.extend(part.diagnostics)
         if run.before is not None and not report.has_errors:
-            found = _with_moved(found, every, files, folders, run, report)
+            comparisons = _with_moved(comparisons, every, files, folders, run, report)
     if run.fixed is not None and not report.has_errors:
-        found += _missing(run, names, bool(folders), report)
-    return sorted(found, key=lambda comparison: (comparison.dataset, comparison.old))
+        comparisons += _missing(run, names, bool(folders), report)
+    return sorted(comparisons, key=lambda comparison: (comparison.dataset, comparison.old))
 
 
 def _prepare(
-    files: Sequence[ManifestFile], folders: Sequence[Path], wanted: Wanted, project: Project, report: Report
+    files: Sequence[ManifestFile],
+    folders: Sequence[Path],
+    request: ComparisonRequest,
+    project: Project,
+    report: Report,
 ) -> _Run | None:
     """Read what is compared with; None after saying why that is not possible."""
-    against = wanted.against
+    against = request.against
     if against.startswith("git:"):
-        before = read_commit(against[4:], files, folders, project, report, is_project=wanted.is_project)
-        return None if before is None else _Run(wanted, project, before=before)
+        before = read_commit(against[4:], files, folders, project, report, is_project=request.is_project)
+        return None if before is None else _Run(request, project, before=before)
     if against == "lock" or against.startswith("lock:"):
-        return _Run(wanted, project, lock_number(against, report))
+        return _Run(request, project, lock_number(against, report))
     path = find_path(against, report)
     if path is None:
         return None
     if is_output(path):
-        return _Run(wanted, project, fixed=artifact_versions(path, report))
+        return _Run(request, project, fixed=artifact_versions(path, report))
     if path.is_dir():
-        return _Run(wanted, project, before=read_folder(against, files, folders, project, report))
+        return _Run(request, project, before=read_folder(against, files, folders, project, report))
     fixed = manifest_versions(against, project, report)
-    return _Run(wanted, project, fixed=fixed, is_alone=len(fixed) == len(files) == 1)
+    return _Run(request, project, fixed=fixed, is_alone=len(fixed) == len(files) == 1)
 
 
 def _missing(run: _Run, names: set[str], is_whole: bool, report: Report) -> list[Comparison]:
     """Datasets of a build that there are no more; another manifest only has to have one of those that are compared."""
     assert run.fixed is not None
     missing = sorted(run.fixed.keys() - names)
-    if is_output(Path(run.wanted.against)):
-        return [_compare(run.fixed[name], None, run.wanted) for name in missing] if is_whole else []
+    if is_output(Path(run.request.against)):
+        return [_compare(run.fixed[name], None, run.request) for name in missing] if is_whole else []
     if not run.is_alone and len(missing) == len(run.fixed):
         report.add(
             UNKNOWN_REFERENCE,
-            f"{run.wanted.against} has none of the datasets to compare",
+            f"{run.request.against} has none of the datasets to compare",
             help=f"it has {', '.join(missing)}" if missing else "it contains no schema",
         )
     return []
 
 
 def _with_moved(
-    found: list[Comparison],
+    comparisons: list[Comparison],
     every: Sequence[ManifestFile],
     files: Sequence[ManifestFile],
     folders: Sequence[Path],
@@ -148,18 +152,18 @@ def _with_moved(
     """Datasets follow their names: one that left a file and came in another has only moved."""
     assert run.before is not None
     unpaired = Unpaired(
-        frozenset(c.dataset for c in found if not c.old),
-        frozenset(c.dataset for c in found if not c.new),
+        frozenset(c.dataset for c in comparisons if not c.old),
+        frozenset(c.dataset for c in comparisons if not c.new),
         files,
         folders,
         partial(_elsewhere, every, run.project),
     )
     followed = follow(unpaired, run.before, run.project, report)
-    kept = [c for c in found if (c.old and c.new) or c.dataset not in followed.names]
-    kept += [_compare(old, None, run.wanted) for old in followed.dropped]
+    remaining = [c for c in comparisons if (c.old and c.new) or c.dataset not in followed.names]
+    remaining += [_compare(old, None, run.request) for old in followed.dropped]
     for version, new in followed.pairs:
-        kept += [_compare(old, new, run.wanted) for old in _versions(version, run.wanted)]
-    return [comparison for comparison in kept if comparison.changes]
+        remaining += [_compare(old, new, run.request) for old in _versions(version, run.request)]
+    return [comparison for comparison in remaining if comparison.changes]
 
 
 def _elsewhere(files: Sequence[ManifestFile], project: Project) -> list[ManifestFile]:
@@ -203,18 +207,18 @@ class _Comparing:
 
     def __init__(self, run: _Run) -> None:
         self._run = run
-        wanted = run.wanted
+        request = run.request
         self._keys = run.project.cache.keys(
-            *("compare", ",".join(judged_engines()), ",".join(wanted.engines), run.number),
-            *(wanted.is_transitive, wanted.is_asked_outright, wanted.are_targets_named),
-            str(sorted(wanted.versions.items())),
+            *("compare", ",".join(judged_engines()), ",".join(request.engines), run.number),
+            *(request.is_transitive, request.is_asked_outright, request.are_targets_named),
+            str(sorted(request.versions.items())),
         )
 
     def prepare(self) -> None:
         """Load the judges; loading takes longer than judging."""
-        load(self._run.wanted.engines)
+        load(self._run.request.engines)
 
-    def kept(self, file: CompiledFile) -> ComparedFile | None:
+    def cached(self, file: CompiledFile) -> ComparedFile | None:
         """Return the comparisons of two manifests that were compared before."""
         key = self._key(file)
         return self._run.project.cache.get(key, ComparedFile.of_json) if key is not None else None
@@ -224,8 +228,10 @@ class _Comparing:
         key = self._key(file)
         report = Report()
         news = versions_in_file(file, report)
-        found = [_compare(old, new, self._run.wanted) for old, new in _pairs(file, news, self._run, report)]
-        compared = ComparedFile(tuple(c for c in found if c.changes), tuple(news), report.diagnostics)
+        comparisons = [
+            _compare(old, new, self._run.request) for old, new in _pairs(file, news, self._run, report)
+        ]
+        compared = ComparedFile(tuple(c for c in comparisons if c.changes), tuple(news), report.diagnostics)
         # Where a lock was written meanwhile, nobody knows which of the two was read.
         if key is not None and not report.has_errors and self._key(file) == key:
             self._run.project.cache.put(key, compared.to_json())
@@ -253,28 +259,28 @@ def _pairs(
         names = sorted({*olds, *news})
     elif run.fixed is None:
         # Of a version by its number there is one, but transitively it takes all of them.
-        olds = locked_versions(file, None if run.wanted.is_transitive else run.number, report)
+        olds = locked_versions(file, None if run.request.is_transitive else run.number, report)
         names = [name for name in sorted(news) if name in olds]
     elif run.is_alone and len(news) == 1:
         (old,), (new,) = run.fixed.values(), news.values()
-        return [(version, new) for version in _versions(old, run.wanted)]
+        return [(version, new) for version in _versions(old, run.request)]
     else:
         olds = run.fixed
-        is_build = is_output(Path(run.wanted.against))
+        is_build = is_output(Path(run.request.against))
         names = [name for name in sorted(news) if is_build or name in olds]
-    return [(old, news.get(name)) for name in names for old in _versions(olds.get(name), run.wanted)]
+    return [(old, news.get(name)) for name in names for old in _versions(olds.get(name), run.request)]
 
 
-def _versions(old: SchemaVersion | None, wanted: Wanted) -> list[SchemaVersion | None]:
+def _versions(old: SchemaVersion | None, request: ComparisonRequest) -> list[SchemaVersion | None]:
     """Return the old version; or, where all versions are asked for, those that its lock has, and itself if it is none of them."""
-    if old is None or not wanted.is_transitive or not isinstance(old, LockedSchemaVersion):
+    if old is None or not request.is_transitive or not isinstance(old, LockedSchemaVersion):
         return [old]
     versions = [locked_schema_version(old.locked, version.number) for version in old.locked.versions]
     return [*versions, old] if diff_of(pair_versions(versions[-1], old)) else [*versions]
 
 
-def _compare(old: SchemaVersion | None, new: SchemaVersion | None, wanted: Wanted) -> Comparison:
-    engines = wanted.engines
+def _compare(old: SchemaVersion | None, new: SchemaVersion | None, request: ComparisonRequest) -> Comparison:
+    engines = request.engines
     if old is None or new is None:
         version = new or old
         assert version is not None
@@ -297,15 +303,17 @@ def _compare(old: SchemaVersion | None, new: SchemaVersion | None, wanted: Wante
             verdicts,
             touched,
         )
-    return _judged(pair_versions(old, new), wanted)
+    return _judged(pair_versions(old, new), request)
 
 
-def _judged(pair: VersionPair, wanted: Wanted) -> Comparison:
+def _judged(pair: VersionPair, request: ComparisonRequest) -> Comparison:
     changes = diff_of(pair)
-    engines = _engines(pair.new, wanted)
-    is_by_any_way = not wanted.is_asked_outright
+    engines = _engines(pair.new, request)
+    is_by_any_way = not request.is_asked_outright
     verdicts = (
-        judge(changes, pair, engines, wanted.versions, is_by_any_way=is_by_any_way) if wanted.engines else ()
+        judge(changes, pair, engines, request.versions, is_by_any_way=is_by_any_way)
+        if request.engines
+        else ()
     )
     return Comparison(
         pair.new.dataset.name,
@@ -318,10 +326,10 @@ def _judged(pair: VersionPair, wanted: Wanted) -> Comparison:
     )
 
 
-def _engines(new: SchemaVersion, wanted: Wanted) -> list[str]:
-    names = list(wanted.engines)
-    if not wanted.is_asked_outright:
-        names = engines_of(new.dataset, names, is_named=wanted.are_targets_named)
-        if not wanted.are_targets_named:
-            names = [name for name in names if not is_left_aside(name, new.dataset)]
+def _engines(new: SchemaVersion, request: ComparisonRequest) -> list[str]:
+    names = list(request.engines)
+    if not request.is_asked_outright:
+        names = engines_of(new.dataset, names, is_named=request.are_targets_named)
+        if not request.are_targets_named:
+            names = [name for name in names if not is_left_out(name, new.dataset)]
     return [name for name in judged_engines() if name in names]

@@ -3,8 +3,9 @@
 Layer: project.
 """
 
+import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from schemac.cache.misremembered import MisrememberedError
@@ -29,25 +30,25 @@ SHARED_FROM = LARGE_FROM
 """Bytes of manifests from which on a run is shared between the cores."""
 
 
-def across_files(found: Report, files: Sequence[CompiledFile], project: Project) -> list[Diagnostic]:
+def across_files(report: Report, files: Sequence[CompiledFile], project: Project) -> list[Diagnostic]:
     """Return what was found in several manifests together, without what comments in them ignore."""
-    if not found.diagnostics:
+    if not report.diagnostics:
         return []
     from schemac.project.ignoring import without_ignored  # for start-up time: little is found so
 
     contents = {file.file.name: file.content for file in files}
-    return without_ignored(found.diagnostics, contents.get, project)
+    return without_ignored(report.diagnostics, contents.get, project)
 
 
 @dataclass(slots=True)
 class Output:
     """What a run makes: files by path, and their provenance by dataset."""
 
-    files: list[CompiledFile] = field(default_factory=list)
+    files: list[CompiledFile] = dataclasses.field(default_factory=list)
     """The manifests that could be read."""
-    contents: dict[str, bytes] = field(default_factory=dict)
+    contents: dict[str, bytes] = dataclasses.field(default_factory=dict)
     """The artifacts that were made; those that an earlier run had made are known by their digests."""
-    built: "dict[str, Built]" = field(default_factory=dict)
+    built: "dict[str, Built]" = dataclasses.field(default_factory=dict)
     losses: int = 0
     """How many losses the targets have in all."""
     make: "Callable[[Sequence[CompiledFile]], list[BuiltFile]]" = lambda _: []

@@ -6,11 +6,12 @@ values, and `project.settings` checks them; what was found sound once is not che
 Errors: SC601 invalid-configuration.
 """
 
+import dataclasses
 import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -44,13 +45,13 @@ class Project:
     """A folder with its configuration; without a file, the working folder with the defaults."""
 
     folder: Path
-    configuration: Configuration = field(default_factory=Configuration)
-    vocabulary_contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    configuration: Configuration = dataclasses.field(default_factory=Configuration)
+    vocabulary_contents: Mapping[str, bytes] = dataclasses.field(default_factory=dict, repr=False)
     """JSON Schemas by attribute domain, all of them sound."""
-    cache: Cache = field(default=NO_CACHE, compare=False, repr=False)
-    file: SettingsFile | None = field(default=None, compare=False, repr=False)
+    cache: Cache = dataclasses.field(default=NO_CACHE, compare=False, repr=False)
+    file: SettingsFile | None = dataclasses.field(default=None, compare=False, repr=False)
     """Where its settings stand."""
-    has_own_rules: bool = True
+    has_custom_rules: bool = True
     """Whether the files with rules of its own count, which are programs; somebody may not trust them."""
 
     @cached_property
@@ -79,7 +80,7 @@ class Project:
     @property
     def rule_files(self) -> tuple[str, ...]:
         """The files with rules of its own, as far as they count."""
-        return self.configuration.lint.rules if self.has_own_rules else ()
+        return self.configuration.lint.rules if self.has_custom_rules else ()
 
     @cached_property
     def rule_contents(self) -> tuple[bytes, ...]:
@@ -95,19 +96,19 @@ class Project:
             return
         from schemac.project.settings import report_rules  # for start-up time, as above
 
-        found = Report()
-        report_rules(self.file, lambda: self.selection, found)
-        report.extend(found.diagnostics)
-        if not found.has_errors:
+        local_report = Report()
+        report_rules(self.file, lambda: self.selection, local_report)
+        report.extend(local_report.diagnostics)
+        if not local_report.has_errors:
             self.cache.put(key, True)
 
     @cached_property
     def exclusion(self) -> Exclusion:
         """What is left out where its folders are looked through."""
-        own, more = self.configuration.exclude, self.configuration.extend_exclude
-        if own is None:
+        exclude, more = self.configuration.exclude, self.configuration.extend_exclude
+        if exclude is None:
             return Exclusion(self.folder, more)
-        return Exclusion(self.folder, (*own, *more), frozenset())
+        return Exclusion(self.folder, (*exclude, *more), frozenset())
 
     @property
     def versions(self) -> Mapping[str, str]:
@@ -171,13 +172,13 @@ FILES = ("schemac.toml", "pyproject.toml")
 
 
 def _candidates(start: Path) -> list[Path]:
-    found: list[Path] = []
+    candidates: list[Path] = []
     for folder in (start, *start.parents):
         # Also what cannot be read: without its settings a build would give other schemas.
-        found += [path for name in FILES if os.path.lexists(path := folder / name)]
+        candidates += [path for name in FILES if os.path.lexists(path := folder / name)]
         if (folder / ".git").exists():
             break
-    return found
+    return candidates
 
 
 def _root(start: Path) -> Path | None:

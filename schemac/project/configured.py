@@ -3,8 +3,9 @@
 Layer: project.
 """
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from schemac.lint.settings import LintSettings
@@ -21,18 +22,18 @@ class Configuration:
     """Files and folders to compile when the command line names none; the project's folder by default."""
     out: str = "build"
     """Folder of the artifacts."""
-    targets: tuple[str, ...] = field(default_factory=default_targets)
+    targets: tuple[str, ...] = dataclasses.field(default_factory=default_targets)
     are_targets_named: bool = False
     """Whether the project says which targets it has."""
     strict: bool = False
     """Accept the standard and nothing else."""
     metadata: bool = True
     """Let attributes travel as Arrow metadata."""
-    encodings: Mapping[str, Any] = field(default_factory=dict)
+    encodings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """Encodings of slots without a hint, where they are not Arrow's usual ones."""
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
-    vocabularies: Mapping[str, str] = field(default_factory=dict)
+    vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """JSON Schema files by attribute domain."""
     exclude: tuple[str, ...] | None = None
     """Patterns of what is left out in folders; None for the usual folders."""
@@ -40,11 +41,11 @@ class Configuration:
     """Patterns of what is left out besides."""
     import_folders: tuple[str, ...] = ()
     """Folders outside the project and its repository that manifests may import from."""
-    versions: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Versions of engines, where the project names one."""
     files: tuple[str, ...] = ()
     """Artifacts that are written only where they are asked for."""
-    lint: LintSettings = field(default_factory=LintSettings)
+    lint: LintSettings = dataclasses.field(default_factory=LintSettings)
     """Which rules are wanted."""
 
     @classmethod

@@ -23,7 +23,7 @@ def depfile(target: str, files: Iterable[CompiledFile], project: Project, others
 
     So a manifest that was removed ends no build. `others` are files that were named, such as an overlay.
     """
-    paths = sorted({_shown(path) for path in (*_read(files, project), *others) if path.exists()})
+    paths = sorted({_display_path(path) for path in (*_read(files, project), *others) if path.exists()})
     names = [_escaped(path) for path in paths]
     rule = " \\\n  ".join([f"{_escaped(target)}:", *names])
     return f"{rule}\n" + "".join(f"\n{name}:\n" for name in names if "%" not in name)
@@ -42,11 +42,11 @@ def _read(files: Iterable[CompiledFile], project: Project) -> Iterator[Path]:
     yield from (project.folder / file for file in project.configuration.vocabularies.values())
 
 
-def _shown(path: Path) -> str:
+def _display_path(path: Path) -> str:
     """Return the path from the working folder where that is shorter: Make takes two spellings for two files."""
     inside = os.path.relpath(path)
     return (str(path.absolute()) if inside.startswith("..") else inside).replace(os.sep, "/")
 
 
 def _escaped(path: str) -> str:
-    return _SPECIAL.sub(lambda found: f"\\{found[0]}", path).replace("$", "$$")
+    return _SPECIAL.sub(lambda match: f"\\{match[0]}", path).replace("$", "$$")

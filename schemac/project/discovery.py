@@ -28,12 +28,16 @@ class ManifestFile(NamedTuple):
     name: str
     is_named: bool
     """Whether the user named this file; of others, those that are no manifest are passed over."""
-    given: bytes | None = None
+    provided_content: bytes | None = None
     """Its content, where it was given and is not read."""
 
     def content(self, report: Report) -> bytes | None:
         """Return its bytes, or None after saying why it cannot be read."""
-        return read_content(self.path, self.name, report) if self.given is None else self.given
+        return (
+            read_content(self.path, self.name, report)
+            if self.provided_content is None
+            else self.provided_content
+        )
 
 
 def lock_path(manifest: Path) -> Path:
@@ -69,43 +73,46 @@ def find_manifests(
     paths: Sequence[str], base: Path, out: Path, report: Report, exclusion: Exclusion = _USUAL
 ) -> list[ManifestFile]:
     """Return the manifests at these paths, each once, in the order of the paths and of the names below them."""
-    found: dict[str, ManifestFile] = {}
+    manifests: dict[str, ManifestFile] = {}
     places = _Places()
-    for given in paths:
-        path = Path(given) if os.path.isabs(given) else base / given
+    for path_text in paths:
+        path = Path(path_text) if os.path.isabs(path_text) else base / path_text
         try:
             is_folder, exists = path.is_dir(), path.exists()
         except OSError as error:
             # Python says no where there is nothing, but not where the system does not even look.
-            report.add(UNREADABLE_FILE, f"cannot read {shortened(given)}: {reason_of(error)}")
+            report.add(UNREADABLE_FILE, f"cannot read {shortened(path_text)}: {reason_of(error)}")
             continue
         if is_folder:
             for entry in _entries(path, out, _SUFFIXES, exclusion):
                 place = places.of(entry.path)
                 where = places.name(entry.path, place)
                 if not entry.is_symlink() or os.path.exists(entry.path):
-                    found.setdefault(place, ManifestFile(Path(entry.path), where, is_named=False))
+                    manifests.setdefault(place, ManifestFile(Path(entry.path), where, is_named=False))
                     continue
                 report.add(UNREADABLE_FILE, f"{where} is a broken link", file=where, help="remove it")
         elif exists:
             place = places.of(os.fspath(path))
             where = places.name(os.fspath(path), place)
-            found.setdefault(place, ManifestFile(path, where, is_named=True))
+            manifests.setdefault(place, ManifestFile(path, where, is_named=True))
         else:
             report.add(
-                UNREADABLE_FILE, f"there is no file or folder {given}", file=given, help="check the path"
+                UNREADABLE_FILE,
+                f"there is no file or folder {path_text}",
+                file=path_text,
+                help="check the path",
             )
-    if not found and not report.has_errors:
+    if not manifests and not report.has_errors:
         where = ", ".join(paths)
         # The settings may hide all that there is.
-        if exclusion != _USUAL and any(next(walk(base / given, out), None) for given in paths):
+        if exclusion != _USUAL and any(next(walk(base / path_text, out), None) for path_text in paths):
             message = f"all YAML files in {where} are excluded"
             help = "look at `exclude` and `extendExclude` in the settings, or name a manifest"
         else:
             message = f"there is no YAML file in {where}"
             help = "name a manifest, or start one with `schemac init`"
         report.add(NOTHING_TO_COMPILE, message, help=help)
-    return list(found.values())
+    return list(manifests.values())
 
 
 def walk(
@@ -176,11 +183,11 @@ class _Places:
         folder, name = os.path.split(path)
         if name in ("", ".", ".."):
             return os.path.realpath(path)
-        found = self._folders.get(folder)
-        if found is None:
+        real_folder = self._folders.get(folder)
+        if real_folder is None:
             # Of a link that leads back to itself this is its own place.
-            found = self._folders[folder] = os.path.join(os.path.realpath(folder), "")
-        return found + name
+            real_folder = self._folders[folder] = os.path.join(os.path.realpath(folder), "")
+        return real_folder + name
 
     def name(self, path: str, place: str) -> str:
         """Return the path from the working folder where it lies below it, with `/`; a link is called by its own name."""

@@ -20,9 +20,9 @@ from schemac.syntax.document import parse
 
 def expand_files(files: Sequence[ManifestFile], project: Project, report: Report) -> str:
     """Return the manifests of these files as one stream of documents; empty where one of them has an error."""
-    found = Report()
-    compiled = read_manifests(files, project, found)
-    report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
+    local_report = Report()
+    compiled = read_manifests(files, project, local_report)
+    report.extend(d for d in local_report.diagnostics if d.severity is Severity.ERROR)
     if report.has_errors:
         return ""
     library = Library()

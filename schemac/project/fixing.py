@@ -41,25 +41,25 @@ class Fixing:
     """The names of the files that have been written."""
     _refused: set[Fix] = field(default_factory=set)
 
-    def run(self, check: Check, given: dict[str, bytes]) -> Sequence[Diagnostic]:
+    def run(self, check: Check, unsaved: dict[str, bytes]) -> Sequence[Diagnostic]:
         """Fix what can be fixed, and return the findings that are left; `given` are contents that are not on disk."""
-        findings = check(given)
+        findings = check(unsaved)
         for _ in range(MOST_ROUNDS):
-            fixes = [d.fix for d in findings if d.fix is not None and self._is_wanted(d.fix)]
-            changed = [name for name in files_of(fixes) if self._round(name, fixes, given)]
+            fixes = [d.fix for d in findings if d.fix is not None and self._is_accepted(d.fix)]
+            changed = [name for name in files_of(fixes) if self._round(name, fixes, unsaved)]
             if not changed:
                 break
-            findings = check({**given, **self.edited})
+            findings = check({**unsaved, **self.edited})
         return findings
 
-    def _is_wanted(self, fix: Fix) -> bool:
+    def _is_accepted(self, fix: Fix) -> bool:
         return (fix.is_safe or self.is_unsafe) and fix not in self._refused
 
-    def _round(self, name: str, fixes: Sequence[Fix], given: dict[str, bytes]) -> bool:
+    def _round(self, name: str, fixes: Sequence[Fix], unsaved: dict[str, bytes]) -> bool:
         """Fix one text; whether it changed."""
         content = self.after.get(name)
         if content is None:
-            content = self._read(name, given)
+            content = self._read(name, unsaved)
         if content is None:
             return False
         source = SourceText(content, name)
@@ -78,10 +78,10 @@ class Fixing:
         self.done += fixed.fixes
         return True
 
-    def _read(self, name: str, given: dict[str, bytes]) -> str | None:
-        found = given.get(os.path.abspath(name))
+    def _read(self, name: str, unsaved: dict[str, bytes]) -> str | None:
+        content = unsaved.get(os.path.abspath(name))
         try:
-            text = (read_file(name) if found is None else found).decode("utf-8")
+            text = (read_file(name) if content is None else content).decode("utf-8")
         except (OSError, UnicodeDecodeError):
             return None
         self.before[name] = text

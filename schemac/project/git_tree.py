@@ -6,11 +6,12 @@ object id, so that no path is ever a line of git's input or output. Links are fo
 listed from their own object store, wherever this clone keeps it.
 """
 
+import dataclasses
 import os
 import posixpath
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -39,13 +40,13 @@ class Store:
 
     def read(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Contents by object id; objects that the store does not have are left out."""
-        wanted = list(dict.fromkeys(ids))
-        if not wanted:
+        object_ids = list(dict.fromkeys(ids))
+        if not object_ids:
             return {}
-        output = self.git("cat-file", "--batch", input="".join(f"{id}\n" for id in wanted).encode())
+        output = self.git("cat-file", "--batch", input="".join(f"{id}\n" for id in object_ids).encode())
         contents: dict[str, bytes] = {}
         at = 0
-        for id in wanted:
+        for id in object_ids:
             end = output.index(b"\n", at)
             head = output[at:end]
             at = end + 1
@@ -63,7 +64,7 @@ class Entry:
 
     path: str
     id: str
-    store: Store = field(default_factory=Store)
+    store: Store = dataclasses.field(default_factory=Store)
     unreadable: str = ""
     """Why git cannot say what the file was; empty where it can."""
 
@@ -97,7 +98,7 @@ class Tree:
     top: Path
     """The top of the working tree, without links."""
     commit: str
-    listed: Mapping[str, _Listed] = field(repr=False)
+    listed: Mapping[str, _Listed] = dataclasses.field(repr=False)
     unread: tuple[Submodule, ...] = ()
 
     def find(self, path: str) -> Entry | None:
@@ -119,13 +120,13 @@ class Tree:
 
     def _step(self, path: str) -> tuple[str, _Listed] | None:
         """Return the file at a path, or the first link on the way to it."""
-        if (found := self.listed.get(path)) is not None:
-            return path, found
+        if (entry := self.listed.get(path)) is not None:
+            return path, entry
         at = path.find("/")
         while at > 0:
-            found = self.listed.get(path[:at])
-            if found is not None:
-                return path[:at], found
+            entry = self.listed.get(path[:at])
+            if entry is not None:
+                return path[:at], entry
             at = path.find("/", at + 1)
         return None
 
@@ -179,17 +180,17 @@ def open_tree(ref: str) -> Tree:
     """
     store = Store()
     try:
-        found = store.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-        commit = found.strip().decode()
+        output = store.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+        commit = output.strip().decode()
         top = Path(os.fsdecode(store.git("rev-parse", "--show-toplevel")[:-1])).resolve()
         listed, unread = _list(store, commit, top)
     except subprocess.CalledProcessError as error:
-        said = error.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise NoCommitError(_way_out(said[0] if said else "")) from error
+        messages = error.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise NoCommitError(_way_out(messages[0] if messages else "")) from error
     return Tree(top, commit, listed, tuple(unread))
 
 
-def _way_out(said: str) -> str:
+def _way_out(message: str) -> str:
     """How to come by a commit that is not here."""
     try:
         is_shallow = Store().git("rev-parse", "--is-shallow-repository").strip() == b"true"
@@ -201,7 +202,7 @@ def _way_out(said: str) -> str:
             " '+refs/heads/*:refs/remotes/origin/*'`, or let CI clone the whole history"
             " (`fetch-depth: 0` of actions/checkout)"
         )
-    return said or "name a branch, a tag or a commit of this repository"
+    return message or "name a branch, a tag or a commit of this repository"
 
 
 def _list(store: Store, commit: str, top: Path) -> tuple[dict[str, _Listed], list[Submodule]]:
@@ -234,13 +235,13 @@ def _names_of_submodules(store: Store, file: _Listed | None) -> dict[str, str]:
         return {}
     text = store.read([file.id]).get(file.id, b"")
     try:
-        shown = store.git(
+        output = store.git(
             "config", "--file", "-", "--null", "--get-regexp", r"^submodule\..*\.path$", input=text
         )
     except subprocess.CalledProcessError:
         return {}
     names: dict[str, str] = {}
-    for pair in os.fsdecode(shown).split("\0")[:-1]:
+    for pair in os.fsdecode(output).split("\0")[:-1]:
         key, _, path = pair.partition("\n")
         names[path] = key.removeprefix("submodule.").removesuffix(".path")
     return names
@@ -253,11 +254,13 @@ def _inside(
     folder = top / path
     try:
         if (folder / ".git").exists():
-            own = _git("-C", str(folder), "rev-parse", "--absolute-git-dir", environment=_free_environment())
+            git_folder = _git(
+                "-C", str(folder), "rev-parse", "--absolute-git-dir", environment=_free_environment()
+            )
         else:
             common = os.fsdecode(store.git("rev-parse", "--git-common-dir")[:-1])
-            own = os.fsencode(os.path.abspath(posixpath.join(common, "modules", name))) + b"\n"
-        return _list(Store(os.fsdecode(own[:-1])), commit, folder)
+            git_folder = os.fsencode(os.path.abspath(posixpath.join(common, "modules", name))) + b"\n"
+        return _list(Store(os.fsdecode(git_folder[:-1])), commit, folder)
     except subprocess.CalledProcessError:
         return None
 
@@ -266,10 +269,10 @@ def _commit_today(store: Store, top: Path, path: str) -> str:
     """Return the commit that a submodule is at now: that of its own folder, else that of the index."""
     try:
         if (top / path / ".git").exists():
-            shown = _git("-C", str(top / path), "rev-parse", "HEAD", environment=_free_environment())
-            return shown.strip().decode()
-        shown = store.git("-C", str(top), "ls-files", "--stage", "-z", "--", path)
-        return os.fsdecode(shown).split(" ")[1] if shown.startswith(_SUBMODULE.encode()) else ""
+            output = _git("-C", str(top / path), "rev-parse", "HEAD", environment=_free_environment())
+            return output.strip().decode()
+        output = store.git("-C", str(top), "ls-files", "--stage", "-z", "--", path)
+        return os.fsdecode(output).split(" ")[1] if output.startswith(_SUBMODULE.encode()) else ""
     except subprocess.CalledProcessError:
         return ""
 
@@ -294,7 +297,9 @@ _PACK = b".pack"
 
 def tracked_files(folder: Path) -> list[str]:
     """Return the files of a cache that git tracks; none where git is not there or knows no pack at all."""
-    index = next((found for one in folder.parents if (found := _index_of(one / ".git")) is not None), None)
+    index = next(
+        (index_path for one in folder.parents if (index_path := _index_of(one / ".git")) is not None), None
+    )
     try:
         # Git is asked only where its index has the name of a pack: most runs need no other program.
         if index is None or _PACK not in index.read_bytes():

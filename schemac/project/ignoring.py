@@ -46,30 +46,30 @@ class Ignoring:
             text = None if isinstance(content, OSError) else decode_text(content, files.name(path), Report())
             texts += [text] if text is not None else []
         self._ignores = [self._of(text) for text in texts if _MARK in text.content]
-        self._own = self._ignores[0] if self._ignores and _MARK in source.content else None
+        self._manifest_ignores = self._ignores[0] if self._ignores and _MARK in source.content else None
 
     def _of(self, source: SourceText) -> "Ignores":
         return _ignores(source, self._project, has_rules=self._has_rules)
 
-    def kept(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+    def not_ignored(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Return the findings that no comment ignores."""
-        found = list(findings)
+        remaining = list(findings)
         for ignores in self._ignores:
-            found = ignores.kept(found)
-        return found
+            remaining = ignores.kept(remaining)
+        return remaining
 
     def of_comments(self, path: str, findings: Iterable[Diagnostic], *, has_schema: bool) -> list[Diagnostic]:
         """Return what there is to say of the manifest's own comments, after all findings went through `kept`."""
-        if self._own is None:
+        if self._manifest_ignores is None:
             return []
         selection = self._project.selection
-        wanted = selection.rules_for(path)
-        wrong = list(self._own.report.diagnostics)
+        rules = selection.rules_for(path)
+        wrong = list(self._manifest_ignores.report.diagnostics)
         # A mistake may hide what a comment is for.
         if has_schema and not any(d.severity is Severity.ERROR for d in findings):
-            looked_for = {rule.code.id for rule in wanted}
-            wrong += self._own.unused(looked_for | _OF_CHECKS)
-        severities = {rule.code.id: selection.severity(rule) for rule in wanted}
+            looked_for = {rule.code.id for rule in rules}
+            wrong += self._manifest_ignores.unused(looked_for | _OF_CHECKS)
+        severities = {rule.code.id: selection.severity(rule) for rule in rules}
         return [
             replace(d, severity=severities[d.code] or d.severity, excerpt=d.excerpt, fix=d.fix)
             for d in wrong
@@ -84,13 +84,13 @@ def without_ignored(
 
     `texts` returns the content of a file by the name that findings have for it: of a manifest, an overlay or a pipeline.
     """
-    found = list(findings)
-    can_be_ignored = [one.file for one in found if one.severity is not Severity.ERROR]
+    remaining = list(findings)
+    can_be_ignored = [one.file for one in remaining if one.severity is not Severity.ERROR]
     for name in dict.fromkeys(can_be_ignored):
         content = texts(name)
         source = decode_text(content, name, Report()) if content is not None and _MARKED in content else None
-        found = _ignores(source, project).kept(found) if source is not None else found
-    return found
+        remaining = _ignores(source, project).kept(remaining) if source is not None else remaining
+    return remaining
 
 
 def _ignores(source: SourceText, project: Project, *, has_rules: bool = False) -> "Ignores":

@@ -3,10 +3,11 @@
 Layer: project.
 """
 
+import dataclasses
 import os
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,9 +32,9 @@ class FolderFiles:
     """The files around a manifest on disk."""
 
     manifest: Path
-    shown: str
+    display_name: str
     """How the manifest is spoken of."""
-    edited: Mapping[str, bytes] = field(default_factory=dict)
+    edited: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     """What is taken in the place of some of them, by key."""
     project: Project | None = None
     """The project of the manifest, where it is known already."""
@@ -47,8 +48,8 @@ class FolderFiles:
         real = os.path.realpath(place)
         if not any(is_within(real, folder) for folder in self._folders()):
             raise OutsideError("the project", _WAY_OUT)
-        found = self.edited.get(self.key(path))
-        return read_file(place, MAX_BYTES) if found is None else found
+        content = self.edited.get(self.key(path))
+        return read_file(place, MAX_BYTES) if content is None else content
 
     def _folders(self) -> Iterator[str | Path]:
         """Yield the folders that imported files may lie in."""
@@ -70,8 +71,8 @@ class FolderFiles:
     def name(self, path: str) -> str:
         """Return how a file is spoken of; the manifest for the path ``."""
         if not path:
-            return self.shown
-        return posixpath.normpath(posixpath.join(posixpath.dirname(self.shown), path))
+            return self.display_name
+        return posixpath.normpath(posixpath.join(posixpath.dirname(self.display_name), path))
 
     def key(self, path: str) -> str:
         """Return the absolute path of a file; that of the manifest for the path ``."""
@@ -86,7 +87,7 @@ class Imported:
     """Digests of the imported files, by path from the manifest's folder."""
     used: tuple[tuple[str, str], ...] = ()
     """Groups that it uses, by path of their file and name; the path is empty for its own."""
-    own: tuple[tuple[str, Diagnostic], ...] = ()
+    defined_groups: tuple[tuple[str, Diagnostic], ...] = ()
     """Its own groups, each with what there is to say if nothing uses it."""
 
     @classmethod
@@ -105,8 +106,13 @@ class Imported:
 
     def to_json(self) -> list[Any]:
         """Return what the cache keeps."""
-        names = [name for name, _ in self.own]
-        return [self.files, self.used, names, findings_to_json(found for _, found in self.own)]
+        names = [name for name, _ in self.defined_groups]
+        return [
+            self.files,
+            self.used,
+            names,
+            findings_to_json(diagnostic for _, diagnostic in self.defined_groups),
+        ]
 
     @classmethod
     def of_json(cls, value: Any) -> "Imported":
@@ -124,7 +130,9 @@ NOTHING = Imported()
 
 def report_unused_groups(files: Iterable[tuple[FolderFiles, Imported]], report: Report) -> None:
     """Say which groups of these manifests none of them uses."""
-    found = list(files)
-    used = {(at.key(path), name) for at, imported in found for path, name in imported.used}
-    for at, imported in found:
-        report.extend(said for name, said in imported.own if (at.key(""), name) not in used)
+    manifests = list(files)
+    used = {(at.key(path), name) for at, imported in manifests for path, name in imported.used}
+    for at, imported in manifests:
+        report.extend(
+            diagnostic for name, diagnostic in imported.defined_groups if (at.key(""), name) not in used
+        )

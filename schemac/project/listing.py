@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.own import Classification
-from schemac.evolution.diff import slot_type_text
+from schemac.evolution.diff import field_type_text
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.ownership import Ownership
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.manifests import read_manifests
@@ -21,7 +21,7 @@ from schemac.source.report import Report
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FieldFilter:
     """Which fields are asked for; all of these have to hold, and what is empty always does."""
 
     tags: frozenset[str] = frozenset()
@@ -70,31 +70,31 @@ class ListedField:
 
 
 def listed_fields(
-    files: Sequence[ManifestFile], wanted: Wanted, project: Project, report: Report
+    files: Sequence[ManifestFile], field_filter: FieldFilter, project: Project, report: Report
 ) -> list[ListedField]:
     """Return the fields that are asked for, members of structs too, in the order of the manifests."""
-    found = Report()
-    compiled = read_manifests(files, project, found) if not report.has_errors else []
-    report.extend(d for d in found.diagnostics if d.severity is Severity.ERROR)
+    local_report = Report()
+    compiled = read_manifests(files, project, local_report) if not report.has_errors else []
+    report.extend(d for d in local_report.diagnostics if d.severity is Severity.ERROR)
     if report.has_errors:
         return []
     return [
-        _listed(dataset, slot, ownership)
+        _listed(dataset, field, ownership)
         for file in compiled
         for dataset in file.datasets
-        for slot in preorder(dataset.columns)
-        if slot.is_member and wanted.takes(ownership := Ownership.of(slot, dataset.schema))
+        for field in preorder(dataset.columns)
+        if field.is_member and field_filter.takes(ownership := Ownership.of(field, dataset.schema))
     ]
 
 
-def _listed(dataset: LogicalDataset, slot: Slot, ownership: Ownership) -> ListedField:
-    place = dataset.origins.place(slot.declared_at)
+def _listed(dataset: LogicalDataset, field: SchemaField, ownership: Ownership) -> ListedField:
+    place = dataset.origins.place(field.declared_at)
     assert place is not None
     return ListedField(
         dataset.name,
-        slot.path_text,
-        slot_type_text(slot),
-        DESCRIPTION.read(slot.extra),
+        field.path_text,
+        field_type_text(field),
+        DESCRIPTION.read(field.extra),
         ownership,
         place.source.name,
         place.source.position(place.span.start).line,

@@ -34,41 +34,41 @@ class LockSearch:
     def around(self, manifest: Path) -> bytes:
         """Return the digest of all that is looked through for the datasets of a manifest: locks, and manifests beside them."""
         folder = "" if self._is_marked else os.path.dirname(manifest)
-        found = self._around.get(folder)
-        if found is None:
+        around_digest = self._around.get(folder)
+        if around_digest is None:
             digest = blake2b(digest_size=16)
             for path in self.locks_for(manifest):
                 digest.update(self._digest(path))
-            found = self._around[folder] = digest.digest()
-        return found
+            around_digest = self._around[folder] = digest.digest()
+        return around_digest
 
     def _digest(self, lock: Path) -> bytes:
-        found = self._digests.get(lock)
-        if found is None:
+        content_digest = self._digests.get(lock)
+        if content_digest is None:
             where = os.path.relpath(lock, self._project.folder).replace(os.sep, "/")
-            contents = [(path.suffix, _content(path)) for path in (lock, *manifests_beside(lock))]
+            contents = [(path.suffix, _content(path)) for path in (lock, *manifests_of_lock(lock))]
             parts = (part for pair in contents for part in pair)
-            found = self._digests[lock] = Keys(where).key(*parts)
-        return found
+            content_digest = self._digests[lock] = Keys(where).key(*parts)
+        return content_digest
 
     def locks_for(self, manifest: Path) -> Sequence[Path]:
         """All locks of the project; where nothing says how far it goes, those on the way up to the working folder."""
         if self._is_marked:
             return self._all
         name = os.path.dirname(manifest)
-        found = self._up.get(name)
-        if found is None:
+        locks = self._up.get(name)
+        if locks is None:
             folder = Path(os.path.abspath(name))
             folders = [f for f in (folder, *folder.parents) if f.is_relative_to(self._project.folder)]
-            found = self._up[name] = [path for one in folders for path in self._in(one)]
-        return found
+            locks = self._up[name] = [path for one in folders for path in self._in(one)]
+        return locks
 
     def _in(self, folder: Path) -> list[Path]:
         """Return the locks of one folder, looked for once."""
-        found = self._in_folders.get(folder)
-        if found is None:
-            found = self._in_folders[folder] = sorted(folder.glob("*.lock"))
-        return found
+        locks = self._in_folders.get(folder)
+        if locks is None:
+            locks = self._in_folders[folder] = sorted(folder.glob("*.lock"))
+        return locks
 
     @cached_property
     def _all(self) -> Sequence[Path]:
@@ -76,7 +76,7 @@ class LockSearch:
         return [*walk(folder, folder / self._project.configuration.out, (".lock",), self._project.exclusion)]
 
 
-def manifests_beside(lock: Path) -> list[Path]:
+def manifests_of_lock(lock: Path) -> list[Path]:
     """Return the manifests that a lock lies beside."""
     return [path for suffix in _SUFFIXES if (path := lock.with_suffix(suffix)).exists()]
 

@@ -92,8 +92,8 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
     if text == file.text:
         return False
     try:
-        with _held(file.path) as is_held:
-            if not is_held or _read(file.path) != file.text:
+        with _folder_lock(file.path) as is_locked:
+            if not is_locked or _read(file.path) != file.text:
                 report.add(
                     LOCK_CONTENTION,
                     f"another process is writing {file.name}, or has just written it; nothing was written here",
@@ -109,7 +109,7 @@ def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[bool]:
+def _folder_lock(path: Path) -> Iterator[bool]:
     """Hold the folder of a lock, one process at a time; the system frees it when a process dies."""
     if sys.platform == "win32":
         # There is no such hold; what lies there is compared with what was read, and no more.
@@ -144,22 +144,22 @@ class Locked:
     """A dataset's lock, and what it says of the dataset as it is now."""
 
     dataset: LockedDataset
-    found: Identified
+    identities: Identified
 
     @property
     def version(self) -> Version:
         """The newest version, or the one that the present schema would be."""
-        return self.found.version
+        return self.identities.version
 
     def numbered(self, plain: Compilation, lowering: LoweringOptions) -> Compilation:
         """Return a compilation with the numbers of the lock, and with its past versions, lowered alike."""
         return replace(
             plain,
             lowered=self.lowered(plain.lowered),
-            numbers=self.found.numbers,
+            numbers=self.identities.numbers,
             version=self.version,
             past=partial(self._past, lowering),
-            ids=self.found.ids,
+            ids=self.identities.ids,
         )
 
     def lowered(self, plain: LoweredSchema) -> LoweredSchema:
@@ -167,16 +167,16 @@ class Locked:
 
         It is no attribute, so it also travels where these do not.
         """
-        return plain if self.found.is_changed else with_version(plain, self.version.number)
+        return plain if self.identities.is_changed else with_version(plain, self.version.number)
 
     def _past(self, options: LoweringOptions) -> list[Compilation]:
         past: list[Compilation] = []
         for version in self.dataset.versions:
             if version.number < self.version.number:
                 opened = open_version(self.dataset, version)
-                numbers = {slot: state.numbers for slot, state in opened.states.items()}
+                numbers = {field: state.numbers for field, state in opened.states.items()}
                 lowered = with_version(lower(opened.logical, options), version.number)
-                ids = {slot: state.id for slot, state in opened.states.items()}
+                ids = {field: state.id for field, state in opened.states.items()}
                 past.append(Compilation(opened.logical, lowered, numbers, opened.version, ids=ids))
         return past
 
@@ -185,25 +185,28 @@ def locked_datasets(
     manifest: Path, name: str, datasets: Sequence[LogicalDataset], report: Report, *, is_error: bool
 ) -> dict[str, Locked]:
     """Return what the lock of a manifest says of its datasets; changes that are not locked are in the report."""
-    held = open_lock(manifest, name, report)
-    found: dict[str, Locked] = {}
-    for dataset in datasets if held is not None else ():
-        assert held is not None
-        locked = held.lock.dataset(dataset.name)
+    lock_file = open_lock(manifest, name, report)
+    locked_by_name: dict[str, Locked] = {}
+    for dataset in datasets if lock_file is not None else ():
+        assert lock_file is not None
+        locked = lock_file.lock.dataset(dataset.name)
         ids = identified(dataset, locked, report)
         report_unlocked(dataset, locked, ids, report, is_error=is_error)
-        found[dataset.name] = Locked(locked, ids)
-    return found
+        locked_by_name[dataset.name] = Locked(locked, ids)
+    return locked_by_name
 
 
 def identified(
-    dataset: LogicalDataset, locked: LockedDataset, report: Report, wanted: Mapping[str, int] | None = None
+    dataset: LogicalDataset,
+    locked: LockedDataset,
+    report: Report,
+    requested_ids: Mapping[str, int] | None = None,
 ) -> Identified:
     """Return the ids of a dataset's fields by its lock; fields of these paths get the ids that are wanted."""
     findings = Findings(report, dataset.origins)
-    if wanted:
+    if requested_ids:
         try:
-            return restored(dataset, locked, wanted, findings)
+            return restored(dataset, locked, requested_ids, findings)
         except RestoreError as error:
             name = dataset.origins.file
             report.add(
@@ -212,25 +215,25 @@ def identified(
     return identify(dataset, locked, findings)
 
 
-def pair_since(dataset: LogicalDataset, locked: LockedDataset, found: Identified) -> VersionPair:
+def pair_since(dataset: LogicalDataset, locked: LockedDataset, identities: Identified) -> VersionPair:
     """Return the newest locked version beside the dataset as it is now."""
     newest = locked.newest
     assert newest is not None, "there is no lock to compare with"
     before = open_version(locked, newest)
-    slots = {state.id: slot for slot, state in before.states.items()}
+    fields = {state.id: field for field, state in before.states.items()}
     old = SchemaVersion(before.logical, f"lock:{newest.number}")
-    new = LockedSchemaVersion(dataset, dataset.origins.file, locked, found.ids, found.numbers)
-    return VersionPair(old, new, {slot: slots[id] for slot, id in found.ids.items() if id in slots})
+    new = LockedSchemaVersion(dataset, dataset.origins.file, locked, identities.ids, identities.numbers)
+    return VersionPair(old, new, {field: fields[id] for field, id in identities.ids.items() if id in fields})
 
 
 def report_unlocked(
-    dataset: LogicalDataset, locked: LockedDataset, found: Identified, report: Report, *, is_error: bool
+    dataset: LogicalDataset, locked: LockedDataset, identities: Identified, report: Report, *, is_error: bool
 ) -> None:
     """Say that a schema is not as it was locked."""
-    if not found.is_changed:
+    if not identities.is_changed:
         return
     name = shlex.quote(dataset.origins.file)
-    pair = pair_since(dataset, locked, found) if locked.newest else None
+    pair = pair_since(dataset, locked, identities) if locked.newest else None
     changes = diff_of(pair) if pair is not None else ()
     what = summary(changes) if locked.newest else "it has no version yet"
     report.add(
@@ -246,7 +249,7 @@ def report_unlocked(
     )
     if pair is not None:
         report_undeclared_renames(dataset, undeclared_renames(pair), report)
-    report_returned_names(dataset, changes, locked, found, report)
+    report_returned_names(dataset, changes, locked, identities, report)
 
 
 def report_undeclared_renames(
@@ -258,30 +261,35 @@ def report_undeclared_renames(
     """Ask about the fields that may have been renamed without a declaration."""
     findings = Findings(report, dataset.origins)
     for rename in renames:
-        asked, slot = question(rename, dataset.origins.file), rename.successors[0].slot
-        assert slot is not None
-        findings.at_name(slot, POSSIBLE_RENAME, asked.message, help=asked.help, severity=severity)
+        asked, field = question(rename, dataset.origins.file), rename.successors[0].field
+        assert field is not None
+        findings.at_name(field, POSSIBLE_RENAME, asked.message, help=asked.help, severity=severity)
 
 
 def report_returned_names(
     dataset: LogicalDataset,
     changes: Sequence[Change],
     locked: LockedDataset,
-    found: Identified,
+    identities: Identified,
     report: Report,
 ) -> None:
     """Point at new fields that are called as one was that was dropped, and do not have its id."""
     gone = {path_text: id for id, path_text in sorted(lost(locked).items())}
     findings = Findings(report, dataset.origins)
     for change in changes:
-        slot, id = change.new_slot, gone.get(change.path)
-        if change.fact is Fact.FIELD_ADDED and id is not None and slot is not None and found.ids[slot] != id:
-            given = shlex.quote(f"{change.path}={id}")
+        field, id = change.new_field, gone.get(change.path)
+        if (
+            change.fact is Fact.FIELD_ADDED
+            and id is not None
+            and field is not None
+            and identities.ids[field] != id
+        ):
+            restore_argument = shlex.quote(f"{change.path}={id}")
             findings.at_name(
-                slot,
+                field,
                 RETURNED_NAME,
                 f"{change.path} is a new field without the data of the dropped field of the same name",
-                help=f"if it is the same field, run `schemac lock {shlex.quote(dataset.origins.file)} --restore {given}`",
+                help=f"if it is the same field, run `schemac lock {shlex.quote(dataset.origins.file)} --restore {restore_argument}`",
             )
 
 

@@ -68,8 +68,8 @@ def _shifted(line: str, by: int) -> str:
 
 
 def _line_end(text: str, offset: int) -> int:
-    found = text.find("\n", offset)
-    return len(text) if found < 0 else found + 1
+    newline = text.find("\n", offset)
+    return len(text) if newline < 0 else newline + 1
 
 
 def _is_comment(text: str, line_start: int) -> bool:

@@ -107,16 +107,16 @@ class Checks:
 
     def content(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Return what a manifest with these bytes is; as `file`."""
-        return self.kept(content, file, report) or self.fresh(content, file, report)
+        return self.cached(content, file, report) or self.fresh(content, file, report)
 
-    def kept(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
+    def cached(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Return what an earlier run has kept of a manifest with these bytes; None where there is nothing."""
         key = self._key(file, content)
-        kept = self._project.cache.get(key, _Checked.of_json)
-        if kept is None or not self._is_current(kept.imported, file):
+        checked = self._project.cache.get(key, _Checked.of_json)
+        if checked is None or not self._is_current(checked.imported, file):
             return None
-        report.extend(kept.findings)
-        return self._compiled(file, content, kept.named, kept.imported, key)
+        report.extend(checked.findings)
+        return self._compiled(file, content, checked.named, checked.imported, key)
 
     def known(
         self, file: ManifestFile, content: bytes, named: tuple[Named, ...], imported: Imported
@@ -129,7 +129,7 @@ class Checks:
 
         It is empty where nothing is kept.
         """
-        if not self._project.cache.is_kept:
+        if not self._project.cache.is_persistent:
             return b""
         path = (self._path(file),) if self._options.has_rules else ()
         return self._keys.key(file.name, file.is_named, content, *path)
@@ -161,13 +161,15 @@ class Checks:
 
     def fresh(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Check a manifest with these bytes, and keep what is found; as `file`."""
-        found = Report()
-        source = decode_text(content, file.name, found)
-        datasets, imported = self._check(source, file, found) if source is not None else ([], NOTHING)
+        local_report = Report()
+        source = decode_text(content, file.name, local_report)
+        datasets, imported = self._check(source, file, local_report) if source is not None else ([], NOTHING)
         if source is None:
-            report.extend(found.diagnostics)
+            report.extend(local_report.diagnostics)
             return None
-        findings = self._kept(found.diagnostics, source, file, imported, has_schema=bool(datasets))
+        findings = self._not_ignored(
+            local_report.diagnostics, source, file, imported, has_schema=bool(datasets)
+        )
         report.extend(findings)
         named = tuple([Named(dataset.name, dataset.is_source) for dataset in datasets])
         checked = _Checked(findings, named, imported)
@@ -177,7 +179,7 @@ class Checks:
         compiled.__dict__["datasets"] = datasets
         return compiled
 
-    def _kept(
+    def _not_ignored(
         self,
         findings: tuple[Diagnostic, ...],
         source: SourceText,
@@ -194,19 +196,28 @@ class Checks:
             source, self._project, self._files(file), imported, self._contents, has_rules=has_rules
         )
         report = Report()
-        report.extend(ignoring.kept(findings))
+        report.extend(ignoring.not_ignored(findings))
         if self._options.has_rules:
             report.extend(ignoring.of_comments(self._path(file), findings, has_schema=has_schema))
         return report.diagnostics
 
     def _compiled(
-        self, file: ManifestFile, content: bytes, named: tuple[Named, ...], imported: Imported, own: bytes
+        self,
+        file: ManifestFile,
+        content: bytes,
+        named: tuple[Named, ...],
+        imported: Imported,
+        content_key: bytes,
     ) -> CompiledFile:
         def make() -> "list[LogicalDataset]":
             source = decode_text(content, file.name, Report())
             return self._check(source, file, Report(), has_rules=False)[0] if source is not None else []
 
-        key = own if imported == NOTHING or not own else self._keys.key(own, *imported.parts)
+        key = (
+            content_key
+            if imported == NOTHING or not content_key
+            else self._keys.key(content_key, *imported.parts)
+        )
         return CompiledFile(file, content.removeprefix(_MARK), named, make, key, imported)
 
     def _check(

@@ -30,7 +30,7 @@ def merge_driver(ours: Path, theirs: Path, report: Report) -> None:
     """
     locks = [_read(path, report) for path in (ours, theirs)]
     if locks[0] is not None and locks[1] is not None:
-        _settle(ours, ours.as_posix(), locks[0], locks[1], report)
+        _write_merged(ours, ours.as_posix(), locks[0], locks[1], report)
 
 
 def resolve(path: Path, name: str, report: Report) -> bool:
@@ -44,8 +44,8 @@ def resolve(path: Path, name: str, report: Report) -> bool:
         return False
     # Between the marks stands only what git could not merge; whole are the two sides that it keeps.
     texts = _sides_in_git(path) or tuple(_CONFLICT.sub(rf"\g<{side}>", text) for side in ("ours", "theirs"))
-    found = Report()
-    ours, theirs = (read_lock(side, name, found) for side in texts)
+    local_report = Report()
+    ours, theirs = (read_lock(side, name, local_report) for side in texts)
     if ours is None or theirs is None:
         report.add(
             DAMAGED_LOCK,
@@ -54,7 +54,7 @@ def resolve(path: Path, name: str, report: Report) -> bool:
             help=f"restore the conflict with git: git checkout --merge -- {shlex.quote(name)}",
         )
         return False
-    return _settle(path, name, ours, theirs, report)
+    return _write_merged(path, name, ours, theirs, report)
 
 
 def _sides_in_git(path: Path) -> tuple[str, ...] | None:
@@ -63,8 +63,8 @@ def _sides_in_git(path: Path) -> tuple[str, ...] | None:
     for stage in (2, 3):
         command = ["git", "-C", str(path.parent), "show", f":{stage}:./{path.name}"]
         try:
-            shown = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 — no shell, our arguments
-            sides.append(shown.stdout.decode())
+            process = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 — no shell, our arguments
+            sides.append(process.stdout.decode())
         except (OSError, subprocess.CalledProcessError, UnicodeDecodeError):
             return None
     return tuple(sides)
@@ -97,7 +97,7 @@ def _advice(choice: Choice, path: Path, name: str) -> str:
     return f"if the manifest keeps it as {choice.name}, lock it so that it keeps its id and its data: `{shlex.join(words)}`"
 
 
-def _settle(path: Path, name: str, ours: Lock, theirs: Lock, report: Report) -> bool:
+def _write_merged(path: Path, name: str, ours: Lock, theirs: Lock, report: Report) -> bool:
     merged = merge(ours, theirs)
     for choice in merged.choices:
         report.add(MERGE_CHOICE, choice.text, file=name, help=_advice(choice, path, name))

@@ -6,8 +6,9 @@ it is gone, or while a part of what there was cannot be read, is a doubt, and ev
 Errors: SC415 possible-origin, SC416 unknown-past, and whatever is wrong with what is read.
 """
 
+import dataclasses
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from schemac.evolution.version_pair import SchemaVersion
@@ -45,9 +46,9 @@ class Unpaired:
 class Followed:
     """What became of datasets."""
 
-    pairs: list[tuple[SchemaVersion, SchemaVersion]] = field(default_factory=list)
+    pairs: list[tuple[SchemaVersion, SchemaVersion]] = dataclasses.field(default_factory=list)
     """From where they were to where they are."""
-    dropped: list[SchemaVersion] = field(default_factory=list)
+    dropped: list[SchemaVersion] = dataclasses.field(default_factory=list)
     """Of manifests that are gone."""
 
     @property
@@ -63,8 +64,8 @@ def follow(unpaired: Unpaired, before: Before, project: Project, report: Report)
     followed.from_others()
     followed.gone()
     if not report.has_errors:
-        followed.doubts()
-    return followed.found
+        followed.report_uncertain()
+    return followed.followed
 
 
 class _Following:
@@ -75,7 +76,7 @@ class _Following:
         self._report = report
         self._versions: dict[Path, SchemaVersions] = {}
         self._origins: dict[Path, Path] = dict(before.moved)
-        self.found = Followed()
+        self.followed = Followed()
         self._news, self._files = self._today(unpaired.files, unpaired.added)
 
     def _today(
@@ -98,14 +99,14 @@ class _Following:
     def _then(self, path: Path, report: Report | None = None) -> SchemaVersions:
         """Return the datasets of a manifest as it was before."""
         if path not in self._versions:
-            found = Report() if report is None else report
-            self._versions[path] = versions_before(self._before, path, self._project, found)
+            local_report = Report() if report is None else report
+            self._versions[path] = versions_before(self._before, path, self._project, local_report)
         return self._versions[path]
 
     @property
     def _left(self) -> frozenset[str]:
         """Datasets that still seem new."""
-        return frozenset(self._news) - self.found.names
+        return frozenset(self._news) - self.followed.names
 
     def from_compared(self) -> None:
         """Out of one manifest that is compared into another."""
@@ -113,7 +114,7 @@ class _Following:
         for file in self._unpaired.files if names else ():
             for name, version in self._then(file.path, self._report).items():
                 if name in names & self._left and self._files[name] != file.path:
-                    self.found.pairs.append((version, self._news[name]))
+                    self.followed.pairs.append((version, self._news[name]))
 
     def from_others(self) -> None:
         """Out of any other manifest that there was."""
@@ -122,20 +123,20 @@ class _Following:
             for name in self._then(path).keys() & self._left:
                 candidates.setdefault(name, []).append(path)
         for name, paths in sorted(candidates.items()):
-            twins = [p for p in paths if self._stays(name, p)]
-            paths = self._likeliest(name, [p for p in paths if p not in twins])
+            still_present = [p for p in paths if self._stays(name, p)]
+            paths = self._likeliest(name, [p for p in paths if p not in still_present])
             if len(paths) > 1:
                 places = " and ".join(self._before.names[path] for path in paths)
                 self._add_doubt(name, f"{name} may have come from {places}")
-            elif not paths and self._are_siblings(name, twins):
-                places = " and ".join(self._before.names[path] for path in twins)
+            elif not paths and self._are_siblings(name, still_present):
+                places = " and ".join(self._before.names[path] for path in still_present)
                 self._add_doubt(
                     name,
                     f"{name} was in {places}, and there is still a dataset with this name",
                     "give one of the two another name, or remove one of the two manifests",
                 )
             elif paths:
-                self.found.pairs.append((self._then(paths[0])[name], self._news[name]))
+                self.followed.pairs.append((self._then(paths[0])[name], self._news[name]))
                 self._origins[self._files[name]] = paths[0]
 
     def _others_with(self, names: Collection[str]) -> Iterator[Path]:
@@ -179,9 +180,9 @@ class _Following:
         versions: SchemaVersions = {}
         for path in dict.fromkeys(paths):
             versions.update(self._then(path, self._report))
-        olds = {name: version for name, version in versions.items() if name not in self.found.names}
+        olds = {name: version for name, version in versions.items() if name not in self.followed.names}
         for file in self._unpaired.files:
-            lost = self._unpaired.dropped - self.found.names
+            lost = self._unpaired.dropped - self.followed.names
             if lost:
                 olds |= {name: version for name, version in self._then(file.path).items() if name in lost}
         names = olds.keys() - self._unpaired.added
@@ -190,9 +191,9 @@ class _Following:
         news, places = self._today(elsewhere, names)
         for name in sorted(olds):
             if name in news and not self._was_there(name, places[name]):
-                self.found.pairs.append((olds[name], news[name]))
+                self.followed.pairs.append((olds[name], news[name]))
             elif name in versions:
-                self.found.dropped.append(olds[name])
+                self.followed.dropped.append(olds[name])
 
     def _was_there(self, name: str, place: Path) -> bool:
         """Whether a manifest that is not compared had a dataset of this name already."""
@@ -210,25 +211,25 @@ class _Following:
                 if old is not None and not any(True for _ in old.rglob("*.y*ml")):
                     yield from (path for path in self._before.others if path.is_relative_to(old))
 
-    def doubts(self) -> None:
+    def report_uncertain(self) -> None:
         """Say of what seems new why it may not be."""
         if not self._left:
             return
         for name in sorted(self._left):
-            for reason in self._before.doubts:
+            for reason in self._before.unreadable_reasons:
                 self._report.add(
                     UNKNOWN_PAST,
                     f"it is unknown whether {name} is new: {reason}",
                     file=self._news[name].label,
                     help="fetch it with `git submodule update --init --recursive`",
                 )
-        told = {version.dataset.name for version in self.found.dropped} | self.found.names
+        explained = {version.dataset.name for version in self.followed.dropped} | self.followed.names
         for path in self._before.others:
             if not self._before.is_of_places or path.exists():
                 continue
             self._before.load([path])
             for old in self._then(path).values():
-                for name in sorted(self._left) if old.dataset.name not in told else ():
+                for name in sorted(self._left) if old.dataset.name not in explained else ():
                     if _is_alike(old, self._news[name]):
                         self._add_doubt(
                             name,
@@ -271,5 +272,5 @@ def _may_have(content: bytes | None, path: Path, names: Collection[str]) -> bool
 
 def _is_alike(old: SchemaVersion, new: SchemaVersion) -> bool:
     """Whether half of the columns of the poorer one have the same names in both."""
-    olds, news = ({str(slot.segment) for slot in version.dataset.columns} for version in (old, new))
+    olds, news = ({str(field.segment) for field in version.dataset.columns} for version in (old, new))
     return bool(olds & news) and 2 * len(olds & news) >= min(len(olds), len(news))

@@ -13,7 +13,7 @@ from schemac.attributes.constraints import REFERENCES
 from schemac.attributes.own import DEPRECATED
 from schemac.attributes.registry import ATTRIBUTES
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, TreePath, preorder
+from schemac.logical.schema_fields import SchemaField, TreePath, preorder
 from schemac.manifest.write import scalar
 from schemac.source.catalogue import REFUSED_EDIT
 from schemac.source.edits import span_of, with_line_ends
@@ -62,11 +62,11 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
     return text
 
 
-def place_of_name(dataset: LogicalDataset, slot: Slot) -> Place:
+def place_of_name(dataset: LogicalDataset, field: SchemaField) -> Place:
     """Return where the name of a field is written, with the uses of groups that lead there."""
-    found = dataset.origins.place((*slot.declared_at, "name"))
-    assert found is not None, "every value of a manifest has a place"
-    return found
+    place = dataset.origins.place((*field.declared_at, "name"))
+    assert place is not None, "every value of a manifest has a place"
+    return place
 
 
 def edit_at(dataset: LogicalDataset, path: TreePath, text: str, *, on_key: bool = False) -> Edit:
@@ -84,9 +84,9 @@ def edit_of(place: Place, text: str) -> Edit:
 def edits_of_column(dataset: LogicalDataset, old: str, new: str) -> Iterator[Edit]:
     """Yield the edits of every attribute of the schema that names a column."""
     for attribute in ATTRIBUTES.values():
-        for found in attribute.renamings(dataset.schema.extra, old, new):
-            path = ("extra", attribute.key, *found.steps)
-            yield edit_at(dataset, path, found.text, on_key=found.is_key)
+        for renaming in attribute.renamings(dataset.schema.extra, old, new):
+            path = ("extra", attribute.key, *renaming.steps)
+            yield edit_at(dataset, path, renaming.text, on_key=renaming.is_key)
 
 
 def new_successor(extra: Extra, renamed: Mapping[str, str]) -> str | None:
@@ -110,7 +110,7 @@ def edits_of_references(dataset: LogicalDataset, renamed: RenamedPaths) -> Itera
     A reference without `to` gets one where its fields are not called the same in both datasets any more. What it has in `fields`
     is for `edits_of_column`.
     """
-    own = renamed.get(dataset.name, {})
+    renamed_here = renamed.get(dataset.name, {})
     for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or ()):
         at = ("extra", REFERENCES.key, i)
         theirs = renamed.get(reference.dataset, {})
@@ -121,7 +121,7 @@ def edits_of_references(dataset: LogicalDataset, renamed: RenamedPaths) -> Itera
                     place = dataset.origins.place((*at, "to", j))
                     assert place is not None, "every value of a manifest has a place"
                     yield place, edit_of(place, new)
-        elif after != [path_after(name, own) or name for name in reference.fields]:
+        elif after != [path_after(name, renamed_here) or name for name in reference.fields]:
             yield _with_to(dataset, at, after)
 
 
@@ -140,29 +140,29 @@ def _with_to(dataset: LogicalDataset, at: TreePath, names: Sequence[str]) -> tup
 
 def edits_of_successors(dataset: LogicalDataset, renamed: Mapping[str, str]) -> Iterator[tuple[Place, Edit]]:
     """Yield the edits of all deprecated fields whose successors get another path."""
-    for slot in preorder(dataset.columns):
-        successor = new_successor(slot.extra, renamed) if slot.extra else None
+    for field in preorder(dataset.columns):
+        successor = new_successor(field.extra, renamed) if field.extra else None
         if successor is None:
             continue
-        paths = slot.extra_places(DEPRECATED.key)
+        paths = field.extra_places(DEPRECATED.key)
         path = next((path for path in paths if dataset.origins.has(path)), paths[0])
         place = dataset.origins.place((*path, "successor"))
         assert place is not None, "every value of a manifest has a place"
         yield place, edit_of(place, successor)
 
 
-def refuse_edit(dataset: LogicalDataset, slot: Slot, message: str, report: Report) -> None:
+def refuse_edit(dataset: LogicalDataset, field: SchemaField, message: str, report: Report) -> None:
     """Say that a field has to be edited by its author."""
-    place = place_of_name(dataset, slot)
+    place = place_of_name(dataset, field)
     report.add(
         REFUSED_EDIT,
         message,
         source=place.source,
         span=place.span,
         file=dataset.origins.file,
-        path=slot.path_text,
+        path=field.path_text,
         labels=place.labels,
-        help=f"edit the manifest yourself, write `schemac.dev/renamedFrom: {scalar(slot.path_text)}` under the field's "
+        help=f"edit the manifest yourself, write `schemac.dev/renamedFrom: {scalar(field.path_text)}` under the field's "
         "`extra:`, and run `schemac lock`",
     )
 
@@ -172,13 +172,19 @@ def fields_of(dataset: LogicalDataset, renamed: Mapping[str, str] = MappingProxy
 
     `renamed` are new paths by old ones, which the successors of deprecated fields are to have.
     """
-    return [_field(slot, renamed) for slot in dataset.columns]
+    return [_field(field, renamed) for field in dataset.columns]
 
 
-def _field(slot: Slot, renamed: Mapping[str, str]) -> list[Any]:
-    extra = dict(slot.extra)
+def _field(field: SchemaField, renamed: Mapping[str, str]) -> list[Any]:
+    extra = dict(field.extra)
     successor = new_successor(extra, renamed)
     if successor is not None:
         extra[DEPRECATED.key] = {**extra[DEPRECATED.key], "successor": successor}
-    own = slot.type.model_dump(exclude={"extra", "fields", "item_type", "key_type", "value_type"})
-    return [slot.segment, own, slot.is_nullable, extra, [_field(child, renamed) for child in slot.children]]
+    type_data = field.type.model_dump(exclude={"extra", "fields", "item_type", "key_type", "value_type"})
+    return [
+        field.segment,
+        type_data,
+        field.is_nullable,
+        extra,
+        [_field(child, renamed) for child in field.children],
+    ]

@@ -3,9 +3,10 @@
 Layer: project.
 """
 
+import dataclasses
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,14 +29,14 @@ class CompileOptions:
     """How to compile, from the project and the command line."""
 
     strict: bool = False
-    targets: tuple[str, ...] = field(default_factory=default_targets)
+    targets: tuple[str, ...] = dataclasses.field(default_factory=default_targets)
     are_targets_named: bool = False
     """Whether the run or the project names its targets; if not, further engines join for datasets that need them."""
     asked_for: frozenset[str] = frozenset()
     """Those of the targets that somebody named; what cannot be built for the others may be left out."""
-    versions: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Versions of engines, where somebody named one."""
-    encodings: Mapping[str, Any] = field(default_factory=dict)
+    encodings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """Encodings of slots without a hint, where they are not Arrow's usual ones."""
     has_metadata: bool = True
     """Let attributes travel as Arrow metadata."""
@@ -50,7 +51,7 @@ class CompileOptions:
     """The engines whose losses are errors."""
     optional_artifacts: frozenset[str] = frozenset()
     """Files that are written only where somebody asks for them, and that somebody asked for."""
-    edited: Mapping[str, bytes] = field(default_factory=dict)
+    edited: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     """What is read in the place of files, by absolute path: edits that are not written."""
     overlay: "RunOverlay | None" = None
     """What is laid over the datasets before they are emitted."""
@@ -71,13 +72,13 @@ class CompileOptions:
         attributes are left out also where the project has them.
         """
         configuration = project.configuration
-        wanted = configuration.targets if targets is None else targets
+        requested = configuration.targets if targets is None else targets
         is_named = targets is not None or configuration.are_targets_named
         return cls(
             strict=strict or configuration.strict,
-            targets=tuple(name for name in target_names() if name in wanted),
+            targets=tuple(name for name in target_names() if name in requested),
             are_targets_named=is_named,
-            asked_for=frozenset(wanted if is_named else ()),
+            asked_for=frozenset(requested if is_named else ()),
             versions=project.versions,
             optional_artifacts=frozenset(configuration.files),
             encodings=configuration.encodings,
@@ -87,8 +88,8 @@ class CompileOptions:
 
     def read(self, file: ManifestFile, report: Report) -> bytes | None:
         """Return the bytes of a manifest, or None after saying why it cannot be read."""
-        found = self.edited.get(os.path.abspath(file.path)) if self.edited else None
-        return file.content(report) if found is None else found
+        content = self.edited.get(os.path.abspath(file.path)) if self.edited else None
+        return file.content(report) if content is None else content
 
     def name(self, dataset: str) -> str:
         """Return what a dataset is called in the output."""

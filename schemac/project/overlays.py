@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from schemac.manifest.documents import is_overlay
 from schemac.manifest.overlay import Overlay, read_overlay
 from schemac.project.configuration import Project
@@ -43,32 +43,34 @@ class RunOverlay:
         self, dataset: LogicalDataset, locked: "Locked | None", project: Project, report: Report
     ) -> "tuple[LogicalDataset, Locked | None]":
         """Return a dataset and its ids with the overlay; what is wrong with it then is in the report."""
-        found = self.overlay.over(dataset, report)
-        if found is dataset:
+        overlaid = self.overlay.over(dataset, report)
+        if overlaid is dataset:
             return dataset, locked
-        check(found, report, project.vocabularies)
+        check(overlaid, report, project.vocabularies)
         if locked is None:
-            return found, None
-        same = dict(zip(preorder(dataset.columns), preorder(found.columns), strict=True))
-        ids = locked.found
+            return overlaid, None
+        same = dict(zip(preorder(dataset.columns), preorder(overlaid.columns), strict=True))
+        ids = locked.identities
         moved = replace(
             ids,
-            ids={same[slot]: id for slot, id in ids.ids.items()},
-            numbers={same[slot]: numbers for slot, numbers in ids.numbers.items()},
-            shapes={same[slot]: shape for slot, shape in ids.shapes.items()},
+            ids={same[field]: id for field, id in ids.ids.items()},
+            numbers={same[field]: numbers for field, numbers in ids.numbers.items()},
+            shapes={same[field]: shape for field, shape in ids.shapes.items()},
         )
-        return found, replace(locked, found=moved)
+        return overlaid, replace(locked, identities=moved)
 
     def check_names(self, datasets: Collection[str], report: Report, *, is_whole: bool) -> None:
         """Say which datasets there are none of, and which names are used twice with the overlay."""
-        taken: dict[str, str] = {}
+        used_names: dict[str, str] = {}
         for dataset in datasets:
-            first = taken.setdefault(self.name(dataset).casefold(), dataset)
+            first = used_names.setdefault(self.name(dataset).casefold(), dataset)
             if first is not dataset:
-                own = dataset if dataset in self.overlay.file.datasets else first
+                dataset_name = dataset if dataset in self.overlay.file.datasets else first
                 message = f"{first} and {dataset} are both called '{self.name(dataset)}' with this overlay"
                 help = "give one of the two another name"
-                self.overlay.say(("datasets", own, "name"), message, help, report, code=DUPLICATE_DATASET)
+                self.overlay.say(
+                    ("datasets", dataset_name, "name"), message, help, report, code=DUPLICATE_DATASET
+                )
         for dataset in self.overlay.file.datasets if is_whole else ():
             if dataset not in datasets:
                 near = closest(dataset, datasets)

@@ -21,7 +21,7 @@ def promise_findings(comparison: Comparison, today: date) -> tuple[Diagnostic, .
     for concern in comparison.concerns:
         if concern.rule is Rule.REMOVAL and today.isoformat() > concern.old:
             continue
-        code, message, help = _said(concern, comparison.dataset)
+        code, message, help = _broken_promise(concern, comparison.dataset)
         place = concern.place
         report.add(
             code,
@@ -34,7 +34,7 @@ def promise_findings(comparison: Comparison, today: date) -> tuple[Diagnostic, .
     return report.diagnostics
 
 
-def _said(concern: Concern, dataset: str) -> tuple[Code, str, str]:
+def _broken_promise(concern: Concern, dataset: str) -> tuple[Code, str, str]:
     what = concern.path or dataset
     again = f"write `{CLASSIFICATION.key}: {concern.old}` under its `extra:`"
     match concern.rule:

@@ -19,7 +19,7 @@ from schemac.identity.lock import LockedDataset
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
-from schemac.logical.slots import columns
+from schemac.logical.schema_fields import columns
 from schemac.project.before import Before, SchemaVersions, schema_version_of, versions_before
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, lock_path
@@ -35,8 +35,8 @@ from schemac.source.text import read_file
 
 def versions_in_file(file: CompiledFile, report: Report) -> SchemaVersions:
     """Return the datasets of a manifest as it is now."""
-    held = open_lock(file.file.path, file.file.name, report)
-    lock = held.lock if held is not None else None
+    lock_file = open_lock(file.file.path, file.file.name, report)
+    lock = lock_file.lock if lock_file is not None else None
     return {
         dataset.name: schema_version_of(dataset, file.file.name, lock, report) for dataset in file.datasets
     }
@@ -44,17 +44,17 @@ def versions_in_file(file: CompiledFile, report: Report) -> SchemaVersions:
 
 def locked_versions(file: CompiledFile, number: int | None, report: Report) -> SchemaVersions:
     """One version of each dataset of a manifest, out of its lock; the newest where no number is given."""
-    held = open_lock(file.file.path, file.file.name, report)
+    lock_file = open_lock(file.file.path, file.file.name, report)
     versions: SchemaVersions = {}
-    for dataset in file.datasets if held is not None else ():
-        assert held is not None
-        locked = held.lock.dataset(dataset.name)
+    for dataset in file.datasets if lock_file is not None else ():
+        assert lock_file is not None
+        locked = lock_file.lock.dataset(dataset.name)
         version = locked.version(number) if number is not None else locked.newest
         if version is None:
             what = f"version {number}" if number is not None else "version"
             report.add(
                 UNKNOWN_REFERENCE,
-                f"{held.name} has no {what} of {dataset.name}",
+                f"{lock_file.name} has no {what} of {dataset.name}",
                 file=file.file.name,
                 help=_versions(locked) or f"create the first one with `schemac lock {file.file.name}`",
             )
@@ -100,13 +100,15 @@ def read_folder(
     names: dict[Path, str] = {}
     places: dict[Path, Path] = {}
     for file in files:
-        own = resolved(file.path)
-        inside = [own[len(base) :] for base in bases if own.startswith(base)] or [os.path.basename(own)]
+        resolved_path = resolved(file.path)
+        inside = [resolved_path[len(base) :] for base in bases if resolved_path.startswith(base)] or [
+            os.path.basename(resolved_path)
+        ]
         candidates = (resolved(os.path.join(folder, place)) for place in inside)
-        twin = next((other for place in candidates if (other := others.pop(place, None))), None)
-        if twin is not None:
-            _take(twin, file.path, contents, names)
-            places[file.path] = twin.path
+        counterpart = next((other for place in candidates if (other := others.pop(place, None))), None)
+        if counterpart is not None:
+            _take(counterpart, file.path, contents, names)
+            places[file.path] = counterpart.path
     for other in others.values():
         _take(other, other.path, contents, names)
     left = tuple(other.path for other in others.values())
@@ -128,10 +130,10 @@ class Resolver:
         folder, name = os.path.split(path)
         if name in ("", ".", "..") or os.path.islink(path):
             return os.path.realpath(path)
-        found = self._folders.get(folder)
-        if found is None:
-            found = self._folders[folder] = os.path.realpath(folder)
-        return os.path.join(found, name)
+        real_folder = self._folders.get(folder)
+        if real_folder is None:
+            real_folder = self._folders[folder] = os.path.realpath(folder)
+        return os.path.join(real_folder, name)
 
 
 def _take(file: ManifestFile, path: Path, contents: dict[Path, bytes], names: dict[Path, str]) -> None:
@@ -150,15 +152,15 @@ def content_of(path: Path) -> bytes | None:
         return None
 
 
-def find_path(given: str, report: Report) -> Path | None:
+def find_path(reference: str, report: Report) -> Path | None:
     """Return the path that a reference names; None after saying that there is nothing."""
-    path = Path(given)
-    if given and os.path.exists(path):
+    path = Path(reference)
+    if reference and os.path.exists(path):
         return path
-    near = closest(given.partition(":")[0], ("lock", "git")) if given else None
+    near = closest(reference.partition(":")[0], ("lock", "git")) if reference else None
     report.add(
         UNKNOWN_REFERENCE,
-        f"there is nothing at '{given}' to compare with",
+        f"there is nothing at '{reference}' to compare with",
         help=f"did you mean `{near}`?"
         if near
         else "name a manifest, a folder of manifests or artifacts, `lock`, `lock:N` or `git:REF`",
@@ -166,11 +168,11 @@ def find_path(given: str, report: Report) -> Path | None:
     return None
 
 
-def manifest_versions(given: str, project: Project, report: Report) -> SchemaVersions:
+def manifest_versions(reference: str, project: Project, report: Report) -> SchemaVersions:
     """Return the datasets of another manifest."""
     versions: SchemaVersions = {}
     out = project.folder / project.configuration.out
-    for file in find_manifests([given], Path.cwd(), out, report, project.exclusion):
+    for file in find_manifests([reference], Path.cwd(), out, report, project.exclusion):
         versions.update(_manifest_versions(file, project, report))
     return versions
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from schemac.attributes.constraints import Reference
     from schemac.logical.dataset import LogicalDataset
     from schemac.logical.model import LogicalType
-    from schemac.logical.slots import Slot
+    from schemac.logical.schema_fields import SchemaField
 
 _WORD = b"references"
 _COMPARED_BY = {
@@ -78,7 +78,7 @@ class _Checks:
     ) -> None:
         from schemac.constraints.rows import named_paths  # for start-up time, as above
 
-        own, theirs = named_paths(self._dataset.columns), named_paths(other.columns)
+        local_fields, theirs = named_paths(self._dataset.columns), named_paths(other.columns)
         names = reference.to or reference.fields
         is_sound = True
         for j, (field, name) in enumerate(zip(reference.fields, names, strict=True)):
@@ -89,9 +89,9 @@ class _Checks:
                 message = f"{other.name} has no field `{name}` that can be referred to"
                 self._add(UNFIT_REFERENCE, message, place, labels=_named(other), help=help)
                 is_sound = False
-            elif field in own and not _are_alike(own[field].type, theirs[name].type):
+            elif field in local_fields and not _are_alike(local_fields[field].type, theirs[name].type):
                 there = theirs[name]
-                message = f"{field} is {own[field].type.type_text()}, but `{name}` of {other.name} is {there.type.type_text()}"
+                message = f"{field} is {local_fields[field].type.type_text()}, but `{name}` of {other.name} is {there.type.type_text()}"
                 labels = _at(other, there, "this field")
                 self._add(UNFIT_REFERENCE, message, place, labels=labels, help="give both fields one type")
                 is_sound = False
@@ -114,8 +114,8 @@ class _Checks:
         help: str = "",
     ) -> None:
         origins = self._dataset.origins
-        found = origins.place(path)
-        self._report.add(code, message, spot=found, file=origins.file, labels=labels, help=help)
+        place = origins.place(path)
+        self._report.add(code, message, spot=place, file=origins.file, labels=labels, help=help)
 
 
 def referring_fields(files: Sequence[CompiledFile], dataset: str, old: str, new: str) -> Iterator[str]:
@@ -155,14 +155,17 @@ def _is_key(names: Sequence[str], other: "LogicalDataset") -> bool:
     from schemac.logical.keys import named_key, primary_key
     from schemac.logical.path import dotted
 
-    found = primary_key(other.columns) or named_key(other)
-    keys = [*(UNIQUE.read(other.schema.extra) or ()), [dotted(tuple(map(str, slot.path))) for slot in found]]
+    key_fields = primary_key(other.columns) or named_key(other)
+    keys = [
+        *(UNIQUE.read(other.schema.extra) or ()),
+        [dotted(tuple(map(str, field.path))) for field in key_fields],
+    ]
     return any(key and set(key) <= set(names) for key in keys)
 
 
-def _at(dataset: "LogicalDataset", slot: "Slot", message: str) -> tuple[Label, ...]:
-    found = dataset.origins.place((*slot.declared_at, "name"))
-    return () if found is None else (label(message, found.source, found.span), *found.labels)
+def _at(dataset: "LogicalDataset", field: "SchemaField", message: str) -> tuple[Label, ...]:
+    place = dataset.origins.place((*field.declared_at, "name"))
+    return () if place is None else (label(message, place.source, place.span), *place.labels)
 
 
 def _named(dataset: "LogicalDataset") -> tuple[Label, ...]:

@@ -17,7 +17,7 @@ from schemac.attributes.family import Family
 from schemac.identity.freeze import freeze, identify
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
-from schemac.logical.slots import Slot, TreePath, preorder
+from schemac.logical.schema_fields import SchemaField, TreePath, preorder
 from schemac.manifest.library import Reuse
 from schemac.manifest.write import scalar
 from schemac.project.configuration import Project
@@ -57,7 +57,7 @@ _STEP = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 class _Goal:
     """Where a field is to go."""
 
-    parent: Slot | None
+    parent: SchemaField | None
     name: str
 
     @property
@@ -88,43 +88,43 @@ def planned_rename(
     A name alone is another name at the same place, a path another place; and the name that the field has already,
     alone, takes it out to the columns.
     """
-    slot = _find(dataset, old, report)
-    goal = _goal(dataset, slot, new, report) if slot is not None else None
-    if slot is None or goal is None:
+    field = _find(dataset, old, report)
+    goal = _goal(dataset, field, new, report) if field is not None else None
+    if field is None or goal is None:
         return None
-    if goal.parent is slot.parent and place_of_name(dataset, slot).labels:
-        return rename_in_groups(file, dataset, slot, goal.name, project, report, around)
-    held = open_lock(file.file.path, file.file.name, report)
-    if held is None:
+    if goal.parent is field.parent and place_of_name(dataset, field).labels:
+        return rename_in_groups(file, dataset, field, goal.name, project, report, around)
+    lock_file = open_lock(file.file.path, file.file.name, report)
+    if lock_file is None:
         return None
-    locked = held.lock.dataset(dataset.name)
+    locked = lock_file.lock.dataset(dataset.name)
     if locked.newest is not None:
         before = identified(dataset, locked, report)
         report_unlocked(dataset, locked, before, report, is_error=True)
     if report.has_errors:
         return None
     try:
-        text = _edited_text(dataset, slot, goal)
+        text = _edited_text(dataset, field, goal)
     except (NoBlockError, NoEditError) as error:
-        refuse_edit(dataset, slot, f"{slot.path_text} cannot be moved: {error}", report)
+        refuse_edit(dataset, field, f"{field.path_text} cannot be moved: {error}", report)
         return None
-    after = _checked(text, file, dataset, (slot, goal), project, report, around)
+    after = _checked(text, file, dataset, (field, goal), project, report, around)
     if after is None:
         return None
-    lock = held.lock
+    lock = lock_file.lock
     if locked.newest is not None:
-        found = identify(after, locked, renamed={goal.path_text: slot.path_text})
-        lock = lock.with_dataset(freeze(after, locked, found))
+        identities = identify(after, locked, renamed={goal.path_text: field.path_text})
+        lock = lock.with_dataset(freeze(after, locked, identities))
     newest = lock.dataset(dataset.name).newest
     renamed = Renamed(file.file.name, goal.path_text, newest.number if newest else None)
     assert dataset.origins.source is not None, "a manifest on disk has a text"
     rewritten = Rewritten(file.file.path, file.file.name, dataset.origins.source.content, text)
-    return Rewriting(renamed, (rewritten,), (Relocked(held, lock),) if held.exists else ())
+    return Rewriting(renamed, (rewritten,), (Relocked(lock_file, lock),) if lock_file.exists else ())
 
 
 def pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: str) -> Iterator[str]:
     """Yield what to look at in pipelines beside a manifest, after a column has got another name."""
-    if old not in {str(slot.segment) for slot in dataset.columns}:
+    if old not in {str(field.segment) for field in dataset.columns}:
         return
     manifest = file.file.path.resolve()
     for path in sorted(manifest.parent.glob("*.y*ml")):
@@ -152,20 +152,20 @@ def _pipeline(path: Any) -> Json | None:
     return value if isinstance(value, dict) and is_pipeline else None
 
 
-def _find(dataset: LogicalDataset, path_text: str, report: Report) -> Slot | None:
-    slots = {slot.path_text: slot for slot in preorder(dataset.columns) if slot.is_member}
-    if path_text not in slots:
-        near = closest(path_text, slots)
+def _find(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaField | None:
+    fields = {field.path_text: field for field in preorder(dataset.columns) if field.is_member}
+    if path_text not in fields:
+        near = closest(path_text, fields)
         report.add(
             UNKNOWN_COLUMN,
             f"{dataset.name} has no field {path_text}",
             file=dataset.origins.file,
-            help=f"did you mean {near}?" if near else f"its fields are {', '.join(slots)}",
+            help=f"did you mean {near}?" if near else f"its fields are {', '.join(fields)}",
         )
-    return slots.get(path_text)
+    return fields.get(path_text)
 
 
-def _goal(dataset: LogicalDataset, slot: Slot, new: str, report: Report) -> _Goal | None:
+def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report) -> _Goal | None:
     steps = _steps(new)
     if steps is None:
         message = f"'{new}' is not a valid field path"
@@ -175,7 +175,7 @@ def _goal(dataset: LogicalDataset, slot: Slot, new: str, report: Report) -> _Goa
         return None
     *above, name = steps
     if not above:
-        return _Goal(None if name == slot.segment else slot.parent, name)
+        return _Goal(None if name == field.segment else field.parent, name)
     path_text = dotted(tuple(above))
     structs = {one.path_text: one for one in preorder(dataset.columns) if one.type.family is Family.STRUCT}
     parent = structs.get(path_text)
@@ -183,23 +183,23 @@ def _goal(dataset: LogicalDataset, slot: Slot, new: str, report: Report) -> _Goa
         near = closest(path_text, structs)
         report.add(
             UNKNOWN_COLUMN,
-            f"{dataset.name} has no struct {path_text} to move {slot.path_text} into",
+            f"{dataset.name} has no struct {path_text} to move {field.path_text} into",
             file=dataset.origins.file,
             help=f"did you mean {near}?"
             if near
             else "add the struct to the manifest and lock it first; if the dot is part of a name, put the name in backticks",
         )
         return None
-    if slot in _above(parent):
-        refuse_edit(dataset, slot, f"{slot.path_text} cannot be moved into itself", report)
+    if field in _above(parent):
+        refuse_edit(dataset, field, f"{field.path_text} cannot be moved into itself", report)
         return None
     return _Goal(parent, name)
 
 
-def _above(slot: Slot | None) -> Iterator[Slot]:
-    while slot is not None:
-        yield slot
-        slot = slot.parent
+def _above(field: SchemaField | None) -> Iterator[SchemaField]:
+    while field is not None:
+        yield field
+        field = field.parent
 
 
 def _steps(path: str) -> list[str] | None:
@@ -217,17 +217,17 @@ def _steps(path: str) -> list[str] | None:
     return None
 
 
-def _edited_text(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> str:
+def _edited_text(dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> str:
     """Return the manifest after the edit; raises where the text is not written so that a move is a matter of lines."""
     assert dataset.origins.source is not None, "a manifest on disk has a text"
     text = dataset.origins.source.content
-    edits = list(_edits(dataset, slot, goal))
-    if goal.parent is slot.parent:
-        named = [*_successors(dataset, slot, goal), *_references(dataset, slot, goal)]
+    edits = list(_edits(dataset, field, goal))
+    if goal.parent is field.parent:
+        named = [*_successors(dataset, field, goal), *_references(dataset, field, goal)]
         return edited(text, [*dict.fromkeys([*edits, *named])])
-    block = _block(dataset, slot.declared_at)
+    block = _block(dataset, field.declared_at)
     last = _last_block(dataset, goal.parent)
-    siblings = slot.parent.children if slot.parent is not None else dataset.columns
+    siblings = field.parent.children if field.parent is not None else dataset.columns
     if len(siblings) == 1:
         raise NoBlockError("the struct it is in would have no fields left")
     inside = [Edit(Span(e.span.start - block.start, e.span.end - block.start), e.text) for e in edits]
@@ -235,14 +235,14 @@ def _edited_text(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> str:
 
 
 def _block(dataset: LogicalDataset, place: TreePath) -> Block:
-    found = dataset.origins.place(place)
-    assert found is not None
-    if found.labels:
+    location = dataset.origins.place(place)
+    assert location is not None
+    if location.labels:
         raise NoBlockError("it stands in a group")
-    return block_of(found.source.content, found.span)
+    return block_of(location.source.content, location.span)
 
 
-def _last_block(dataset: LogicalDataset, parent: Slot | None) -> Block:
+def _last_block(dataset: LogicalDataset, parent: SchemaField | None) -> Block:
     """Return the last field of the list that a moved one goes to."""
     place: TreePath = (*parent.type_at, "fields") if parent is not None else ("fields",)
     siblings = parent.children if parent is not None else dataset.columns
@@ -255,28 +255,28 @@ def _last_block(dataset: LogicalDataset, parent: Slot | None) -> Block:
         raise NoBlockError(f"the fields of {where} are not on lines of their own") from None
 
 
-def _edits(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Iterator[Edit]:
+def _edits(dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> Iterator[Edit]:
     """Yield the name, and for a column every attribute of the schema that speaks of it."""
-    old, new = str(slot.segment), goal.name
+    old, new = str(field.segment), goal.name
     if old != new:
-        yield edit_at(dataset, (*slot.declared_at, "name"), new)
+        yield edit_at(dataset, (*field.declared_at, "name"), new)
     # A column that moves away is one no more: what names it has to be settled by its author.
-    if slot.parent is not None or goal.parent is not None or old == new:
+    if field.parent is not None or goal.parent is not None or old == new:
         return
     yield from edits_of_column(dataset, old, new)
 
 
-def _successors(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Iterator[Edit]:
+def _successors(dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> Iterator[Edit]:
     """Yield the edits of the deprecated fields that name this one as their successor."""
-    for place, edit in edits_of_successors(dataset, {slot.path_text: goal.path_text}):
+    for place, edit in edits_of_successors(dataset, {field.path_text: goal.path_text}):
         if place.source.name != dataset.origins.file:
             raise NoBlockError(f"it is a successor in {place.source.name}")
         yield edit
 
 
-def _references(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Iterator[Edit]:
+def _references(dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> Iterator[Edit]:
     """Yield the edits of the dataset's own references, of which some may lead to itself."""
-    for place, edit in edits_of_references(dataset, {dataset.name: {slot.path_text: goal.path_text}}):
+    for place, edit in edits_of_references(dataset, {dataset.name: {field.path_text: goal.path_text}}):
         if place.source.name != dataset.origins.file:
             raise NoEditError(f"a reference in {place.source.name} names it")
         yield edit
@@ -286,54 +286,54 @@ def _checked(
     text: str,
     file: CompiledFile,
     dataset: LogicalDataset,
-    change: tuple[Slot, _Goal],
+    change: tuple[SchemaField, _Goal],
     project: Project,
     report: Report,
     around: Surroundings,
 ) -> LogicalDataset | None:
     """Return the dataset of the edited manifest, if it passes the checks and says what it should."""
-    slot, goal = change
-    found = Report()
+    field, goal = change
+    local_report = Report()
     reuse = Reuse(FolderFiles(file.file.path, file.file.name, around.edited))
-    datasets = check_source(SourceText(text, file.file.name), project, found, reuse=reuse)
+    datasets = check_source(SourceText(text, file.file.name), project, local_report, reuse=reuse)
     by_name = {one.name: one for one in datasets}
     after = by_name.pop(dataset.name, None)
     others = {one.name: one for one in file.datasets if one.name != dataset.name}
     is_as_asked = (
-        after is not None and by_name == others and fields_of(after) == _fields_after(dataset, slot, goal)
+        after is not None and by_name == others and fields_of(after) == _fields_after(dataset, field, goal)
     )
-    if found.has_errors and is_as_asked:
+    if local_report.has_errors and is_as_asked:
         # The edit is as it was meant, and what it makes is not allowed: a name that is taken, a key without its column.
-        report.extend(found.diagnostics)
+        report.extend(local_report.diagnostics)
         return None
     if not is_as_asked:
         refuse_edit(
             dataset,
-            slot,
-            f"{slot.path_text} cannot be edited alone: its text, for example that of an anchor, also stands for"
+            field,
+            f"{field.path_text} cannot be edited alone: its text, for example that of an anchor, also stands for"
             " other fields",
             report,
         )
         return None
-    report.extend(found.diagnostics)
+    report.extend(local_report.diagnostics)
     return after
 
 
-def _fields_after(dataset: LogicalDataset, slot: Slot, goal: _Goal) -> Fields:
+def _fields_after(dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> Fields:
     """Return the fields as they are to be."""
-    renamed = {slot.path_text: goal.path_text} if goal.parent is slot.parent else {}
+    renamed = {field.path_text: goal.path_text} if goal.parent is field.parent else {}
     fields = fields_of(dataset, renamed)
 
-    def at(parent: Slot | None) -> Fields:
+    def at(parent: SchemaField | None) -> Fields:
         if parent is None:
             return fields
         members = parent.parent.children if parent.parent is not None else dataset.columns
-        found: Fields = at(parent.parent)[members.index(parent)][-1]
-        return found
+        inner_fields: Fields = at(parent.parent)[members.index(parent)][-1]
+        return inner_fields
 
-    source, target = at(slot.parent), at(goal.parent)
-    siblings = slot.parent.children if slot.parent is not None else dataset.columns
-    index = siblings.index(slot)
+    source, target = at(field.parent), at(goal.parent)
+    siblings = field.parent.children if field.parent is not None else dataset.columns
+    index = siblings.index(field)
     source[index][0] = goal.name
     if source is not target:
         target.append(source.pop(index))

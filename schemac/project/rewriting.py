@@ -4,8 +4,9 @@ Layer: project.
 Errors: SC406 lock-contention, SC542 write-failed.
 """
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from schemac.identity.lock import Lock
@@ -54,7 +55,7 @@ class Rewriting:
 class Surroundings:
     """What counts in the place of files on disk: texts that an editor holds."""
 
-    edited: Mapping[str, bytes] = field(default_factory=dict)
+    edited: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     """By absolute path."""
     manifests: Callable[[Report], list[CompiledFile]] | None = None
     """All manifests of the project; without it, they are looked for on disk."""

@@ -168,15 +168,15 @@ def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configu
     try:
         return _values(Settings.model_validate(table))
     except ValidationError as error:
-        for found in complaints(error, Settings, table):
-            keys = [str(step) for step in found.path]
-            fix = file.fix(keys, found.help, on_key=found.on_key)
+        for diagnostic in complaints(error, Settings, table):
+            keys = [str(step) for step in diagnostic.path]
+            fix = file.fix(keys, diagnostic.help, on_key=diagnostic.on_key)
             report.add(
                 INVALID_CONFIGURATION,
-                found.message,
+                diagnostic.message,
                 file=file.name,
                 at=file.of(keys),
-                help=found.help,
+                help=diagnostic.help,
                 fix=fix,
             )
         return None
@@ -263,15 +263,15 @@ def _what_is_wrong(file: str, content: bytes | OSError) -> str | None:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError as InvalidSchema
 
-    shown = shortened(file)
+    short_name = shortened(file)
     if isinstance(content, OSError):
-        return f"{shown} cannot be read: {reason_of(content)}"
+        return f"{short_name} cannot be read: {reason_of(content)}"
     try:
         Draft202012Validator.check_schema(json.loads(content))
     except ValueError as error:
-        return f"{shown} cannot be read: {error}"
+        return f"{short_name} cannot be read: {error}"
     except RecursionError:
-        return f"{shown} cannot be read: it is nested too deeply"
+        return f"{short_name} cannot be read: it is nested too deeply"
     except InvalidSchema as error:
         return f"{file} is not a valid JSON Schema: {error.message}"
     return None

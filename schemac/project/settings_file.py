@@ -50,8 +50,8 @@ class SettingsFile:
 
     def of(self, keys: Sequence[str]) -> Region:
         """Return where the innermost of these keys stands that is there."""
-        found = self._nearest(keys)
-        return self._text.region(found.key) if found is not None else WHOLE_FILE
+        setting = self._nearest(keys)
+        return self._text.region(setting.key) if setting is not None else WHOLE_FILE
 
     def fix(self, keys: Sequence[str], help: str, *, on_key: bool) -> Fix | None:
         """Return the fix of a finding about a setting, or about its key, that has this help; None where there is none."""
@@ -59,10 +59,10 @@ class SettingsFile:
         from schemac.syntax.plain import quoted
         from schemac.syntax.remedies import Meant, Quote, Remove, Write
 
-        found = self._settings.get(tuple(keys)) if isinstance(help, Remedy) else None
-        if found is None:
+        setting = self._settings.get(tuple(keys)) if isinstance(help, Remedy) else None
+        if setting is None:
             return None
-        span = found.key if on_key else found.value
+        span = setting.key if on_key else setting.value
         old = self._text.excerpt(span)
         new: str | None = None
         if isinstance(help, Meant):
@@ -71,7 +71,7 @@ class SettingsFile:
         elif isinstance(help, Quote):
             new = quoted(old) if not old.startswith(('"', "'", "[", "{")) else None
         elif isinstance(help, Remove):
-            span, new = self._whole(found), ""
+            span, new = self._whole(setting), ""
             old = self._text.excerpt(span)
         elif isinstance(help, Write) and not help.key and re.fullmatch(r"[+-]?\d+|true|false", help.text):
             new = help.text
@@ -82,8 +82,8 @@ class SettingsFile:
 
     def _nearest(self, keys: Sequence[str]) -> Setting | None:
         for n in range(len(keys), 0, -1):
-            if (found := self._settings.get(tuple(keys[:n]))) is not None:
-                return found
+            if (setting := self._settings.get(tuple(keys[:n]))) is not None:
+                return setting
         return None
 
     def _whole(self, setting: Setting) -> Span:
@@ -105,12 +105,12 @@ class SettingsFile:
 
     @cached_property
     def _settings(self) -> dict[_Path, Setting]:
-        found: dict[_Path, Setting] = {}
+        settings: dict[_Path, Setting] = {}
         root = _TABLE if self.path.name == "pyproject.toml" else ()
         for path, setting in _Reader(self._text.content).settings():
             if path[: len(root)] == root and len(path) > len(root):
-                found.setdefault(path[len(root) :], setting)
-        return found
+                settings.setdefault(path[len(root) :], setting)
+        return settings
 
 
 class _Reader:

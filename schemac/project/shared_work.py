@@ -34,7 +34,7 @@ T_co = TypeVar("T_co", covariant=True)
 class Work(Protocol[T_co]):
     """What is done with each checked manifest."""
 
-    def kept(self, file: CompiledFile) -> T_co | None:
+    def cached(self, file: CompiledFile) -> T_co | None:
         """Return what an earlier run has kept; None where there is nothing."""
 
     def fresh(self, file: CompiledFile) -> T_co:
@@ -70,34 +70,34 @@ class SharedWork(Generic[T]):
         read = [(file, self._checks.read(file, report)) for file in files]
         contents = [(file, content) for file, content in read if content is not None]
         # Findings come in the order of the manifests, whatever was kept: several may be about one imported file.
-        said = [Report() for _ in contents]
-        kept = [
-            self._checks.kept(content, file, found)
-            for (file, content), found in zip(contents, said, strict=True)
+        reports = [Report() for _ in contents]
+        cached_files = [
+            self._checks.cached(content, file, result)
+            for (file, content), result in zip(contents, reports, strict=True)
         ]
-        missing = [one for one, found in zip(contents, kept, strict=True) if found is None]
+        missing = [one for one, result in zip(contents, cached_files, strict=True) if result is None]
         made = self._shared(self._check, missing, [len(content) for _, content in missing])
         self._early = {file.path: one for (file, _), one in zip(missing, made, strict=True)}
         compiled: list[CompiledFile] = []
-        for (file, content), found, of_kept in zip(contents, kept, said, strict=True):
-            report.extend(of_kept.diagnostics)
-            if found is None:
+        for (file, content), result, file_report in zip(contents, cached_files, reports, strict=True):
+            report.extend(file_report.diagnostics)
+            if result is None:
                 early = self._early[file.path]
                 report.extend(early.findings)
-                found = (
+                result = (
                     self._checks.known(file, content, early.named, early.imported)
                     if early.named is not None
                     else None
                 )
-            if found is not None:
-                compiled.append(found)
+            if result is not None:
+                compiled.append(result)
         return compiled
 
     def done(self, files: Sequence[CompiledFile]) -> list[T]:
         """Return the result of the work on each manifest, now that all names are settled."""
-        found = [self._known(file) for file in files]
-        made = iter(self.afresh([file for file, one in zip(files, found, strict=True) if one is None]))
-        return [one if one is not None else next(made) for one in found]
+        results = [self._known(file) for file in files]
+        made = iter(self.afresh([file for file, one in zip(files, results, strict=True) if one is None]))
+        return [one if one is not None else next(made) for one in results]
 
     def afresh(self, files: Sequence[CompiledFile]) -> list[T]:
         """Do the work on manifests, whatever was kept of it."""
@@ -107,25 +107,25 @@ class SharedWork(Generic[T]):
         assert self._work is not None
         early = self._early.get(file.file.path) if self._early else None
         is_same = early is not None and early.named == file.named
-        return early.result if early is not None and is_same else self._work.kept(file)
+        return early.result if early is not None and is_same else self._work.cached(file)
 
     def _check(self, part: Sequence[tuple[ManifestFile, bytes]]) -> list[Early[T]]:
         """Check a part of the manifests, and work on each at once until something is wrong with one."""
         WORK.expect(len(part) * (1 if self._work is None else 2))
-        found: list[Early[T]] = []
+        early_results: list[Early[T]] = []
         work = self._work
         for manifest, content in part:
-            said = Report()
-            file = self._checks.fresh(content, manifest, said)
-            if said.has_errors:
+            file_report = Report()
+            file = self._checks.fresh(content, manifest, file_report)
+            if file_report.has_errors:
                 work = None
             if file is None:
-                found.append(Early(None, said.diagnostics))
+                early_results.append(Early(None, file_report.diagnostics))
                 continue
             # What it was compiled to goes with the file: the memory of a run is that of its largest manifest.
             result = work.fresh(file) if work is not None else None
-            found.append(Early(file.named, said.diagnostics, file.imported, result))
-        return found
+            early_results.append(Early(file.named, file_report.diagnostics, file.imported, result))
+        return early_results
 
     def _do(self, part: Sequence[CompiledFile]) -> list[T]:
         assert self._work is not None
@@ -141,11 +141,11 @@ class SharedWork(Generic[T]):
         if self._work is not None:
             self._work.prepare()
         tasks = [partial(self._with_entries, act, items[n::workers]) for n in range(workers)]
-        found: dict[int, R] = {}
+        results_by_index: dict[int, R] = {}
         for n, (results, entries) in enumerate(share(tasks)):
             self._cache.take(entries)
-            found |= dict(zip(range(n, len(items), workers), results, strict=True))
-        return [found[n] for n in range(len(items))]
+            results_by_index |= dict(zip(range(n, len(items), workers), results, strict=True))
+        return [results_by_index[n] for n in range(len(items))]
 
     def _with_entries(
         self, act: Callable[[Sequence[P]], list[R]], part: Sequence[P]

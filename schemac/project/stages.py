@@ -75,16 +75,27 @@ def check_source(
     `reuse` has the files that the text may import, and takes what it used of them. Without it the text is alone: groups that
     it does not use itself are in the report. `rules_for` is the text's path from the project's folder, if rules are wanted.
     """
-    own = Reuse() if reuse is None else reuse
+    import_context = Reuse() if reuse is None else reuse
     parsed = Report()
     with stage("parse", source.name):
         documents = parse(source, parsed)
     with stage("bind", source.name):
         datasets = bind(
-            documents, source, parsed, report, strict=strict, is_named=is_named, stem=stem, reuse=own
+            documents,
+            source,
+            parsed,
+            report,
+            strict=strict,
+            is_named=is_named,
+            stem=stem,
+            reuse=import_context,
         )
         if reuse is None:
-            report.extend(found for name, found in own.own.items() if ("", name) not in own.used)
+            report.extend(
+                diagnostic
+                for name, diagnostic in import_context.own.items()
+                if ("", name) not in import_context.used
+            )
         if system_columns is not None:
             datasets = [with_system_columns(dataset, system_columns) for dataset in datasets]
     with stage("check", source.name):
@@ -96,7 +107,7 @@ def check_source(
         with stage("lint", source.name):
             for dataset in datasets:
                 lint(dataset, project.selection, rules_for, report)
-            lint_groups(_groups(source, documents, own), project.selection, rules_for, report)
+            lint_groups(_groups(source, documents, import_context), project.selection, rules_for, report)
     return datasets
 
 

@@ -17,7 +17,7 @@ from schemac.identity.lockfile import read_lock
 from schemac.logical.dataset import LogicalDataset
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, has_lock, lock_path
-from schemac.project.lock_search import LockSearch, manifests_beside
+from schemac.project.lock_search import LockSearch, manifests_of_lock
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.source.catalogue import LOST_LOCK
 from schemac.source.listing import listed
@@ -50,38 +50,38 @@ class LostLocks:
 
     def _report_lock_of(self, dataset: LogicalDataset, file: CompiledFile, report: Report) -> None:
         """Say where the lock of a dataset may be."""
-        own = lock_path(file.file.path)
+        expected_path = lock_path(file.file.path)
         names = {one.name for one in file.datasets}
-        for path in dict.fromkeys((own, *self._search.locks_for(file.file.path))):
+        for path in dict.fromkeys((expected_path, *self._search.locks_for(file.file.path))):
             lock = _read(path) if path.is_file() else None
             for locked in lock.datasets if lock is not None else ():
                 if locked.name == dataset.name and not _has(path, dataset.name, self._project):
-                    _add(file, dataset, own, path, "", report)
+                    _add(file, dataset, expected_path, path, "", report)
                     return
-                is_free = locked.name not in names and (path == own or not manifests_beside(path))
+                is_free = locked.name not in names and (path == expected_path or not manifests_of_lock(path))
                 if is_free and _is_alike(dataset, locked):
-                    _add(file, dataset, own, path, locked.name, report)
+                    _add(file, dataset, expected_path, path, locked.name, report)
                     return
-        lock = _read(own) if own.is_file() else None
+        lock = _read(expected_path) if expected_path.is_file() else None
         if lock is not None and lock.datasets and names.isdisjoint(one.name for one in lock.datasets):
-            _add_foreign(file, dataset, own, lock, report)
+            _add_foreign(file, dataset, expected_path, lock, report)
 
 
 def _add(
-    file: CompiledFile, dataset: LogicalDataset, own: Path, path: Path, renamed: str, report: Report
+    file: CompiledFile, dataset: LogicalDataset, expected_path: Path, path: Path, renamed: str, report: Report
 ) -> None:
     """One finding, with what to do."""
     origins = dataset.origins
-    mine, other = _shown(own), _shown(path)
+    mine, other = _display_path(expected_path), _display_path(path)
     steps: list[str] = []
     if renamed:
         where = "instead of its present one" if origins.named_at else f"at the top of {file.file.name}"
         steps.append(f"write `name: {renamed}` {where}")
-    if path != own:
+    if path != expected_path:
         words = (
             ["schemac", "lock", "--merge-driver", mine, mine, other]
-            if own.exists()
-            else ["cp" if manifests_beside(path) else "mv", other, mine]
+            if expected_path.exists()
+            else ["cp" if manifests_of_lock(path) else "mv", other, mine]
         )
         steps.append(f"run `{shlex.join(words)}`")
     what = f"{dataset.name} would get new ids for all its fields, but {other} has those of "
@@ -94,15 +94,17 @@ def _add(
         help=f"if it is the same dataset, {' and '.join(steps)}; if not, "
         + (
             f"remove {other}"
-            if not renamed or not manifests_beside(path) or path == own
+            if not renamed or not manifests_of_lock(path) or path == expected_path
             else "give it another name"
         ),
     )
 
 
-def _add_foreign(file: CompiledFile, dataset: LogicalDataset, own: Path, lock: Lock, report: Report) -> None:
+def _add_foreign(
+    file: CompiledFile, dataset: LogicalDataset, expected_path: Path, lock: Lock, report: Report
+) -> None:
     """Report a lock that has none of the manifest's datasets: it belongs to another manifest, or its datasets are gone."""
-    origins, mine = dataset.origins, _shown(own)
+    origins, mine = dataset.origins, _display_path(expected_path)
     others = listed([one.name for one in lock.datasets])
     report.add(
         LOST_LOCK,
@@ -127,7 +129,7 @@ def _read(path: Path) -> Lock | None:
 
 def _has(lock: Path, name: str, project: Project) -> bool:
     """Whether a manifest beside a lock has a dataset of this name."""
-    files = [ManifestFile(path, path.name, is_named=False) for path in manifests_beside(lock)]
+    files = [ManifestFile(path, path.name, is_named=False) for path in manifests_of_lock(lock)]
     return any(
         dataset.name == name for file in read_manifests(files, project, Report()) for dataset in file.datasets
     )
@@ -136,7 +138,7 @@ def _has(lock: Path, name: str, project: Project) -> bool:
 def _is_alike(dataset: LogicalDataset, locked: LockedDataset) -> bool:
     """Whether half of the columns of the poorer one have the same names in both."""
     olds = set(_columns(locked))
-    news = {str(slot.segment) for slot in dataset.columns}
+    news = {str(field.segment) for field in dataset.columns}
     return bool(olds & news) and 2 * len(olds & news) >= min(len(olds), len(news))
 
 
@@ -144,5 +146,5 @@ def _columns(locked: LockedDataset) -> Iterator[str]:
     return (str(s.shape.segment) for s in locked.states if s.last is None and s.shape.parent is None)
 
 
-def _shown(path: Path) -> str:
+def _display_path(path: Path) -> str:
     return os.path.relpath(path).replace(os.sep, "/")

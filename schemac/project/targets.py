@@ -23,7 +23,7 @@ from schemac.artifacts.emission import (
 from schemac.attributes.own import TARGETS_OF
 from schemac.attributes.registry import domain_of
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from schemac.project.options import CompileOptions
 from schemac.project.workers import cores, share
 from schemac.registry.installed import default_targets, engine, engines
@@ -52,16 +52,16 @@ def emit_targets(
     groups = [names[number :: cores()] for number in range(min(cores(), len(names)))] if is_large else [names]
     artifacts: list[Artifact] = []
     lost: dict[str, Sequence[Loss]] = {}
-    said: list[Diagnostic] = []
+    all_diagnostics: list[Diagnostic] = []
     for made, of_targets, diagnostics in share(
         [partial(_emit, compilation, group, options) for group in groups]
     ):
         artifacts += made
         lost |= of_targets
-        said += diagnostics
-    has_errors = any(d.severity is Severity.ERROR for d in said)
+        all_diagnostics += diagnostics
+    has_errors = any(d.severity is Severity.ERROR for d in all_diagnostics)
     # Where nothing is built it does not matter without what.
-    report.extend(d for d in said if not (has_errors and d.code in _left_out_codes(names)))
+    report.extend(d for d in all_diagnostics if not (has_errors and d.code in _left_out_codes(names)))
     losses = [loss for name in names for loss in lost[name]]
     artifacts.append(Artifact("losses.json", _losses_json(losses)))
     return Emitted(compilation.dataset, artifacts, tuple(losses))
@@ -81,26 +81,26 @@ def _emit(
     losses: dict[str, Sequence[Loss]] = {}
     for name in names:
         target = load_target(name)
-        made, emission, said = run_target(name, compilation)
+        made, emission, target_report = run_target(name, compilation)
         if (
-            said.has_errors
+            target_report.has_errors
             and engine(name).is_optional
-            and not _is_wanted(target, compilation.dataset, options)
+            and not _is_requested(target, compilation.dataset, options)
         ):
-            losses[name] = [_leave_out(target, compilation.dataset, said, report)]
+            losses[name] = [_leave_out(target, compilation.dataset, target_report, report)]
             continue
-        if target.beside is not None and not said.has_errors:
-            target.beside(compilation, emission, _asked_for(compilation.dataset, options))
+        if target.interop is not None and not target_report.has_errors:
+            target.interop(compilation, emission, _asked_for(compilation.dataset, options))
         artifacts += made
         losses[name] = emission.losses
         is_denied = name in options.denied
         if options.show_losses or is_denied:
             emission.report_losses(Severity.ERROR if is_denied else None)
-        report.extend(said.diagnostics)
+        report.extend(target_report.diagnostics)
     return artifacts, losses, report.diagnostics
 
 
-def _is_wanted(target: Target, dataset: LogicalDataset, options: CompileOptions) -> bool:
+def _is_requested(target: Target, dataset: LogicalDataset, options: CompileOptions) -> bool:
     """Whether the run or the schema speaks of this engine."""
     return target.name in options.asked_for or speaks_of(engine(target.name).domain, dataset)
 
@@ -117,12 +117,14 @@ def engines_of(dataset: LogicalDataset, targets: Sequence[str], *, is_named: boo
     attribute of its domain.
     """
     built_for = TARGETS_OF.read(dataset.schema.extra)
-    found = set(targets)
+    selected = set(targets)
     if not is_named:
         named = {*(built_for or ())}
         domains = _domains_in(dataset)
-        found |= {e.name for e in engines() if not e.is_default and (e.name in named or e.domain in domains)}
-    return [n for n in target_names() if n in found and (built_for is None or n in built_for)]
+        selected |= {
+            e.name for e in engines() if not e.is_default and (e.name in named or e.domain in domains)
+        }
+    return [n for n in target_names() if n in selected and (built_for is None or n in built_for)]
 
 
 def speaks_of(domain: str, dataset: LogicalDataset) -> bool:
@@ -132,19 +134,19 @@ def speaks_of(domain: str, dataset: LogicalDataset) -> bool:
 
 def _domains_in(dataset: LogicalDataset) -> set[str]:
     """Return the domains of all attributes of a schema."""
-    keys = set(dataset.schema.extra).union(*[slot.extra for slot in preorder(dataset.columns)])
+    keys = set(dataset.schema.extra).union(*[field.extra for field in preorder(dataset.columns)])
     return {domain_of(key) for key in keys}
 
 
-def is_left_aside(name: str, dataset: LogicalDataset) -> bool:
-    """Tell whether an engine is left out of a dataset where nobody names engines: it is optional, and not spoken of."""
-    return engine(name).is_optional and not speaks_of(engine(name).domain, dataset)
+def is_left_out(name: str, dataset: LogicalDataset) -> bool:
+    """Whether changes of a dataset are not judged for an engine unless it is named."""
+    return engine(name).is_judged_on_request and not speaks_of(engine(name).domain, dataset)
 
 
-def _leave_out(target: Target, dataset: LogicalDataset, said: Report, report: Report) -> Loss:
+def _leave_out(target: Target, dataset: LogicalDataset, target_report: Report, report: Report) -> Loss:
     """Say that a dataset is built without a target, and give the first reason."""
     assert target.left_out_code is not None
-    first = next(d for d in said.diagnostics if d.severity is Severity.ERROR)
+    first = next(d for d in target_report.diagnostics if d.severity is Severity.ERROR)
     others = ", ".join(name for name in default_targets() if name != target.name)
     message = f"{dataset.name} is built without {target.name}: {first.message}"
     help = AttachToSchema.pair(
@@ -174,12 +176,12 @@ def _losses_json(losses: Sequence[Loss]) -> bytes:
     around: dict[tuple[str, str, str, str], tuple[str, str]] = {}
     lines: list[str] = []
     for target, path, lost, becomes, artifact in losses:
-        found = around.get((target, lost, becomes, artifact))
-        if found is None:
-            found = _around(target, lost, becomes, artifact)
+        affixes = around.get((target, lost, becomes, artifact))
+        if affixes is None:
+            affixes = _around(target, lost, becomes, artifact)
             if len(around) < _REMEMBERED:
-                around[target, lost, becomes, artifact] = found
-        start, end = found
+                around[target, lost, becomes, artifact] = affixes
+        start, end = affixes
         lines.append(f"{start}{quoted(path)}{end}")
     body = ",\n  ".join(lines)
     return (f'{{"losses": [\n  {body}\n]}}\n' if lines else '{"losses": []}\n').encode()

@@ -42,26 +42,28 @@ class UnchangedLocks:
     def _key(self, file: CompiledFile, lock: bytes) -> bytes:
         return self._keys.key(file.key, lock, *(named.name for named in file.named))
 
-    def kept(self, file: CompiledFile) -> tuple[Diagnostic, ...] | None:
+    def cached(self, file: CompiledFile) -> tuple[Diagnostic, ...] | None:
         """Return what there is to say of a lock that is as it should be; None where nobody has seen that yet."""
         key = self.key(file)
-        kept = self._project.cache.get(key, _of_json) if key is not None else None
-        if kept is None:
+        entry = self._project.cache.get(key, _of_json) if key is not None else None
+        if entry is None:
             return None
-        findings, around = kept
+        findings, around = entry
         return findings if around is None or around == self._around(file) else None
 
-    def keep(self, file: CompiledFile, key: bytes | None, said: Report, *, is_looked_for: bool) -> None:
+    def keep(
+        self, file: CompiledFile, key: bytes | None, lock_report: Report, *, is_looked_for: bool
+    ) -> None:
         """Keep that a lock is as it should be, if it is still what lay there when the key was made."""
-        if key is not None and key == self.key(file) and not said.has_errors:
+        if key is not None and key == self.key(file) and not lock_report.has_errors:
             around = self._around(file) if is_looked_for else None
-            self._project.cache.put(key, [findings_to_json(said.diagnostics), around])
+            self._project.cache.put(key, [findings_to_json(lock_report.diagnostics), around])
 
     def keep_written(self, file: CompiledFile, lock: Lock) -> None:
         """Keep that a lock which has just been written is as it should be, with what there is to say of it from now on."""
         report = Report()
-        found = [identified(dataset, lock.dataset(dataset.name), report) for dataset in file.datasets]
-        if not any(one.is_changed for one in found):
+        identifieds = [identified(dataset, lock.dataset(dataset.name), report) for dataset in file.datasets]
+        if not any(one.is_changed for one in identifieds):
             key = self._key(file, write_lock(lock).encode())
             self.keep(file, key, report, is_looked_for=False)
 

@@ -36,8 +36,8 @@ def report_unused_vocabularies(
     for domain in unused_domains(project.vocabulary_contents, texts):
         keys = ("vocabularies", domain)
         help = Remove.it(help="check how the domain is written, or remove it", is_safe=False)
-        found = Report()
-        found.add(
+        local_report = Report()
+        local_report.add(
             UNUSED_VOCABULARY,
             f"no manifest has an attribute of {domain}",
             file=file.name,
@@ -46,7 +46,7 @@ def report_unused_vocabularies(
             fix=file.fix(keys, help, on_key=True),
         )
         severity = project.selection.severity(rule)
-        report.extend(replace(one, severity=severity or one.severity) for one in found.diagnostics)
+        report.extend(replace(one, severity=severity or one.severity) for one in local_report.diagnostics)
 
 
 def _texts(file: CompiledFile, edited: Mapping[str, bytes]) -> Iterable[bytes]:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple, Protocol
 
 from schemac.registry.engine import EngineError, load_as
-from schemac.registry.installed import engines, own_engines
+from schemac.registry.installed import builtin_engines, engines
 from schemac.source.catalogue import CATALOGUE
 from schemac.source.code import Code
 
@@ -54,39 +54,42 @@ _ID = re.compile(r"(?!SC\d)[A-Z][A-Z_]*[0-9]+")
 @cache
 def codes() -> dict[str, Code]:
     """Return all codes by number, those of other distributions last. Raises EngineError."""
-    found = dict(own_codes())
-    slugs = {code.slug for code in found.values()}
-    for engine in engines()[len(own_engines()) :]:
+    codes_by_id = dict(builtin_codes())
+    slugs = {code.slug for code in codes_by_id.values()}
+    for engine in engines()[len(builtin_engines()) :]:
         for code in codes_of(engine):
             if not _ID.fullmatch(code.id):
                 raise EngineError(
                     f"`codes` of the engine {engine.name} ({engine.codes}) has '{code.id}';"
                     f" write a code like {engine.name.upper()}501"
                 )
-            if code.id in found or code.slug in slugs:
+            if code.id in codes_by_id or code.slug in slugs:
                 raise EngineError(
                     f"the engine {engine.name} has a code {code.id} {code.slug}, which is taken"
                 )
-            found[code.id] = code
+            codes_by_id[code.id] = code
             slugs.add(code.slug)
-    return found
+    return codes_by_id
 
 
 @cache
-def own_codes() -> dict[str, Code]:
+def builtin_codes() -> dict[str, Code]:
     """Return the codes that come with the compiler, sorted by number; no other distribution is asked."""
-    found = [*CATALOGUE.values(), *(code for bringer in own_bringers() for code in codes_of(bringer))]
-    return {code.id: code for code in sorted(found, key=lambda code: code.id)}
+    all_codes = [
+        *CATALOGUE.values(),
+        *(code for bringer in builtin_providers() for code in codes_of(bringer)),
+    ]
+    return {code.id: code for code in sorted(all_codes, key=lambda code: code.id)}
 
 
-def own_code(id: str) -> Code | None:
+def builtin_code(id: str) -> Code | None:
     """Return one of these; for a code of the core nothing else is loaded."""
-    return CATALOGUE.get(id) or own_codes().get(id)
+    return CATALOGUE.get(id) or builtin_codes().get(id)
 
 
-def own_bringers() -> tuple[Bringer, ...]:
+def builtin_providers() -> tuple[Bringer, ...]:
     """Return what comes with the compiler and brings codes."""
-    return (*own_engines(), *_ROOMS)
+    return (*builtin_engines(), *_ROOMS)
 
 
 def codes_of(bringer: Bringer) -> tuple[Code, ...]:
@@ -94,7 +97,7 @@ def codes_of(bringer: Bringer) -> tuple[Code, ...]:
     if not bringer.codes:
         return ()
     what = f"`codes` of the engine {bringer.name}"
-    found = load_as(bringer.codes, tuple, what)
-    if not all(isinstance(code, Code) for code in found):
+    loaded_codes = load_as(bringer.codes, tuple, what)
+    if not all(isinstance(code, Code) for code in loaded_codes):
         raise EngineError(f"{what} ({bringer.codes}) has an item that is no Code")
-    return found
+    return loaded_codes

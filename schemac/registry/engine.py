@@ -140,7 +140,9 @@ class Engine(NamedTuple):
     is_default: bool = False
     """Whether it is built and judged for where nobody names engines."""
     is_optional: bool = False
-    """Whether a dataset that does not speak of this engine may be built and judged without it."""
+    """Whether a dataset without attributes of this engine is built without it if the engine refuses the dataset."""
+    is_judged_on_request: bool = False
+    """Whether changes of a dataset without attributes of this engine are judged for it only if it is named."""
     version: VersionSetting | None = None
     """A version that its verdicts, plans and losses depend on."""
 
@@ -171,19 +173,19 @@ RESERVED_WORDS: Capability[frozenset[str]] = Capability("reserved_words", frozen
 def load_as(reference: str, type: type[T], what: str) -> T:
     """Return what stands at `module:NAME`, which has to be of a type; `what` names it in the EngineError that is raised else."""
     try:
-        found = load(reference)
+        value = load(reference)
     except Exception as error:
         raise EngineError(f"{what} ({reference}) cannot be loaded: {reason_of(error)}") from error
-    if not isinstance(found, type):
+    if not isinstance(value, type):
         raise EngineError(f"{what} ({reference}) is no {type.__name__}")
-    return found
+    return value
 
 
 def _function(reference: str, what: str) -> Callable[..., object]:
-    found = load_as(reference, object, what)
-    if not callable(found):
+    function = load_as(reference, object, what)
+    if not callable(function):
         raise EngineError(f"{what} ({reference}) is no function")
-    return found
+    return function
 
 
 def reason_of(error: Exception) -> str:
@@ -195,5 +197,5 @@ def reason_of(error: Exception) -> str:
 def load(reference: str) -> object:
     """Return what stands at `module:NAME`."""
     module, _, name = reference.partition(":")
-    found: object = getattr(import_module(module), name)
-    return found
+    value: object = getattr(import_module(module), name)
+    return value

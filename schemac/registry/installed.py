@@ -27,20 +27,20 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 @cache
 def engines() -> tuple[Engine, ...]:
     """All engines by position, then by name; those of other distributions follow the compiler's own. Raises EngineError."""
-    own = own_engines()
-    found = {engine.name: engine for engine in own}
-    formats = {format.name: engine.name for engine in own for format in engine.formats}
+    core_engines = builtin_engines()
+    engines_by_name = {engine.name: engine for engine in core_engines}
+    formats = {format.name: engine.name for engine in core_engines for format in engine.formats}
     others: list[Engine] = []
     for point in outside_points():
         engine = _loaded(point)
-        if found.setdefault(engine.name, engine) is not engine:
+        if engines_by_name.setdefault(engine.name, engine) is not engine:
             raise EngineError(f"two engines are called {engine.name}; one of them is {point.value}")
         for format in engine.formats:
             other = formats.setdefault(format.name, engine.name)
             if other != engine.name:
                 raise EngineError(f"the engines {other} and {engine.name} both have a format {format.name}")
         others.append(engine)
-    return (*own, *_sorted(others))
+    return (*core_engines, *_sorted(others))
 
 
 @cache
@@ -63,8 +63,8 @@ def _loaded(point: "EntryPoint") -> Engine:
     return engine
 
 
-def _sorted(found: list[Engine]) -> list[Engine]:
-    return sorted(found, key=lambda engine: (engine.position, engine.name))
+def _sorted(engines: list[Engine]) -> list[Engine]:
+    return sorted(engines, key=lambda engine: (engine.position, engine.name))
 
 
 def default_targets() -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def blamed(name: str | None) -> Iterator[None]:
     except EngineError:
         raise
     except Exception as error:
-        if name is None or any(engine.name == name for engine in own_engines()):
+        if name is None or any(engine.name == name for engine in builtin_engines()):
             raise
         raise EngineError(f"the engine {name} failed: {reason_of(error)}") from error
 
@@ -110,14 +110,14 @@ def version_settings() -> dict[str, VersionSetting]:
 
 
 @cache
-def own_engines() -> tuple[Engine, ...]:
+def builtin_engines() -> tuple[Engine, ...]:
     """Return the engines that come with the compiler, by position."""
     package = import_module(GROUP)
-    found: list[Engine] = []
+    loaded_engines: list[Engine] = []
     for name in (name for folder in package.__path__ for name in _packages(folder)):
         engine: Engine = import_module(f"{GROUP}.{name}").ENGINE
-        found.append(engine)
-    return tuple(_sorted(found))
+        loaded_engines.append(engine)
+    return tuple(_sorted(loaded_engines))
 
 
 def _packages(folder: str) -> list[str]:

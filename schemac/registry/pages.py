@@ -5,7 +5,7 @@ Layer: registry.
 
 from typing import TYPE_CHECKING
 
-from schemac.registry.codes import Bringer, codes_of, own_bringers, own_codes
+from schemac.registry.codes import Bringer, builtin_codes, builtin_providers, codes_of
 from schemac.registry.engine import EngineError, reason_of
 from schemac.registry.installed import engines
 from schemac.source.catalogue import CATALOGUE
@@ -20,7 +20,7 @@ def page(code: Code) -> Page:
     """Return the page of a code; where an engine of another distribution brought none, its title. Raises EngineError."""
     if CATALOGUE.get(code.id) is code:
         return read_page(code)
-    bringing = own_bringers() if own_codes().get(code.id) is code else engines()
+    bringing = builtin_providers() if builtin_codes().get(code.id) is code else engines()
     bringer = next(bringer for bringer in bringing if code in codes_of(bringer))
     text = _text(bringer, f"{code.id}.md")
     return Page(text or f"# {code.id} {code.slug}\n\n{bringer.title}: {code.title}.\n")
@@ -33,17 +33,17 @@ def page_file(code: Code) -> "Path | None":
 
     if CATALOGUE.get(code.id) is code:
         return Path(FOLDER) / f"{code.id}.md"
-    bringer = next(one for one in (*own_bringers(), *engines()) if code in codes_of(one))
+    bringer = next(one for one in (*builtin_providers(), *engines()) if code in codes_of(one))
     spec = find_spec(bringer.pages) if bringer.pages else None
     folders = spec.submodule_search_locations if spec is not None else None
-    found = [path for folder in folders or () if (path := Path(folder) / f"{code.id}.md").is_file()]
-    return found[0] if found else None
+    paths = [path for folder in folders or () if (path := Path(folder) / f"{code.id}.md").is_file()]
+    return paths[0] if paths else None
 
 
 def loss_pages() -> dict[str, str]:
     """Return what each target loses, by its name, where somebody wrote it down. Raises EngineError."""
-    brought = {engine.name: _text(engine, f"losses/{engine.name}.md") for engine in engines()}
-    return {name: text for name, text in sorted(brought.items()) if text}
+    pages_by_engine = {engine.name: _text(engine, f"losses/{engine.name}.md") for engine in engines()}
+    return {name: text for name, text in sorted(pages_by_engine.items()) if text}
 
 
 def _text(bringer: Bringer, name: str) -> str:

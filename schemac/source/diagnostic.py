@@ -3,7 +3,8 @@
 Layer: source.
 """
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from schemac.source.code import Code, Severity
@@ -21,7 +22,7 @@ class Label:
     column: int
     end_line: int
     end_column: int
-    excerpt: str = field(default="", repr=False, compare=False)
+    excerpt: str = dataclasses.field(default="", repr=False, compare=False)
     """The source line that the place starts in."""
 
 
@@ -66,9 +67,9 @@ class Diagnostic:
     """The field's path, such as `trips.stops.item.name`; empty where no field is meant."""
     help: str = ""
     labels: tuple[Label, ...] = ()
-    excerpt: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    excerpt: tuple[str, ...] = dataclasses.field(default=(), repr=False, compare=False)
     """The source line that the finding starts in; empty where there is none."""
-    fix: Fix | None = field(default=None, repr=False, compare=False)
+    fix: Fix | None = dataclasses.field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         place = (

@@ -3,8 +3,9 @@
 Layer: source.
 """
 
+import dataclasses
 import errno
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
 
@@ -34,7 +35,7 @@ class OutsideError(OSError):
 class Contents:
     """The content of files, or why they cannot be read; each is read once, however many texts name it."""
 
-    _found: dict[str, bytes | OSError] = field(default_factory=dict)
+    _found: dict[str, bytes | OSError] = dataclasses.field(default_factory=dict)
 
     def of(self, files: Files, path: str) -> bytes | OSError:
         """Return the content of a file."""

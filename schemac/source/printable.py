@@ -18,12 +18,12 @@ def printable(text: str, *, keep: str = "") -> str:
     """Return the text without anything that a terminal obeys; `keep` may hold `\\n` and `\\t`."""
     if text.isprintable():
         return text
-    return _UNSAFE.sub(lambda found: found[0] if found[0] in keep else escape(found[0]), text)
+    return _UNSAFE.sub(lambda match: match[0] if match[0] in keep else escape(match[0]), text)
 
 
 def json_printable(text: str) -> str:
     """JSON that says the same: where such a character stands in it, it stands in a text."""
-    return _UNSAFE.sub(lambda found: found[0] if found[0] == "\n" else _json_escape(found[0]), text)
+    return _UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else _json_escape(match[0]), text)
 
 
 def _json_escape(character: str) -> str:
@@ -36,7 +36,7 @@ def pictured(text: str) -> str:
     """Return the same with one character for each, so that columns stay: for an excerpt above its underline."""
     if text.isprintable():
         return text
-    return _UNSAFE.sub(lambda found: _picture(found[0]), text)
+    return _UNSAFE.sub(lambda match: _picture(match[0]), text)
 
 
 def escape(character: str) -> str:

@@ -174,10 +174,10 @@ def decode_text(content: bytes, name: str, report: Report) -> SourceText | None:
 
 def is_printable(source: SourceText, report: Report) -> bool:
     """Whether YAML allows every character of a text; of those it does not, the first is in the report."""
-    found = _UNPRINTABLE.search(source.content)
-    if found is None:
+    match = _UNPRINTABLE.search(source.content)
+    if match is None:
         return True
-    character = found.group()
+    character = match.group()
     if character == "\x00":
         _refuse_binary(source.name, report)
         return False
@@ -187,7 +187,7 @@ def is_printable(source: SourceText, report: Report) -> bool:
         f"the {'lone surrogate' if is_surrogate else 'control character'} U+{ord(character):04X} is not"
         " allowed in YAML",
         source=source,
-        span=Span(found.start(), found.end()),
+        span=Span(match.start(), match.end()),
         help="remove it"
         if is_surrogate
         else f'write it as an escape in a double-quoted text: "{_escape(character)}"',

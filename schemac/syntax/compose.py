@@ -233,8 +233,8 @@ class _Composer:
         return str(event.value)
 
     def alias(self, event: Any, depth: int) -> YamlValue:
-        found = self.anchors.get(event.anchor)
-        if found is None:
+        anchored = self.anchors.get(event.anchor)
+        if anchored is None:
             name = event.anchor
             if name in self.anchors:
                 self.refuse(
@@ -249,7 +249,7 @@ class _Composer:
                 f"the alias *{name} has no anchor before it",
                 help=f"write `&{name}` before the value that you mean, above this line",
             )
-        value, size, levels = found
+        value, size, levels = anchored
         self.nodes += size
         self.deepest = max(self.deepest, depth + levels)
         if self.deepest > MAX_DEPTH:

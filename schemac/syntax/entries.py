@@ -4,9 +4,10 @@ Layer: syntax.
 Units: offsets of code points, half-open.
 """
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -34,7 +35,7 @@ class Collection:
     is_flow: bool
     holder: "Entry | None"
     """The entry whose value it is; None at the top of a document."""
-    entries: "list[Entry]" = field(default_factory=list)
+    entries: "list[Entry]" = dataclasses.field(default_factory=list)
     _words: frozenset[str] | None = None
 
     def words(self, content: str) -> frozenset[str]:
@@ -76,9 +77,9 @@ class Entry:
 class Entries:
     """The entries of a text."""
 
-    keys: dict[int, Entry] = field(default_factory=dict)
+    keys: dict[int, Entry] = dataclasses.field(default_factory=dict)
     """By the places where their keys begin."""
-    items: dict[int, Entry] = field(default_factory=dict)
+    items: dict[int, Entry] = dataclasses.field(default_factory=dict)
     """Those without keys, by where they begin; an item that is a mapping begins where its first key does."""
 
     def find(self, start: int, *, is_item: bool) -> Entry | None:
@@ -103,17 +104,17 @@ def _collection(
     event: Any, rest: Iterator[Any], holder: Entry | None, found: Entries, *, is_shared: bool
 ) -> Collection:
     start = event.start_mark.index
-    own = Collection(Span(start, event.end_mark.index), bool(event.flow_style), holder)
+    collection = Collection(Span(start, event.end_mark.index), bool(event.flow_style), holder)
     is_shared = is_shared or event.anchor is not None
     is_mapping = event.__class__ is MappingStartEvent
-    end = own.span.end
+    end = collection.span.end
     while (first := next(rest)).__class__ not in _ENDS:
         value = next(rest) if is_mapping else first
         at = Span(first.start_mark.index, first.end_mark.index)
         name = str(first.value) if is_mapping and first.__class__ is ScalarEvent else None
         here = is_shared or getattr(value, "anchor", None) is not None
-        entry = Entry(name, at, at, own, len(own.entries), here)
-        own.entries.append(entry)
+        entry = Entry(name, at, at, collection, len(collection.entries), here)
+        collection.entries.append(entry)
         if value.__class__ in _STARTS:
             inside = _collection(value, rest, entry, found, is_shared=here)
             entry.inside, entry.value = inside, inside.span
@@ -126,8 +127,8 @@ def _collection(
             entry.is_shared = True
         (found.keys if is_mapping else found.items).setdefault(at.start, entry)
         end = entry.span.end
-    own.span = Span(start, first.end_mark.index if own.is_flow else max(end, start))
-    return own
+    collection.span = Span(start, first.end_mark.index if collection.is_flow else max(end, start))
+    return collection
 
 
 def without(content: str, entry: Entry) -> Span | None:

@@ -85,8 +85,8 @@ _CONSTRUCTORS = (
 takes half of the time of reading; so these stand in their place as long as its classes have the attributes that are set here."""
 
 if Event.__slots__ == ("start_mark", "end_mark", "comment") and NodeEvent.__slots__ == ("anchor",):
-    for kind, slots, constructor in _CONSTRUCTORS:
-        if kind.__slots__ == slots:
+    for kind, fields, constructor in _CONSTRUCTORS:
+        if kind.__slots__ == fields:
             kind.__init__ = constructor
 
 

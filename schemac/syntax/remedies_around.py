@@ -47,15 +47,15 @@ class Detach(Remedy):
         if not isinstance(spot, Place):
             return None
         around = attributes_around(spot.entry, self.key, is_far=self.is_around)
-        found = next((one for one in around if not self.is_around or entry_of(one.inside, self.part)), None)
-        if found is None:
+        entry = next((one for one in around if not self.is_around or entry_of(one.inside, self.part)), None)
+        if entry is None:
             return None
-        inside = found.inside
+        inside = entry.inside
         if self.part and inside is not None and len(inside.entries) > 1:
-            found = next((one for one in inside.entries if one.key == self.part), None)
-        elif len(found.within.entries) == 1:
-            found = found.within.holder
-        span = without(spot.source.content, found) if found is not None and not found.is_shared else None
+            entry = next((one for one in inside.entries if one.key == self.part), None)
+        elif len(entry.within.entries) == 1:
+            entry = entry.within.holder
+        span = without(spot.source.content, entry) if entry is not None and not entry.is_shared else None
         return None if span is None else replacing(self, spot, span, "", is_safe=False)
 
 
@@ -85,11 +85,11 @@ class AttachToSchema(Remedy):
         schema = schema_around(spot.entry) if isinstance(spot, Place) else None
         if schema is None or not isinstance(spot, Place):
             return None
-        held: Entry | None = None
+        entry: Entry | None = None
         inside: Collection | None = schema
         for key in ("extra", *self.keys):
-            held = entry_of(inside, key)
-            inside = held.inside if held is not None else None
+            entry = entry_of(inside, key)
+            inside = entry.inside if entry is not None else None
         if inside is None and len(self.pairs) > 1:
             pairs = ", ".join(f"{written(key)}: {value}" for key, value in self.pairs)
             return put_below(self, spot, schema, ("extra", *self.keys), f"{{{pairs}}}")

@@ -76,17 +76,17 @@ class RetypeWithExtra(Remedy):
 
     def fix(self, spot: Spot) -> Fix | None:
         """Return the edits, of a field that has its type alone in `type`."""
-        found = type_around(spot.entry) if isinstance(spot, Place) else None
-        if found is None or not isinstance(spot, Place) or found.key != "type":
+        entry = type_around(spot.entry) if isinstance(spot, Place) else None
+        if entry is None or not isinstance(spot, Place) or entry.key != "type":
             return None
-        typed = replacing(self, spot, found.value, self.text, is_safe=False)
+        typed = replacing(self, spot, entry.value, self.text, is_safe=False)
         pairs = ", ".join(f"{written(key)}: {value}" for key, value in self.extra.items())
-        if entry_of(found.within, "extra") is None:
-            put = put_below(self, spot, found.within, ("extra",), f"{{{pairs}}}")
+        if entry_of(entry.within, "extra") is None:
+            put = put_below(self, spot, entry.within, ("extra",), f"{{{pairs}}}")
         else:
             ((key, value), *others) = self.extra.items()
-            put = put_below(self, spot, found.within, ("extra", key), value) if not others else None
-        is_last = found.next is None and put is not None and put_at(spot, put) < found.value.end
+            put = put_below(self, spot, entry.within, ("extra", key), value) if not others else None
+        is_last = entry.next is None and put is not None and put_at(spot, put) < entry.value.end
         return (
             None
             if typed is None or put is None or is_last
@@ -111,12 +111,12 @@ class SwapAttribute(Remedy):
 
     def fix(self, spot: Spot) -> Fix | None:
         """Return the edits."""
-        found = next(attributes_around(spot.entry, self.key), None) if isinstance(spot, Place) else None
-        type_ = type_around(found)
-        if found is None or type_ is None or not isinstance(spot, Place) or found.is_shared:
+        entry = next(attributes_around(spot.entry, self.key), None) if isinstance(spot, Place) else None
+        type_ = type_around(entry)
+        if entry is None or type_ is None or not isinstance(spot, Place) or entry.is_shared:
             return None
         type_ = inside_option(type_)
-        swapped = replacing(self, spot, found.span, self.pair, is_safe=False)
+        swapped = replacing(self, spot, entry.span, self.pair, is_safe=False)
         if swapped is None or spot.source.excerpt(type_.value) == self.type:
             return swapped
         typed = replacing(self, spot, type_.value, self.type, is_safe=False)
@@ -141,20 +141,20 @@ class Require(Remedy):
         """Return the edit, if the type of the finding's own field is an Option."""
         if not isinstance(spot, Place):
             return None
-        found = type_around(spot.entry)
+        entry = type_around(spot.entry)
         for _ in range(self.levels):
             above = next(
-                (one for one in entries_around(found) if one is not found and one.key in TYPE_KEYS), None
+                (one for one in entries_around(entry) if one is not entry and one.key in TYPE_KEYS), None
             )
             # An Option has its type inside of another one.
             while above is not None and above.key == "inner":
                 above = next(
                     (o for o in entries_around(above) if o is not above and o.key in TYPE_KEYS), None
                 )
-            found = above
-        if found is None or found.is_shared:
+            entry = above
+        if entry is None or entry.is_shared:
             return None
-        inner = inside_option(found)
-        if inner is found or "\n" in (text := spot.source.excerpt(inner.value)):
+        inner = inside_option(entry)
+        if inner is entry or "\n" in (text := spot.source.excerpt(inner.value)):
             return None
-        return replacing(self, spot, found.value, text, is_safe=False)
+        return replacing(self, spot, entry.value, text, is_safe=False)

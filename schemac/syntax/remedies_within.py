@@ -74,13 +74,13 @@ class DropCharacter(Remedy):
             *([re.escape(short)] if short else []),
         ]
         # Pairs before it are backslashes.
-        found = list(re.finditer(rf"(?<!\\)(?:\\\\)*(\\(?:{'|'.join(forms[:3])}))", old, re.IGNORECASE))
+        entry = list(re.finditer(rf"(?<!\\)(?:\\\\)*(\\(?:{'|'.join(forms[:3])}))", old, re.IGNORECASE))
         if short:
-            found += re.finditer(rf"(?<!\\)(?:\\\\)*(\\{forms[3]})", old)
-        if not old.startswith('"') or len(found) != 1:
+            entry += re.finditer(rf"(?<!\\)(?:\\\\)*(\\{forms[3]})", old)
+        if not old.startswith('"') or len(entry) != 1:
             return None
-        start = spot.span.start + found[0].start(1)
-        return replacing(self, spot, Span(start, spot.span.start + found[0].end(1)), "", is_safe=False)
+        start = spot.span.start + entry[0].start(1)
+        return replacing(self, spot, Span(start, spot.span.start + entry[0].end(1)), "", is_safe=False)
 
 
 _ESCAPES = {
@@ -101,7 +101,7 @@ _ESCAPES = {
 class InsertKeys(Remedy):
     """Writes keys that are missing into the mapping that the finding is about, or beside the key that it is at."""
 
-    __slots__ = ("is_beside", "pairs")
+    __slots__ = ("is_companion", "pairs")
     pairs: tuple[tuple[str, str], ...]
     is_beside: bool
 
@@ -182,8 +182,8 @@ class DropProperty(Remedy):
         """Return the edit; there is none where only the kind would be left of a type, and its name alone would do."""
         if not isinstance(spot, Place) or spot.entry is None:
             return None
-        found = next((one for one in spot.entry.within.entries if one.key == self.key), None)
-        span = without(spot.source.content, found) if found is not None and not found.is_shared else None
+        entry = next((one for one in spot.entry.within.entries if one.key == self.key), None)
+        span = without(spot.source.content, entry) if entry is not None and not entry.is_shared else None
         return None if span is None else replacing(self, spot, span, "", is_safe=False)
 
 

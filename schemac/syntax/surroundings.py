@@ -73,13 +73,13 @@ def attributes_around(entry: Entry | None, key: str, *, is_far: bool = False) ->
 
 def schema_around(entry: Entry | None) -> Collection | None:
     """Return the outermost mapping with `fields`, if an entry is in no group."""
-    found: Collection | None = None
+    collection: Collection | None = None
     for one in entries_around(entry):
         if one.is_shared or one.key == "groups":
             return None
         if entry_of(one.within, "fields") is not None:
-            found = one.within
-    return found
+            collection = one.within
+    return collection
 
 
 def without_attribute(spot: Place, entry: Entry) -> Span | None:

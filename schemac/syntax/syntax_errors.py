@@ -42,20 +42,20 @@ _SECOND_COLON = re.compile(
 
 def _in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None:
     """Return the text that begins at a place, in quotes, as far as it can be told on its line."""
-    found = _PLAIN.match(source.content, offset)
-    if found is None or ": " in found[0] or found[0].endswith(":"):
+    match = _PLAIN.match(source.content, offset)
+    if match is None or ": " in match[0] or match[0].endswith(":"):
         return None
-    return Span(*found.span()), f'"{found[0]}"'
+    return Span(*match.span()), f'"{match[0]}"'
 
 
 def _value_in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None:
     """Return the whole value of a line, where a second colon stands in it."""
     position = source.position(offset)
     line, start = source.line(position.line), offset - position.column + 1
-    found = _SECOND_COLON.fullmatch(line)
-    if found is None:
+    match = _SECOND_COLON.fullmatch(line)
+    if match is None:
         return None
-    return Span(start + found.start("text"), start + found.end("text")), f'"{found["text"]}"'
+    return Span(start + match.start("text"), start + match.end("text")), f'"{match["text"]}"'
 
 
 _AT_END = " at the end"
@@ -195,9 +195,9 @@ _LEVEL = "  "
 
 def _spaces(source: SourceText, tab: int) -> tuple[Span, str]:
     """Return the indentation of a line from its first tab on, as spaces."""
-    found = re.compile(r"[ \t]+").match(source.content, tab)
-    assert found is not None
-    return Span(*found.span()), found[0].replace("\t", _LEVEL)
+    match = re.compile(r"[ \t]+").match(source.content, tab)
+    assert match is not None
+    return Span(*match.span()), match[0].replace("\t", _LEVEL)
 
 
 def _offset(error: YAMLError, *, at_opening: bool) -> int:

@@ -8,7 +8,8 @@ Source: SQL:2016, 6.1; the texts of types of pyarrow, Flink,
 Iceberg, protobuf, Python, Rust and ClickHouse.
 """
 
-from dataclasses import dataclass, field, replace
+import dataclasses
+from dataclasses import dataclass, replace
 
 from schemac.syntax.words import Cursor, MalformedError, Word, type_words
 
@@ -64,7 +65,7 @@ class ColumnText:
     comment: str | None = None
     is_key: bool = False
     """Whether it is declared as the primary key by itself."""
-    others: tuple[str, ...] = field(default=())
+    others: tuple[str, ...] = dataclasses.field(default=())
     """Its other options, as they are written."""
 
 
@@ -72,10 +73,10 @@ def read_type(text: str) -> TypeText | None:
     """Return what a text says, in any notation; None where it is no type."""
     reader = TypeReader(type_words(text), text)
     try:
-        found = reader.type()
+        type_text = reader.type()
     except MalformedError:
         return None
-    return found if reader.is_at_end else None
+    return type_text if reader.is_at_end else None
 
 
 class TypeReader(Cursor):
@@ -92,12 +93,12 @@ class TypeReader(Cursor):
 
     def columns(self) -> list[ColumnText]:
         """All columns between commas, to the end."""
-        found = [self.column()]
+        column_texts = [self.column()]
         while self._takes(","):
-            found.append(self.column())
+            column_texts.append(self.column())
         if not self._ends():
             raise self._wrong("the end is expected here")
-        return found
+        return column_texts
 
     def column(self) -> ColumnText:
         """Return a name, a type and options."""
@@ -145,9 +146,9 @@ class TypeReader(Cursor):
         self._depth += 1
         if self._depth > _DEEPEST:
             raise self._wrong(f"types are nested deeper than {_DEEPEST} levels")
-        found = self._bare_type()
+        type_text = self._bare_type()
         self._depth -= 1
-        return found
+        return type_text
 
     def _members(self, opening: str, closing: str) -> list[ColumnText]:
         members: list[ColumnText] = []
@@ -260,8 +261,8 @@ class TypeReader(Cursor):
         if self._is(":", 1) or self._is("=", 1):
             name = self._next().text
             self._at += 1
-        found = ColumnText(name, self.type())
+        column_text = ColumnText(name, self.type())
         if self._takes("("):
             self._next()  # pyarrow's name of a map's part, as in `map<string, int32 ('values')>`
             self._wants(")")
-        return found
+        return column_text

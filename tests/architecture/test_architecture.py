@@ -20,9 +20,9 @@ from schemac.identity.numbering import NUMBERING
 from schemac.importers.importer import Importer
 from schemac.kinds.registry import KINDS
 from schemac.logical.model import LogicalType
-from schemac.registry.codes import own_codes
+from schemac.registry.codes import builtin_codes
 from schemac.registry.engine import Engine, load
-from schemac.registry.installed import engines, own_engines
+from schemac.registry.installed import builtin_engines, engines
 from tests.architecture.trees import tree_of
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +68,7 @@ def test_register_every_kind_that_is_declared() -> None:
 
 def test_find_every_engine_that_has_a_folder() -> None:
     folders = {p.parent.name for p in (PACKAGE / "engines").glob("*/__init__.py")}
-    own = {engine.name for engine in own_engines()}
+    own = {engine.name for engine in builtin_engines()}
     assert folders == own
     assert set(target_names()) == set(TargetName.__args__)  # type: ignore[attr-defined]
 
@@ -106,7 +106,7 @@ def test_use_every_code() -> None:
     ]
     declared = "".join(path.read_text(encoding="utf-8") for path in catalogues)
     constants = re.findall(r"^([A-Z_]+) = Code\(", declared, re.MULTILINE)
-    assert len(constants) == len(own_codes())
+    assert len(constants) == len(builtin_codes())
     words = {
         word
         for path in MODULES

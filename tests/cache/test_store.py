@@ -52,7 +52,7 @@ def test_take_another_file_for_nothing(tmp_path: Path, content: bytes) -> None:
 
 def test_stay_within_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pack, "MOST_BYTES", 10_000)
-    monkeypatch.setattr(pack, "_KEPT_BYTES", 7_500)
+    monkeypatch.setattr(pack, "_RETAINED_BYTES", 7_500)
     path = tmp_path / "a.pack"
     keys = [Keys("test").key(number) for number in range(60)]
     for key in keys:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from schemac.cli.main import main
-from schemac.registry.codes import own_codes
+from schemac.registry.codes import builtin_codes
 from schemac.source.diagnostic import Code
 
 SOUND = "fields:\n  - name: fare\n    type: Float64\n"
@@ -135,7 +135,7 @@ def test_refuse_friendly_forms_when_strict(folder: Path, capsys: pytest.CaptureF
     assert "error[SC214]" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("code", own_codes().values(), ids=lambda code: code.id)
+@pytest.mark.parametrize("code", builtin_codes().values(), ids=lambda code: code.id)
 def test_explain_code(code: Code, capsys: pytest.CaptureFixture[str]) -> None:
     id, slug = code.id, code.slug
     assert main(["explain", id.lower()]) == 0
@@ -152,7 +152,7 @@ def test_explain_unknown_code(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_list_all_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == sorted(own_codes())
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == sorted(builtin_codes())
 
 
 @pytest.mark.slow

@@ -36,9 +36,9 @@ waiting.FIRST_SECONDS = waiting.NEXT_SECONDS = 0.01
 
 def busy(options):
     latest = time.monotonic() + 10
-    while waiting._BARS and waiting._BARS[0]._shown is None and time.monotonic() < latest:
+    while waiting._BARS and waiting._BARS[0]._progress_bar is None and time.monotonic() < latest:
         time.sleep(0.001)
-    is_shown = bool(waiting._BARS) and waiting._BARS[0]._shown is not None
+    is_shown = bool(waiting._BARS) and waiting._BARS[0]._progress_bar is not None
     print(options.command, is_shown, flush=True)
     return 0
 
@@ -65,9 +65,9 @@ waiting.FIRST_SECONDS = waiting.NEXT_SECONDS = 0.01
 
 def once():
     latest = time.monotonic() + 10
-    while waiting._BARS and waiting._BARS[0]._shown is None and time.monotonic() < latest:
+    while waiting._BARS and waiting._BARS[0]._progress_bar is None and time.monotonic() < latest:
         time.sleep(0.001)
-    print(bool(waiting._BARS) and waiting._BARS[0]._shown is not None, flush=True)
+    print(bool(waiting._BARS) and waiting._BARS[0]._progress_bar is not None, flush=True)
     raise KeyboardInterrupt
 
 
@@ -184,7 +184,7 @@ def test_show_nothing_in_the_middle_of_an_import(tmp_path: Path, monkeypatch: py
         patch.setattr(signal, "setitimer", lambda *given: rung.append(given))
         rung: list[object] = []
         import_module("interrupted")
-    assert bar._shown is None
+    assert bar._progress_bar is None
     assert rung == [(signal.ITIMER_REAL, NEXT_SECONDS)]
 
 

@@ -125,19 +125,19 @@ def is_written(old: Bounded, value: Any, text: str) -> bool:
 def columns_of(old: Bounded, news: list[str], *, is_rounded: bool = False) -> list[Column]:
     found = []
     before = locked([{"fields": [{"name": "x", "type": option(old.manifest)}]}])
-    (slot,) = locked_schema_version(before, 1).dataset.columns
+    (field,) = locked_schema_version(before, 1).dataset.columns
     for i, name in enumerate(news):
         new = TYPES[name]
         after = locked([{"fields": [{"name": "x", "type": option(new.manifest)}]}])
         (other,) = locked_schema_version(after, 1).dataset.columns
-        if new is old or castability(slot.type, other.type) is Castability.NEVER:
+        if new is old or castability(field.type, other.type) is Castability.NEVER:
             continue
-        if is_rounded and (not can_be_rounded(slot.type, other.type) or old.kind == "String"):
+        if is_rounded and (not can_be_rounded(field.type, other.type) or old.kind == "String"):
             continue
         clock = clock_for(old, new)
         wanted = [judged(old, new, v, clock, is_rounded=is_rounded) for v in old.values]
         found.append(Column(f"c{i}", new, clock, wanted))
-        if castability(slot.type, other.type) <= Castability.LOSSLESS:
+        if castability(field.type, other.type) <= Castability.LOSSLESS:
             assert MISFIT not in wanted, f"{old.manifest} to {name} is called lossless"
     return found
 

@@ -49,9 +49,9 @@ def test_find_the_rows_that_break_a_constraint(tmp_path: Path) -> None:
     lance.write_dataset(table, tmp_path / "t.lance")
     dataset = lance.dataset(tmp_path / "t.lance")
     without = set()
-    for i, (case, slot) in enumerate(zip(found, pair.new.dataset.columns, strict=True)):
-        (constraint,) = constraints_at(slot)
-        query = constraint_filter(pair, pair.before[slot], constraint)
+    for i, (case, schema_field) in enumerate(zip(found, pair.new.dataset.columns, strict=True)):
+        (constraint,) = constraints_at(schema_field)
+        query = constraint_filter(pair, pair.before[schema_field], constraint)
         if getattr(case.type, "scale", 0) < 0:
             assert not query, "DataFusion reads no number as such a decimal"
             continue

@@ -177,7 +177,7 @@ def test_say_the_same_of_every_value(kind: Any, step: int, count: int) -> None:
 
 def records_of_conditions() -> Iterator[str]:
     """Records in which values of each column meet many of the others."""
-    types = {str(slot.segment): slot.type for slot in dataset_of_conditions()._logical.columns}
+    types = {str(field.segment): field.type for field in dataset_of_conditions()._logical.columns}
     of = {name: types["a" if name == "p" else name] for name in COMPARED}
     drawn = {name: list(tokens(type_, values_of(type_, 20))) for name, type_ in of.items()}
     for row in range(100):

@@ -7,7 +7,7 @@ import pytest
 
 import schemac
 from schemac.artifacts.emission import Compilation, Emission, load_target
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.registry.engine import Engine
 from schemac.registry.installed import engines
@@ -51,21 +51,21 @@ def manifest_of(arrow_type: pa.DataType) -> str:
         return "{kind: Map, keyType: String, valueType: Int32}"
     if pa.types.is_struct(arrow_type):
         return "{kind: Struct, fields: [{name: x, type: Int32}]}"
-    has_no_slots = pa.types.is_union(arrow_type) or pa.types.is_run_end_encoded(arrow_type)
-    is_list = pa.types.is_nested(arrow_type) and not has_no_slots
+    has_no_fields = pa.types.is_union(arrow_type) or pa.types.is_run_end_encoded(arrow_type)
+    is_list = pa.types.is_nested(arrow_type) and not has_no_fields
     return "{kind: List, itemType: Int32}" if is_list else "Duration"
 
 
-def lowered_to(arrow_type: pa.DataType, slot: Slot, name: str = "a") -> LoweredField:
+def lowered_to(arrow_type: pa.DataType, field: SchemaField, name: str = "a") -> LoweredField:
     """A field whose type is this one, whatever its kind is."""
     parts: list[pa.Field] = []
     if pa.types.is_map(arrow_type):
         parts = [arrow_type.key_field, arrow_type.item_field]
-    elif slot.children:
+    elif field.children:
         parts = [arrow_type.field(i) for i in range(arrow_type.num_fields)]
-    pairs = zip(parts, slot.children, strict=True)
+    pairs = zip(parts, field.children, strict=True)
     children = tuple([lowered_to(part.type, child, part.name) for part, child in pairs])
-    return LoweredField(pa.field(name, arrow_type), children, slot)
+    return LoweredField(pa.field(name, arrow_type), children, field)
 
 
 def test_know_every_type_of_arrow() -> None:

@@ -21,7 +21,7 @@ def types_of(name: str, text: str) -> Mapping[str, str] | None:
     report = Report()
     emission = Emission(dataset._logical, name, target.loss_code, report)
     found = target.types(dataset._compilation, emission)
-    return None if report.has_errors else {slot.path_text: text for slot, text in found.items()}
+    return None if report.has_errors else {field.path_text: text for field, text in found.items()}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

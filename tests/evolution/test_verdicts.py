@@ -23,7 +23,7 @@ from schemac.engines.spark.facts import SparkFact
 from schemac.evolution.castability import can_be_rounded, castability, is_lossless_by_calendar, why_misfit
 from schemac.evolution.changes import JUDGED_FACTS, Change, Fact
 from schemac.evolution.diff import diff_of
-from schemac.evolution.facts import as_told_to, facts
+from schemac.evolution.facts import as_seen_by, facts
 from schemac.evolution.judge import JUDGE, judge, judged_engines
 from schemac.evolution.verdict import NO_VERDICT, Judgement, Outcome, Verdict
 from schemac.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
@@ -32,7 +32,7 @@ from schemac.logical.castability import Castability
 from schemac.logical.facts import AnyFact
 from schemac.logical.model import LogicalType
 from schemac.registry.engine import Engine, load_as
-from schemac.registry.installed import own_engines
+from schemac.registry.installed import builtin_engines
 from tests.compiling import compile_bytes
 from tests.conformance.manifest_types import Manifest
 from tests.evolution.case import Case
@@ -190,9 +190,9 @@ def test_find_as_much_on_the_way_back(case: Case) -> None:
 def test_think_of_every_fact() -> None:
     """Those of the core are known to all judges of ours, those of an engine to its own."""
     assert set(Fact) == JUDGED_FACTS
-    known = {engine: JUDGE.of(engine).facts for engine in own_engines() if engine.judge}
+    known = {engine: JUDGE.of(engine).facts for engine in builtin_engines() if engine.judge}
     brought: dict[Engine, set[AnyFact]] = {
-        engine: set(load_as(engine.facts, EnumType, "")) for engine in own_engines() if engine.facts
+        engine: set(load_as(engine.facts, EnumType, "")) for engine in builtin_engines() if engine.facts
     }
     assert all(judged >= JUDGED_FACTS for judged in known.values())
     assert all(known[engine] - JUDGED_FACTS == found for engine, found in brought.items())
@@ -212,7 +212,7 @@ def test_tell_other_engines_of_an_attribute_that_is_not_theirs(engine: str) -> N
     """A fact that another engine brings is to them the change of an attribute of anybody."""
     for was, is_, fact in ((None, "a", "added"), ("a", "b", "changed"), ("a", None, "removed")):
         change = Change(PaimonFact.COMMENT_CHANGED, "rides", "", was, is_)
-        told = as_told_to(engine, change)
+        told = as_seen_by(engine, change)
         assert told == (change if engine == "paimon" else replace(change, fact=Fact(f"attribute-{fact}")))
 
 

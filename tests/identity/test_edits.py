@@ -4,9 +4,10 @@ The same machine makes a small run always and a long one under `make test-long`.
 counts as one, the edits of its two branches as others.
 """
 
+import dataclasses
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -31,7 +32,7 @@ from schemac.identity.merge import merge
 from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.report import Report
 from tests.effort import law
 from tests.identity.trees import (
@@ -43,10 +44,10 @@ from tests.identity.trees import (
     Node,
     Tree,
     fields,
+    fields_by_uid,
     history,
     ids,
     locked,
-    slots_by_uid,
     struct,
 )
 
@@ -81,12 +82,12 @@ EDITS_APART = 6
 class Ledger:
     """What was ever given to whom, as the test saw it."""
 
-    ids: dict[int, int] = field(default_factory=dict)
+    ids: dict[int, int] = dataclasses.field(default_factory=dict)
     """By uid."""
-    lance: dict[int, int] = field(default_factory=dict)
+    lance: dict[int, int] = dataclasses.field(default_factory=dict)
     """The id of the field that a number of Lance was given to."""
-    paimon: dict[int, int] = field(default_factory=dict)
-    schemas: dict[int, LogicalDataset] = field(default_factory=dict)
+    paimon: dict[int, int] = dataclasses.field(default_factory=dict)
+    schemas: dict[int, LogicalDataset] = dataclasses.field(default_factory=dict)
     """The dataset that was locked as each version; of a merge, what came out of it."""
 
     def copy(self) -> "Ledger":
@@ -98,8 +99,8 @@ class Branch:
     """A manifest with its lock, and what is known of the two."""
 
     model: Model
-    lock: LockedDataset = field(default_factory=lambda: LockedDataset("d"))
-    ledger: Ledger = field(default_factory=Ledger)
+    lock: LockedDataset = dataclasses.field(default_factory=lambda: LockedDataset("d"))
+    ledger: Ledger = dataclasses.field(default_factory=Ledger)
 
     def copy(self) -> "Branch":
         return Branch(self.model.copy(), self.lock, self.ledger.copy())
@@ -124,7 +125,7 @@ class Branch:
         self, dataset: LogicalDataset, found: Identified, before: dict[int, State], touched: set[int]
     ) -> None:
         """Who was there keeps the id; and the numbers, unless it was touched or is in a part that Lance writes anew."""
-        slots = slots_by_uid(self.model, dataset)
+        fields = fields_by_uid(self.model, dataset)
         ever = {state.id for state in self.lock.states}
         for column in self.model.columns:
             inside = list(column.walk())
@@ -132,21 +133,21 @@ class Branch:
                 node.uid in touched and any(not one.is_struct for one in above) for node, above in inside
             )
             for node, above in inside:
-                slot = slots[node.uid]
-                id, numbers = found.ids[slot], found.numbers[slot]
+                field = fields[node.uid]
+                id, numbers = found.ids[field], found.numbers[field]
                 known = self.ledger.ids.setdefault(node.uid, id)
-                assert id == known, f"{slot.path_text} had the id {known}, now it has {id}"
+                assert id == known, f"{field.path_text} had the id {known}, now it has {id}"
                 if id not in before:
-                    assert id not in ever, f"{slot.path_text} has the id {id} of one that was dropped"
+                    assert id not in ever, f"{field.path_text} has the id {id} of one that was dropped"
                     continue
                 old = before[id].numbers
                 is_touched = node.uid in touched or any(one.uid in touched for one in above)
                 if node.uid in touched:
                     assert set(numbers.of("lance")).isdisjoint(old.of("lance")), (
-                        f"{slot.path_text} is new to Lance"
+                        f"{field.path_text} is new to Lance"
                     )
                 elif not is_touched and not is_rewritten:
-                    assert numbers == old, f"{slot.path_text} was not touched"
+                    assert numbers == old, f"{field.path_text} was not touched"
 
     def check_sound(self) -> None:
         """The newest version: everything is given once, to one field for ever."""
@@ -181,7 +182,7 @@ class Branch:
         dataset = self.ledger.schemas[newest.number]
         again, found = locked(dataset, self.lock)
         assert again is self.lock
-        assert {id: found.numbers[slot] for slot, id in found.ids.items()} == {
+        assert {id: found.numbers[schema_field] for schema_field, id in found.ids.items()} == {
             state.id: state.numbers for state in states
         }
         # What targets are given fits what they make of the schema.
@@ -203,18 +204,18 @@ class Branch:
         self.ledger.schemas[newest.number] = opened.logical
         self.ledger.ids = {}
 
-        def node(slot: Slot) -> Node:
-            type_ = slot.type.model_dump(
+        def node(field: SchemaField) -> Node:
+            type_ = field.type.model_dump(
                 by_alias=True,
                 exclude={"extra", "fields", "item_type", "key_type", "value_type"},
                 exclude_unset=True,
             )
-            made = Node(slot.segment, type_, [], slot.is_nullable, dict(slot.extra))
-            made.children = [node(child) for child in slot.children]
-            self.ledger.ids[made.uid] = opened.states[slot].id
+            made = Node(field.segment, type_, [], field.is_nullable, dict(field.extra))
+            made.children = [node(child) for child in field.children]
+            self.ledger.ids[made.uid] = opened.states[field].id
             return made
 
-        columns = [node(slot) for slot in opened.logical.columns]
+        columns = [node(field) for field in opened.logical.columns]
         self.model = Model(columns, dict(opened.logical.schema.extra))
 
 
@@ -536,20 +537,20 @@ def check_first(branch: Branch) -> None:
     message = to_message(lowered)
     assert to_message(lowered, found.numbers) == message
     assert [field.id for field in message.fields] == list(range(len(message.fields)))
-    expected: dict[Slot, int] = {}
+    expected: dict[SchemaField, int] = {}
     take = partial(next, iter(range(10_000)))
 
-    def below(slot: Slot) -> None:
-        for child in slot.children:
+    def below(schema_field: SchemaField) -> None:
+        for child in schema_field.children:
             below(child)
             if isinstance(child.segment, str):
                 expected[child] = take()
 
-    for slot in dataset.columns:
-        expected[slot] = take()
-        below(slot)
-    assert {slot: n.of("paimon") for slot, n in found.numbers.items() if n.of("paimon")} == {
-        slot: (id,) for slot, id in expected.items()
+    for schema_field in dataset.columns:
+        expected[schema_field] = take()
+        below(schema_field)
+    assert {schema_field: n.of("paimon") for schema_field, n in found.numbers.items() if n.of("paimon")} == {
+        schema_field: (id,) for schema_field, id in expected.items()
     }
 
 

@@ -15,7 +15,7 @@ from schemac.identity.opening import open_version
 from schemac.identity.restore import restored
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.registry.engine import Engine, EngineError
 from schemac.registry.installed import engines
 from schemac.source.report import Report
@@ -24,16 +24,16 @@ from tests.identity.trees import fields, ids, locked, struct
 
 def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
     """Two numbers in descending order for each member, new ones where its type or its place is another."""
-    found: dict[Slot, tuple[int, ...]] = {}
-    for slot in reversed(preorder(dataset.columns)):
-        old = former.fields.get(slot) if former is not None else None
-        if not slot.is_member:
+    found: dict[SchemaField, tuple[int, ...]] = {}
+    for field in reversed(preorder(dataset.columns)):
+        old = former.fields.get(field) if former is not None else None
+        if not field.is_member:
             continue
-        is_kept = old is not None and former is not None and former.is_in_its_place(slot) and not old.is_back
-        if old is not None and is_kept and old.numbers and old.slot.type.kind == slot.type.kind:
-            found[slot] = old.numbers
+        is_kept = old is not None and former is not None and former.is_in_its_place(field) and not old.is_back
+        if old is not None and is_kept and old.numbers and old.field.type.kind == field.type.kind:
+            found[field] = old.numbers
         else:
-            found[slot] = (highest + 2, highest + 1)
+            found[field] = (highest + 2, highest + 1)
             highest += 2
     return found, highest
 
@@ -85,8 +85,8 @@ def numbers(lock: LockedDataset, number: int | None = None) -> dict[str, tuple[i
     assert version is not None
     opened = open_version(lock, version)
     return {
-        slot.path_text: state.numbers.of(NAME)
-        for slot, state in opened.states.items()
+        field.path_text: state.numbers.of(NAME)
+        for field, state in opened.states.items()
         if state.numbers.of(NAME)
     }
 
@@ -173,7 +173,7 @@ def test_carry_the_numbers_of_an_engine_that_is_not_installed(install: Switch) -
     install(True)
     found = locked(fields(a="Int8", s=struct(x="Int8", new="Int8"), b=FIRST_B), reread(after))[1]
     assert not found.is_changed
-    assert {slot.path_text: own.of(NAME) for slot, own in found.numbers.items() if own.of(NAME)} == {
+    assert {field.path_text: own.of(NAME) for field, own in found.numbers.items() if own.of(NAME)} == {
         **written(after),
         "s.new": (13, 12),
     }
@@ -241,7 +241,7 @@ def test_restore_with_numbers_that_are_not_in_the_lock(install: Switch) -> None:
     lock = grown(FIRST, WITHOUT_A)
     install(True)
     found = restored(FIRST, lock, {"a": 1})
-    assert {slot.path_text: own.of(NAME) for slot, own in found.numbers.items() if own.of(NAME)} == {
+    assert {field.path_text: own.of(NAME) for field, own in found.numbers.items() if own.of(NAME)} == {
         **numbers(lock, 2),
         "a": (13, 12),
     }

@@ -9,7 +9,7 @@ import pytest
 from schemac.engines.lance.view import LazyWords, words_of
 from schemac.kinds.plain import PlainType
 from schemac.kinds.registry import KINDS
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from tests.identity.commands import schemac
 from tests.identity.trees import fields
 
@@ -61,5 +61,5 @@ def test_know_the_words_of_plain_kinds_without_arrow() -> None:
         **{f"c{number}": str(kind.model_fields["kind"].default) for number, kind in enumerate(plain)}
     )
     lazy = LazyWords(dataset)
-    assert {slot: lazy[slot] for slot in preorder(dataset.columns)} == words_of(dataset)
+    assert {field: lazy[field] for field in preorder(dataset.columns)} == words_of(dataset)
     assert "_all" not in vars(lazy)

@@ -16,7 +16,7 @@ from schemac.identity.lock import EngineData, Highest, Lock, LockedDataset, Stat
 from schemac.identity.merge import merge
 from schemac.identity.numbering import numberings
 from schemac.identity.opening import open_version
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from tests.identity.trees import ITEM, KEY, VALUE, Model, Node, locked
 
 Renamed = dict[str, str]
@@ -258,21 +258,21 @@ def _nodes(lock: LockedDataset) -> Iterator[Node]:
     states = newest(lock)
 
     def node(id: int) -> Node:
-        slot, _ = by_id[id]
-        type_ = slot.type.model_dump(
+        field, _ = by_id[id]
+        type_ = field.type.model_dump(
             by_alias=True,
             exclude={"extra", "fields", "item_type", "key_type", "value_type"},
             exclude_unset=True,
         )
-        below = [node(by_slot[child]) for child in slot.children]
-        return Node(slot.segment, type_, below, slot.is_nullable, dict(slot.extra))
+        below = [node(by_field[child]) for child in field.children]
+        return Node(field.segment, type_, below, field.is_nullable, dict(field.extra))
 
     opened = open_version(lock, lock.versions[-1])
-    by_id = {state.id: (slot, state) for slot, state in opened.states.items()}
-    by_slot = {slot: state.id for slot, state in opened.states.items()}
+    by_id = {state.id: (field, state) for field, state in opened.states.items()}
+    by_field = {field: state.id for field, state in opened.states.items()}
     assert by_id.keys() == states.keys()
     for column in opened.logical.columns:
-        yield node(by_slot[column])
+        yield node(by_field[column])
 
 
 def check_all(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> None:

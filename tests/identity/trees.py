@@ -3,9 +3,10 @@
 Shape: a node is a field with a `uid` of the test's own, which stays with it whatever happens to its name and place.
 """
 
+import dataclasses
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -15,7 +16,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot, columns
+from schemac.logical.schema_fields import SchemaField, columns
 
 Tree = dict[str, Any]
 RENAMED_FROM = "schemac.dev/renamedFrom"
@@ -30,10 +31,10 @@ class Node:
 
     segment: str | Part
     type: Tree
-    children: "list[Node]" = field(default_factory=list)
+    children: "list[Node]" = dataclasses.field(default_factory=list)
     is_nullable: bool = False
-    extra: Tree = field(default_factory=dict)
-    uid: int = field(default_factory=lambda: next(_uids))
+    extra: Tree = dataclasses.field(default_factory=dict)
+    uid: int = dataclasses.field(default_factory=lambda: next(_uids))
 
     @property
     def name(self) -> str:
@@ -67,7 +68,7 @@ class Model:
     """A manifest."""
 
     columns: list[Node]
-    extra: Tree = field(default_factory=dict)
+    extra: Tree = dataclasses.field(default_factory=dict)
 
     def walk(self) -> Iterator[tuple[Node, tuple[Node, ...]]]:
         for column in self.columns:
@@ -147,16 +148,16 @@ def lance(lock: LockedDataset) -> dict[str, tuple[int, ...]]:
     return {path: by_id[id] for path, id in ids(lock).items()}
 
 
-def slots_by_uid(model: Model, dataset: LogicalDataset) -> dict[int, Slot]:
+def fields_by_uid(model: Model, dataset: LogicalDataset) -> dict[int, SchemaField]:
     """The slot of every node."""
-    found: dict[int, Slot] = {}
+    found: dict[int, SchemaField] = {}
 
-    def go(nodes: list[Node], slots: tuple[Slot, ...]) -> None:
-        by_segment = {slot.segment: slot for slot in slots}
+    def go(nodes: list[Node], fields: tuple[SchemaField, ...]) -> None:
+        by_segment = {field.segment: field for field in fields}
         for node in nodes:
-            slot = by_segment[node.segment]
-            found[node.uid] = slot
-            go(node.children, slot.children)
+            field = by_segment[node.segment]
+            found[node.uid] = field
+            go(node.children, field.children)
 
     go(model.columns, dataset.columns)
     return found

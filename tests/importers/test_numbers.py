@@ -54,6 +54,6 @@ def test_lock_the_ids_of_a_table(case: Path, tmp_path: Path) -> None:
     lock = adopted(logical, imported, lambda tree: None)
     assert lock is not None
     opened = open_version(lock, lock.versions[0])
-    numbers = {slot: state.numbers for slot, state in opened.states.items()}
+    numbers = {schema_field: state.numbers for schema_field, state in opened.states.items()}
     message = to_message(lower(opened.logical), numbers)
     assert [(field.name, field.id) for field in message.fields] == fields_of(lance.dataset(path))

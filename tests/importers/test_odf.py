@@ -147,9 +147,9 @@ def test_read_what_another_writer_wrote() -> None:
     builder.PrependUOffsetTRelative(field)
     fields = builder.EndVector()
     table = fields
-    for slot in (0, 1):
+    for schema_field in (0, 1):
         builder.StartObject(2)
-        builder.PrependUOffsetTRelativeSlot(slot, table, 0)
+        builder.PrependUOffsetTRelativeSlot(schema_field, table, 0)
         table = builder.EndObject()
     builder.Finish(table)
     dataset = schemac.from_odf(bytes(builder.Output()))

@@ -14,7 +14,7 @@ from schemac.evolution.judge import judge, judged_engines
 from schemac.evolution.verdict import Outcome
 from schemac.evolution.version_pair import SchemaVersion, pair_versions
 from schemac.logical.castability import Castability
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from schemac.project.configuration import Project
 from schemac.project.stages import check_source
 from schemac.source.report import Report
@@ -117,7 +117,7 @@ def test_find_and_judge_an_edit(trees: tuple[Tree, Tree]) -> None:
 @given(manifests(), manifests())
 @QUICK
 def test_fit_in_some_way(one: Tree, other: Tree) -> None:
-    types = [[slot.type for slot in preorder(version(tree, "a").dataset.columns)] for tree in (one, other)]
+    types = [[field.type for field in preorder(version(tree, "a").dataset.columns)] for tree in (one, other)]
     for old in types[0]:
         assert castability(old, old) is Castability.EQUAL
         for new in types[1]:

@@ -21,7 +21,7 @@ from schemac.engines.odf.binary import FLAGS
 from schemac.engines.odf.values import KINDS_BY_TAG, PROPERTIES, TAGS
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import LogicalType
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.manifest.json_schema import manifest_schema
 from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.effort import law
@@ -39,17 +39,17 @@ def compiled(manifest: Tree) -> schemac.Dataset:
     return dataset
 
 
-def meaning(slots: tuple[Slot, ...], *, is_standard: bool) -> Any:
+def meaning(fields: tuple[SchemaField, ...], *, is_standard: bool) -> Any:
     """The slots as the standard can say them: no attributes at nameless parts, a zone for every timestamp."""
     return [
         (
-            slot.segment,
-            len(slot.options),
-            _properties(slot.type),
-            dict(slot.extra) if slot.is_member or not is_standard else {},
-            meaning(slot.children, is_standard=is_standard),
+            field.segment,
+            len(field.options),
+            _properties(field.type),
+            dict(field.extra) if field.is_member or not is_standard else {},
+            meaning(field.children, is_standard=is_standard),
         )
-        for slot in slots
+        for field in fields
     ]
 
 
@@ -166,36 +166,36 @@ def _schema(table: Table) -> Tree:
     return {"fields": _fields(table, 0), **_extra(table, 1)}
 
 
-def _fields(table: Table, slot: int) -> list[Tree]:
-    offset = table.Offset(4 + 2 * slot)
+def _fields(table: Table, field: int) -> list[Tree]:
+    offset = table.Offset(4 + 2 * field)
     start, number = table.Vector(offset), table.VectorLen(offset)
     members = [Table(table.Bytes, table.Indirect(start + 4 * i)) for i in range(number)]
     return [{"name": _text(m, 0), "type": _type(m, 1), **_extra(m, 3)} for m in members]
 
 
-def _table(table: Table, slot: int) -> Table:
-    return Table(table.Bytes, table.Indirect(table.Pos + table.Offset(4 + 2 * slot)))
+def _table(table: Table, field: int) -> Table:
+    return Table(table.Bytes, table.Indirect(table.Pos + table.Offset(4 + 2 * field)))
 
 
-def _text(table: Table, slot: int) -> str:
-    found: bytes = table.String(table.Pos + table.Offset(4 + 2 * slot))
+def _text(table: Table, field: int) -> str:
+    found: bytes = table.String(table.Pos + table.Offset(4 + 2 * field))
     return found.decode()
 
 
-def _number(table: Table, slot: int, flags: Any) -> Any:
-    offset = table.Offset(4 + 2 * slot)
+def _number(table: Table, field: int, flags: Any) -> Any:
+    offset = table.Offset(4 + 2 * field)
     assert offset, "every default is written out"
     assert (table.Pos + offset) % flags.bytewidth == 0, "each number is aligned"
     return table.Get(flags, table.Pos + offset)
 
 
-def _extra(table: Table, slot: int) -> Tree:
-    return {"extra": loaded(_text(_table(table, slot), 0))} if table.Offset(4 + 2 * slot) else {}
+def _extra(table: Table, field: int) -> Tree:
+    return {"extra": loaded(_text(_table(table, field), 0))} if table.Offset(4 + 2 * field) else {}
 
 
-def _type(table: Table, slot: int) -> Tree:
-    kind = KINDS_BY_TAG[_number(table, slot, numbers.Uint8Flags)]
-    inside = _table(table, slot + 1)
+def _type(table: Table, field: int) -> Tree:
+    kind = KINDS_BY_TAG[_number(table, field, numbers.Uint8Flags)]
+    inside = _table(table, field + 1)
     tree: Tree = {"kind": kind}
     match kind:
         case "Binary" | "List":

@@ -33,7 +33,7 @@ from schemac.engines.paimon.types import (
     parse_type,
 )
 from schemac.importers.checked import from_tree
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from schemac.manifest.write import write_manifest
 from schemac.source.report import Report
 from tests.effort import law
@@ -153,9 +153,9 @@ def test_go_from_paimon_to_manifest_and_back(folder: Path, table: TableSchema) -
         Compilation(dataset._logical, lower(dataset._logical)),
         emission,
         ids={
-            slot: version.numbers[slot.path].of("paimon")[0]
-            for slot in preorder(dataset._logical.columns)
-            if slot.path in version.numbers
+            field: version.numbers[field.path].of("paimon")[0]
+            for field in preorder(dataset._logical.columns)
+            if field.path in version.numbers
         },
         highest=version.highest.of("paimon"),
         schema_id=version.data.of("paimon")["schemaId"],
@@ -184,16 +184,16 @@ def test_print_and_parse_types(type_: PaimonType) -> None:
 def test_number_only_what_has_no_id(folder: Path, table: TableSchema, data: st.DataObject) -> None:
     file = folder / "schema-1"
     file.write_text(table.to_text(), encoding="utf-8", newline="")
-    slots = schemac.from_paimon(file)._logical.columns
-    whole, highest = number_fields(slots)
+    fields = schemac.from_paimon(file)._logical.columns
+    whole, highest = number_fields(fields)
     assert sorted(whole.values()) == list(range(highest + 1))
-    numbered = sorted(whole, key=lambda slot: slot.path_text)
+    numbered = sorted(whole, key=lambda field: field.path_text)
     places = data.draw(st.lists(st.integers(0, len(numbered) - 1), unique=True)) if numbered else []
     kept = {numbered[place]: whole[numbered[place]] for place in places}
-    again, above = number_fields(slots, kept, highest)
+    again, above = number_fields(fields, kept, highest)
     assert set(again) == set(whole)
-    assert {slot: again[slot] for slot in kept} == kept
-    assert sorted(again[slot] for slot in again if slot not in kept) == list(range(highest + 1, above + 1))
+    assert {field: again[field] for field in kept} == kept
+    assert sorted(again[field] for field in again if field not in kept) == list(range(highest + 1, above + 1))
 
 
 _json = st.recursive(

@@ -14,7 +14,7 @@ from schemac import Dataset
 from schemac.arrow.lower import lower
 from schemac.artifacts.emission import target_names
 from schemac.engines.lance._generated.lance import file_pb2 as pb
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from schemac.project.options import CompileOptions
 from schemac.project.stages import emit
 from schemac.source.diagnostic import Severity
@@ -142,8 +142,8 @@ def test_write_arrow_schemas_that_arrow_reads(
 
 @QUICK
 @given(manifests())
-def test_lower_every_slot_to_one_field(manifest: Tree) -> None:
+def test_lower_every_field_to_one_field(manifest: Tree) -> None:
     dataset = only(text(manifest))._logical
     for field, column in zip(lower(dataset).preorder(), preorder(dataset.columns), strict=True):
-        assert field.slot is column
+        assert field.field is column
         assert field.arrow.nullable == column.is_nullable

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pygls.workspace import PositionCodec
 
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from schemac.lsp.context import Context
 from schemac.lsp.name_renaming import RefusedRenameError
 from schemac.lsp.navigation import Navigator
@@ -80,11 +80,11 @@ class _Renaming:
         found: dict[tuple[str, Region], str] = {}
         for file in self.checked.files:
             for dataset in file.datasets if file.named else ():
-                for slot in preorder(dataset.columns):
-                    if slot.is_member:
-                        place = place_of_name(dataset, slot)
+                for field in preorder(dataset.columns):
+                    if field.is_member:
+                        place = place_of_name(dataset, field)
                         at = (self.checked.path(place.source.name), place.source.region(place.span))
-                        found.setdefault(at, slot.path_text)
+                        found.setdefault(at, field.path_text)
         yield from ((path_text, path, region) for (path, region), path_text in found.items())
 
     def edits(self, path: str, region: Region) -> RenameEdits:

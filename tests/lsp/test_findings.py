@@ -6,7 +6,7 @@ import pytest
 from lsprotocol import types
 from pygls.workspace import PositionCodec
 
-from schemac.lsp.findings import actions, page_link, shown
+from schemac.lsp.findings import actions, page_link, to_lsp_diagnostic
 from schemac.lsp.texts import Lines
 from schemac.registry.codes import codes
 from schemac.source.diagnostic import Diagnostic, Edit, Fix, Severity
@@ -34,7 +34,7 @@ def test_carry_out_a_fix_and_open_the_page() -> None:
         ),
         Diagnostic("SC201", "unknown-kind", Severity.ERROR, "no", "a.yaml", 1, 1, 1, 5, fix=unsafe),
     ]
-    pairs = [(one, shown(one, lines_of, path_of_name)) for one in found]
+    pairs = [(one, to_lsp_diagnostic(one, lines_of, path_of_name)) for one in found]
     first, second, explain = actions(pairs, lines_of, path_of_name)
     assert (first.title, first.kind, first.is_preferred) == (
         "Write `Int32`",

@@ -46,7 +46,7 @@ def walk(manifest: Path, folder: Path, stops: int) -> None:
                 navigator.definitions(target)
                 navigator.references(target)
             if isinstance(target, FieldTarget):
-                field_text(target.found, checked)
+                field_text(target.dataset_field, checked)
         file = checked.file(path)
         if file is not None:
             document_symbols(file, documents_of(file), lines)

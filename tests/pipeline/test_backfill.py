@@ -191,7 +191,7 @@ def test_fill_as_a_dictionary_does(backfill: Backfill, table: str) -> None:
     assert "words: int16 not null" in str(after.schema)
     assert not staging.folders_of(table)
     (run,) = runs_of(table)
-    assert (run.rows, run.identity.mode, run.told["schemac.run.columns"]) == (
+    assert (run.rows, run.identity.mode, run.properties["schemac.run.columns"]) == (
         270,
         "backfill",
         ",".join(FIELDS),

@@ -30,7 +30,7 @@ from schemac.pipeline.spark import java
 from schemac.pipeline.spark.failures import not_started, told
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.writing.table_sink import spark_sink
-from schemac.registry.codes import own_codes
+from schemac.registry.codes import builtin_codes
 from schemac.registry.pages import page as page_of
 from schemac.source.catalogue import CHANGED_INPUT, UNREADABLE_INPUT, UNREADABLE_TABLE
 from schemac.source.diagnostic import Code, Severity
@@ -41,7 +41,7 @@ from tests.page_files import lay_out
 ROOT = Path(__file__).parents[2]
 yaml = YAML(typ="safe")
 
-CODES = [code for code in own_codes().values() if code.id.startswith("SC6")]
+CODES = [code for code in builtin_codes().values() if code.id.startswith("SC6")]
 
 
 def examples(language: str) -> list[tuple[Code, Example]]:
@@ -94,7 +94,7 @@ def test_run_the_programs_of_pages(code: Code, example: Example, folder: Path, s
         return
     with pytest.raises((PipelineError, PySparkException)) as caught:
         exec(program, {"spark": spark})
-    found = PipelineError.found_in(f"{caught.type.__name__}: {caught.value}")
+    found = PipelineError.from_text(f"{caught.type.__name__}: {caught.value}")
     assert found is not None, caught.value
     assert found.code is code
 
@@ -180,7 +180,7 @@ def test_break_each_rule_with_the_run_of_its_page(
 
 @pytest.mark.parametrize("rule", RULES)
 def test_explain_each_rule(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert rule not in {code.slug for code in own_codes().values()}
+    assert rule not in {code.slug for code in builtin_codes().values()}
     assert main(["explain", f"{rule}: as a row has it"]) == 0
     assert capsys.readouterr().out == RULES[rule].text
     assert main(["explain", "rules"]) == 0

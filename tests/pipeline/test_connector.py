@@ -315,9 +315,9 @@ sink, schema = sink_of("lance"), pa.schema([("id", pa.int64())])
 run = RunIdentity.new("killed", [], mode)
 place = sink.prepare(path, mode, storage_options=NO_STORAGE, storage_version=None, max_rows_per_file=9, run=run)
 sink.open_staging(place)
-aside = sink.open_aside(place, TableForm(schema))
+aside = sink.open_staging_table(place, TableForm(schema))
 lance.write_dataset(pa.table({"id": [1]}, schema), aside, mode="append")
-sink.claim(place, sink.take_aside(place).pieces)
+sink.claim(place, sink.collect_staging_table(place).fragments)
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -365,11 +365,11 @@ def test_a_table_with_ids_of_its_own_keeps_them(tmp_path: Path) -> None:
             path, mode, storage_options=NO_STORAGE, storage_version="2.2", max_rows_per_file=9, run=run
         )
         sink.open_staging(place)
-        lance.write_dataset(rows, sink.open_aside(place, form), mode="append")
-        aside = sink.take_aside(place)
+        lance.write_dataset(rows, sink.open_staging_table(place, form), mode="append")
+        aside = sink.collect_staging_table(place)
         assert aside.rows == 1
-        sink.claim(place, aside.pieces)
-        sink.commit(place, form, aside.pieces)
+        sink.claim(place, aside.fragments)
+        sink.commit(place, form, aside.fragments)
         sink.close_staging(place)
         assert sink.differences(path, form, NO_STORAGE) == ()
         assert lance.dataset(path).to_table().to_pylist() == rows.to_pylist() * count

@@ -311,7 +311,7 @@ def test_kill_an_executor(
 CHANGES_NOTHING = {"form", "written_schema", "find", "count_rows", "is_free", "runs", "find_run", "prepare"}
 AFTER_A_FAULT = {"recover", "fence", "give_up", "discard", "take_back"}
 """`test_killed_runs` and `test_repeated_runs` kill runs before each step of these."""
-OF_CONNECTORS = {"open_aside", "take_aside"}
+OF_CONNECTORS = {"open_staging_table", "collect_staging_table"}
 
 
 def test_every_method_that_a_sink_has_for_runs_has_its_place() -> None:

@@ -106,6 +106,6 @@ def test_mistakes_name_their_code(
     reader = session.read.format(FORMAT).options(**options)
     with pytest.raises(PySparkException) as caught:
         (reader.schema(schema) if schema else reader).load().collect()
-    found = PipelineError.found_in(str(caught.value))
+    found = PipelineError.from_text(str(caught.value))
     assert found is not None, caught.value
     assert found.code is code

@@ -30,7 +30,7 @@ READ = Source.model_validate({"path": "in", "mode": "incremental", "changed": "r
 
 
 def committed(told: dict[str, str], mode: str = "append") -> CommittedRun:
-    return CommittedRun(RunIdentity("r", NOW, mode=mode), 1, NOW, 1, 0, told=told)
+    return CommittedRun(RunIdentity("r", NOW, mode=mode), 1, NOW, 1, 0, properties=told)
 
 
 def listed(folder: Path) -> list[File]:
@@ -72,7 +72,7 @@ def test_read_each_content_once(steps: list[tuple[str, int, int]], links: int) -
                 read |= now
                 if found:
                     runs.insert(0, committed(properties(state, found)))
-        lengths = [len(runs[: i + 1]) for i, run in enumerate(runs) if STATE in run.told]
+        lengths = [len(runs[: i + 1]) for i, run in enumerate(runs) if STATE in run.properties]
         if lengths:
             # Versions before the newest one with all files may be cleaned up.
             assert state_of(runs[: lengths[0]]) == state_of(runs)

@@ -73,7 +73,7 @@ def test_a_run_takes_only_new_files(
             lance.write_dataset(pa.table({"id": pa.array([100], pa.int32()), "day": ["x"]}, schema=schema),
                                 str(tmp_path / "out.lance"), mode="append")  # fmt: skip
     assert ids_of(tmp_path) == [0, 1, 2, 3, 4, 100]
-    states = [STATE in found.told for found in runs_of(str(tmp_path / "out.lance"))]
+    states = [STATE in found.properties for found in runs_of(str(tmp_path / "out.lance"))]
     assert states == [True, False, True, False, False]
     quarantine = lance.dataset(str(tmp_path / "out.quarantine.lance"))
     assert quarantine.count_rows() == 5
@@ -110,7 +110,7 @@ def test_a_state_that_was_cleaned_up_is_not_guessed(spark: SparkSession, tmp_pat
         state_of(runs[:1])
     assert caught.value.code is LOST_HISTORY
     assert state_of([]) == State()
-    assert FILES in runs[0].told
+    assert FILES in runs[0].properties
 
 
 def folder_of(path: Path) -> Path:

@@ -324,7 +324,7 @@ def test_heartbeat_keeps_a_run_alive(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(marks) == 2
     for mark in marks:
         os.utime(mark, (0, 0))
-    with staging.kept_alive([str(tmp_path / "t.lance"), str(tmp_path / "q.lance")], slow.run):
+    with staging.keep_alive([str(tmp_path / "t.lance"), str(tmp_path / "q.lance")], slow.run):
         while any(mark.stat().st_mtime < 1 for mark in marks):
             time.sleep(0.01)
 

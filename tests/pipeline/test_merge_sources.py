@@ -61,7 +61,7 @@ def test_upsert_what_is_new(
     told = go(capsys, text)["run"]["records"]
     assert told == {"in": 3, "written": 2, "quarantined": 0, "superseded": 0, "deleted": 1}
     assert rows() == {1: 2, 3: 1}
-    assert all(FILES in one.told for one in runs_of("t.lance")) is not is_stream
+    assert all(FILES in one.properties for one in runs_of("t.lance")) is not is_stream
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,6 @@ def test_tell_the_setting(
 @pytest.mark.parametrize("help", [None, "set `mode: append` (or another)"])
 def test_keep_the_setting_in_what_spark_tells(code: object, place: tuple[str, ...], help: str | None) -> None:
     error = PipelineError(code, "a message (with brackets)", help, place=place)  # type: ignore[arg-type]
-    found = PipelineError.found_in(f"java.lang.X: PipelineError: {error}\n\tat y.z(W.java:1)")
+    found = PipelineError.from_text(f"java.lang.X: PipelineError: {error}\n\tat y.z(W.java:1)")
     assert found is not None
     assert (found.code, found.message, found.help, found.place) == (code, error.message, help, place)

@@ -279,7 +279,7 @@ def test_a_repeated_run_is_told_as_such() -> None:
 def test_lines_of_progress_tell_each_step_once(capsys: pytest.CaptureFixture[str]) -> None:
     lines = ProgressLines()
     for step, records in ((Step.WAITING, 0), (Step.WRITING, 0), (Step.WRITING, 5), (Step.COMMITTING, 1000)):
-        lines.tell(step.value, records, records / 2)
+        lines.notify(step.value, records, records / 2)
     said = [line.partition(" ")[2] for line in capsys.readouterr().err.splitlines()]
     assert said == [
         Step.WAITING.value,

@@ -62,7 +62,7 @@ def test_run_rules_only_where_they_are_looked_at(marker: Path, capsys: pytest.Ca
     for command in LOOKING:
         assert main([*command.split(), "--no-project-rules"]) in {0, 4}, capsys.readouterr()
         assert not marker.exists(), command
-    ProjectFolder(Path.cwd(), is_project=True, has_own_rules=False).check({})
+    ProjectFolder(Path.cwd(), is_project=True, has_custom_rules=False).check({})
     assert not marker.exists()
     Path("schemac.toml").write_text(Path("schemac.toml").read_text().replace("ignore", "select"))
     capsys.readouterr()

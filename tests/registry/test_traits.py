@@ -11,7 +11,7 @@ from schemac.importers import foreign_json
 from schemac.importers.foreign_json import refuse_foreign
 from schemac.registry import installed
 from schemac.registry.engine import Engine, Trait
-from schemac.registry.installed import own_engines, with_trait
+from schemac.registry.installed import builtin_engines, with_trait
 from schemac.source.listing import listed
 from schemac.source.report import Report
 
@@ -32,14 +32,14 @@ def test_say_each_of_some_engine(trait: Trait) -> None:
 
 
 def test_round_where_it_is_said() -> None:
-    own = [engine for engine in own_engines() if TABLES.is_of(engine) and not engine.alters]
+    own = [engine for engine in builtin_engines() if TABLES.is_of(engine) and not engine.alters]
     assert own
     for engine in own:
         assert (Trait.ROUNDS in engine.traits) == (not TABLES.of(engine).why_no_rounding)
 
 
 def test_tell_it_of_an_engine_that_joins(monkeypatch: pytest.MonkeyPatch) -> None:
-    every = (*own_engines(), OTHER)
+    every = (*builtin_engines(), OTHER)
     monkeypatch.setattr(installed, "engines", lambda: every)
     told = " ".join(f"{d.message} {d.help}" for d in schemac.check_text(SCHEMA))
     assert "which Spark, Other and SQL ignore" in told

@@ -80,8 +80,8 @@ def names(path: str, lock: LockedDataset) -> dict[int, str]:
     assert version.ids is not None
     first = locked_schema_version(lock, 1)
     assert first.ids is not None
-    by_id = {id: str(slot.segment) for slot, id in version.ids.items() if slot.parent is None}
-    places = [first.ids[slot] for slot in first.dataset.columns]
+    by_id = {id: str(field.segment) for field, id in version.ids.items() if field.parent is None}
+    places = [first.ids[field] for field in first.dataset.columns]
     return {place: by_id[id] for place, id in enumerate(places) if id in by_id}
 
 

@@ -21,7 +21,7 @@ import schemac
 from schemac.cli.main import main
 from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.read import member_ids, read_table_schema
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from tests.engines.iceberg.conftest import CATALOG, catalog
 from tests.tables.drawing_histories import Histories, Tree, Version, rows_after, rows_of
 
@@ -235,7 +235,7 @@ def fresh(dataset: schemac.Dataset, text: bytes, number: int | None) -> bytes:
     schema = read_table_schema(json.loads(text))
     columns = dataset._compilation.dataset.columns
     ids = number_fields(columns)[0]
-    own = [ids[slot] for slot in preorder(columns) if slot in ids]
+    own = [ids[field] for field in preorder(columns) if field in ids]
     pairs = zip(member_ids(schema.fields), own, strict=True)
     schema = schema.renumbered({old: new for (_, old), new in pairs})
     options = {} if number is None else {"schemac.version": str(number)}

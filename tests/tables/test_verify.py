@@ -16,7 +16,7 @@ from schemac.engines.spark.artifact import to_fields
 from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.connector import Maker
 from schemac.engines.spark.marks import BYTE_WIDTH, FLOAT16, LARGE_STRING, VECTOR_SIZE
-from schemac.engines.spark.statements import key_columns, own_properties
+from schemac.engines.spark.statements import key_columns, schema_properties
 from schemac.engines.spark.versions import KNOWN
 from schemac.source.report import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, Manifest, member, of, option, struct
@@ -133,7 +133,7 @@ def made(dataset: schemac.Dataset) -> pa.Schema:
     """The table that lance-spark makes of a dataset's statements."""
     compilation = dataset._compilation
     columns = to_fields(compilation.lowered, Emission(compilation.dataset, "spark", SPARK_LOSS, Report()))
-    properties = own_properties(compilation, columns)
+    properties = schema_properties(compilation, columns)
     key = key_columns(compilation)
     fields = Maker(KNOWN).table(columns, properties, properties["file_format_version"], key)
     return pa.schema([field.to_arrow() for field in fields])

@@ -20,7 +20,7 @@ from schemac.cli.main import COMMANDS
 from schemac.kinds.registry import KINDS
 from schemac.logical.model import LogicalType
 from schemac.manifest.json_schema_words import json_schema
-from schemac.registry.codes import own_codes
+from schemac.registry.codes import builtin_codes
 from schemac.registry.installed import engines
 from schemac.registry.pages import loss_pages
 from schemac.source.pages import rule_pages
@@ -44,7 +44,7 @@ def entries(path: str) -> list[str]:
 
 def test_have_a_page_for_everything() -> None:
     expected = {
-        *(f"diagnostics/{code}.md" for code in own_codes()),
+        *(f"diagnostics/{code}.md" for code in builtin_codes()),
         *(f"rules/{name}.md" for name in rule_pages()),
         *(f"losses/{name}.md" for name in loss_pages()),
         *(f"kinds/{kind.__name__}.md" for kind in KINDS),
@@ -61,7 +61,7 @@ def test_describe_every_attribute() -> None:
 
 
 def test_list_every_code_in_one_group() -> None:
-    for code in own_codes():
+    for code in builtin_codes():
         assert made()["diagnostics/index.md"].count(f"[{code}]({code}.md)") == 1
 
 

@@ -23,4 +23,4 @@ fields:
 def test_order_the_key_by_position_then_by_place(without: str, key: list[str]) -> None:
     text = MANIFEST.replace(without, "{}" if "{" in without else "example.com/") if without else MANIFEST
     (dataset,) = schemac.compile_text(text)
-    assert [slot.path_text for slot in primary_key(dataset._compilation.dataset.columns)] == key
+    assert [field.path_text for field in primary_key(dataset._compilation.dataset.columns)] == key

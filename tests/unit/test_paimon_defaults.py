@@ -2,7 +2,7 @@
 
 import pytest
 
-from schemac.engines.paimon.defaults import complaint
+from schemac.engines.paimon.defaults import default_error
 from schemac.engines.paimon.types import parse_type
 
 TAKEN = {
@@ -52,7 +52,7 @@ STRICTER = {
 
 @pytest.mark.parametrize(("type_", "text"), [(t, text) for t, texts in TAKEN.items() for text in texts])
 def test_take_what_paimon_takes(type_: str, text: str) -> None:
-    assert complaint(parse_type(type_), text) is None
+    assert default_error(parse_type(type_), text) is None
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_take_what_paimon_takes(type_: str, text: str) -> None:
     [(t, text) for table in (REFUSED, STRICTER) for t, texts in table.items() for text in texts],
 )
 def test_refuse_what_paimon_refuses_or_would_change(type_: str, text: str) -> None:
-    assert complaint(parse_type(type_), text)
+    assert default_error(parse_type(type_), text)

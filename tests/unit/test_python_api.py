@@ -11,7 +11,7 @@ import schemac
 from schemac.artifacts.emission import target_names
 from schemac.engines import PUBLIC, api
 from schemac.engines.lance._generated.lance.file_pb2 import Schema as LanceSchema
-from schemac.registry.installed import own_engines
+from schemac.registry.installed import builtin_engines
 
 MANIFEST = "name: trips\nfields:\n  - {name: fare, type: Float64}\n"
 
@@ -41,7 +41,7 @@ def test_know_the_names_without_loading_them() -> None:
 
 
 def test_offer_every_engine_of_ours(trips: schemac.Dataset) -> None:
-    for engine in own_engines():
+    for engine in builtin_engines():
         assert not engine.artifacts or callable(getattr(trips, f"to_{engine.name}"))
         assert not engine.formats or callable(getattr(schemac, f"from_{engine.name}"))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Other
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac_sqlite.attributes import DEFAULT, PRIMARY_KEY
 from schemac_sqlite.codes import SQLITE_KEY, SQLITE_LOSS, SQLITE_NAME
 from schemac_sqlite.types import type_of
@@ -20,7 +20,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Write the statement."""
     dataset = compilation.dataset
     _check_names(dataset, emission)
-    lines = [*(_column(slot, emission) for slot in dataset.columns), *_key(dataset, emission)]
+    lines = [*(_column(field, emission) for field in dataset.columns), *_key(dataset, emission)]
     body = ",\n  ".join(lines)
     text = f"CREATE TABLE {quoted(dataset.name)} (\n  {body}\n) STRICT;\n"
     return [Artifact("sqlite/create_table.sql", text.encode())]
@@ -37,24 +37,24 @@ def literal(value: str | float) -> str:
 
 
 def _check_names(dataset: LogicalDataset, emission: Emission) -> None:
-    taken: dict[str, Slot] = {}
-    for slot in dataset.columns:
-        folded = "".join(c.lower() if c.isascii() else c for c in str(slot.segment))
+    taken: dict[str, SchemaField] = {}
+    for field in dataset.columns:
+        folded = "".join(c.lower() if c.isascii() else c for c in str(field.segment))
         if folded in taken:
-            message = f"{slot.path_text} and {taken[folded].path_text} are one column for SQLite, which ignores case"
+            message = f"{field.path_text} and {taken[folded].path_text} are one column for SQLite, which ignores case"
             other = Other(taken[folded], "the other one")
-            emission.findings.at_name(slot, SQLITE_NAME, message, help="rename one of them", other=other)
-        taken.setdefault(folded, slot)
+            emission.findings.at_name(field, SQLITE_NAME, message, help="rename one of them", other=other)
+        taken.setdefault(folded, field)
 
 
-def _column(slot: Slot, emission: Emission) -> str:
-    type_ = type_of(slot)
+def _column(field: SchemaField, emission: Emission) -> str:
+    type_ = type_of(field)
     if not type_.is_lossless:
-        emission.lose(slot, slot.type.type_text(), type_.name)
-    words = [quoted(str(slot.segment)), type_.name]
-    if not slot.is_nullable:
+        emission.lose(field, field.type.type_text(), type_.name)
+    words = [quoted(str(field.segment)), type_.name]
+    if not field.is_nullable:
         words.append("NOT NULL")
-    default = DEFAULT.read(slot.extra)
+    default = DEFAULT.read(field.extra)
     if default is not None:
         words += ["DEFAULT", literal(default)]
     return " ".join(words)
@@ -64,7 +64,7 @@ def _key(dataset: LogicalDataset, emission: Emission) -> Iterator[str]:
     names = PRIMARY_KEY.read(dataset.schema.extra)
     if names is None:
         return
-    known = {str(slot.segment) for slot in dataset.columns}
+    known = {str(field.segment) for field in dataset.columns}
     for name in names:
         if name not in known:
             message = f"there is no column '{name}' for the primary key"
@@ -77,11 +77,11 @@ def _key(dataset: LogicalDataset, emission: Emission) -> Iterator[str]:
     yield f"PRIMARY KEY ({', '.join(map(quoted, names))})"
 
 
-def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
+def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return SQLite's types of the columns."""
     return {
-        slot: type_of(slot).name + ("" if slot.is_nullable else " NOT NULL")
-        for slot in compilation.dataset.columns
+        field: type_of(field).name + ("" if field.is_nullable else " NOT NULL")
+        for field in compilation.dataset.columns
     }
 
 

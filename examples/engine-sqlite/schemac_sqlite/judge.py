@@ -30,15 +30,15 @@ _COPY = "make a new table, copy the rows, and rename it"
 
 def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Judge whether ALTER TABLE can do it."""
-    old, new = change.old_slot, change.new_slot
-    slot = new if new is not None else old
+    old, new = change.old_field, change.new_field
+    field = new if new is not None else old
     if change.fact in TIGHTENED:
         return tightened(change, pair)
     if change.fact in _TOLD or change.fact in DATASET_FACTS:
         return SAFE
     if change.fact in ATTRIBUTE_FACTS:
         return Judgement(Outcome.REWRITE, _COPY) if change.key in (DEFAULT.key, PRIMARY_KEY.key) else SAFE
-    if slot is not None and slot.parent is not None:
+    if field is not None and field.parent is not None:
         return Judgement(Outcome.DATA, "the JSON of existing rows stays as it is", "look at it first")
     match change.fact:
         case Fact.FIELD_ADDED if new is not None:

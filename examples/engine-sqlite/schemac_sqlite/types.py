@@ -6,7 +6,7 @@ Source: sqlite.org, "STRICT Tables": INTEGER (64 bits), REAL, TEXT, BLOB and ANY
 from typing import Any, NamedTuple
 
 from schemac.attributes.family import Family
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 
 class ColumnType(NamedTuple):
@@ -16,9 +16,9 @@ class ColumnType(NamedTuple):
     is_lossless: bool = False
 
 
-def type_of(slot: Slot) -> ColumnType:
+def type_of(field: SchemaField) -> ColumnType:
     """Return the type of a column; a kind of a family that is not listed is text."""
-    type_: Any = slot.type
+    type_: Any = field.type
     match type_.family:
         case Family.INTEGER if type_.bits < 64 or type_.is_signed:
             return ColumnType("INTEGER", is_lossless=type_.bits == 64)

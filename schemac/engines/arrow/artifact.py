@@ -10,7 +10,7 @@ from typing import Any
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.engines.arrow.codes import ARROW_LOSS
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 
 
@@ -22,19 +22,19 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
         if pa.types.is_map(type_) and (type_.key_field.name, type_.item_field.name) != ("key", "value"):
             # The message has the names, but `pyarrow.ipc.read_schema` makes maps without them.
             names = f"the names {type_.key_field.name} and {type_.item_field.name}"
-            emission.lose(field.slot, names, "key and value")
+            emission.lose(field.field, names, "key and value")
         # Tensors make their own storage type, and its items may be null.
         if not isinstance(type_, pa.BaseExtensionType):
             continue
-        if field.slot.extra and type_.extension_name == "arrow.fixed_shape_tensor":
-            emission.lose(field.slot, "items that may not be null", "items that may be null")
+        if field.field.extra and type_.extension_name == "arrow.fixed_shape_tensor":
+            emission.lose(field.field, "items that may not be null", "items that may be null")
     return [Artifact("arrow/schema.arrow", schema.serialize().to_pybytes())]
 
 
-def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
+def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Arrow's types."""
     return {
-        field.slot: f"{field.arrow.type}{'' if field.arrow.nullable else ' not null'}"
+        field.field: f"{field.arrow.type}{'' if field.arrow.nullable else ' not null'}"
         for field in compilation.lowered.preorder()
     }
 

@@ -18,7 +18,7 @@ from schemac.evolution.layouts import missing_cast
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 _NOTHING = frozenset(
     {
@@ -46,15 +46,15 @@ _WRITE_ANEW = "rewrite the files, or add a new field beside the old one"
 
 def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Return what a change means for files that are there."""
-    found = _judge(change, pair)
-    is_cast = change.fact in _SHAPES and found.outcome is not Outcome.REFUSED
-    if is_cast and _is_in_list_view(change.new_slot or change.old_slot):
+    judgement = _judge(change, pair)
+    is_cast = change.fact in _SHAPES and judgement.outcome is not Outcome.REFUSED
+    if is_cast and _is_in_list_view(change.new_field or change.old_field):
         return Judgement(Outcome.REWRITE, "pyarrow cannot cast inside list views", "rewrite the files")
-    return found
+    return judgement
 
 
 def _judge(change: Change, pair: VersionPair | None) -> Judgement:
-    old, new = change.old_slot, change.new_slot
+    old, new = change.old_field, change.new_field
     if change.fact in _NOTHING:
         return SAFE
     if change.fact in TIGHTENED:
@@ -96,7 +96,7 @@ def _judge(change: Change, pair: VersionPair | None) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _type(old: Slot, new: Slot) -> Judgement:
+def _type(old: SchemaField, new: SchemaField) -> Judgement:
     match castability(old.type, new.type):
         case Castability.NEVER:
             return Judgement(
@@ -113,13 +113,13 @@ def _type(old: Slot, new: Slot) -> Judgement:
     return _layout(old, new) or SAFE
 
 
-def _layout(old: Slot, new: Slot) -> Judgement | None:
+def _layout(old: SchemaField, new: SchemaField) -> Judgement | None:
     missing = missing_cast(old, new)
     return Judgement(Outcome.REWRITE, missing, "keep the layout, or rewrite the files") if missing else None
 
 
-def _is_in_list_view(slot: Slot | None) -> bool:
-    above = slot.parent if slot is not None else None
+def _is_in_list_view(field: SchemaField | None) -> bool:
+    above = field.parent if field is not None else None
     while above is not None:
         buffer = read_hints(above.extra).buffer
         if above.type.family is Family.LIST and buffer is not None and buffer.kind == "View":
@@ -128,7 +128,7 @@ def _is_in_list_view(slot: Slot | None) -> bool:
     return False
 
 
-def _extension(old: Slot, new: Slot) -> Judgement:
+def _extension(old: SchemaField, new: SchemaField) -> Judgement:
     before, after = _extension_of(old), _extension_of(new)
     if before == after or not {before[0], after[0]} <= _REGISTERED:
         return Judgement(Outcome.METADATA)
@@ -137,12 +137,12 @@ def _extension(old: Slot, new: Slot) -> Judgement:
     )
 
 
-def _extension_of(slot: Slot) -> tuple[str, str]:
+def _extension_of(field: SchemaField) -> tuple[str, str]:
     """Name and metadata; empty where there is none."""
-    if has_role(slot.extra, Role.JSON):
+    if has_role(field.extra, Role.JSON):
         return ("arrow.json", "")
-    found = EXTENSION_TYPE.read(slot.extra)
-    return (found.name, found.metadata or "") if found is not None else ("", "")
+    extension = EXTENSION_TYPE.read(field.extra)
+    return (extension.name, extension.metadata or "") if extension is not None else ("", "")
 
 
 JUDGE = Judge(judge)

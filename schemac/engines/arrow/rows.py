@@ -18,10 +18,10 @@ _FORMATS = {"parquet": "parquet", "arrow": "ipc"}
 
 
 def _format(path: Path) -> str | None:
-    found = detect(path) if path.exists() else None
-    if found is None and path.is_dir() and next(path.rglob("*.parquet"), None) is not None:
+    format_name = detect(path) if path.exists() else None
+    if format_name is None and path.is_dir() and next(path.rglob("*.parquet"), None) is not None:
         return "parquet"
-    return _FORMATS.get(found or "")
+    return _FORMATS.get(format_name or "")
 
 
 @dataclass(frozen=True)

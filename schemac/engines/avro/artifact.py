@@ -24,7 +24,7 @@ from schemac.engines.avro.names import name_of, valid
 from schemac.engines.json_values import type_tree
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Other
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.json_object import Json, in_order
 
 TYPE = "schemac.dev/type"
@@ -39,11 +39,11 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     return [Artifact("avro/schema.avsc", f"{text}\n".encode())]
 
 
-def old_names(slot: Slot) -> list[str]:
+def old_names(field: SchemaField) -> list[str]:
     """Return the aliases of a field: those that are declared, and the name that it was renamed from."""
-    renamed = RENAMED_FROM.read(slot.extra)
-    names = [*(ALIASES.read(slot.extra) or ()), *([valid(renamed)] if renamed is not None else ())]
-    return [name for name in dict.fromkeys(names) if name != name_of(slot)]
+    renamed = RENAMED_FROM.read(field.extra)
+    names = [*(ALIASES.read(field.extra) or ()), *([valid(renamed)] if renamed is not None else ())]
+    return [name for name in dict.fromkeys(names) if name != name_of(field)]
 
 
 class _Writer:
@@ -66,105 +66,105 @@ class _Writer:
             **_properties(extra),
         }
 
-    def _fields(self, slots: Sequence[Slot], namespace: str) -> list[Json]:
-        taken: dict[str, Slot] = {}
-        for slot in slots:
-            name = name_of(slot)
-            if name in taken:
+    def _fields(self, fields: Sequence[SchemaField], namespace: str) -> list[Json]:
+        fields_by_name: dict[str, SchemaField] = {}
+        for field in fields:
+            name = name_of(field)
+            if name in fields_by_name:
                 self._emission.findings.at_name(
-                    slot,
+                    field,
                     AVRO_NAME,
-                    f"{slot.path_text} and {taken[name].path_text} are both called {name} in Avro",
+                    f"{field.path_text} and {fields_by_name[name].path_text} are both called {name} in Avro",
                     help="a name of Avro has letters of ASCII, digits and underscores; give one of them another",
-                    other=Other(taken[name], "the other one"),
+                    other=Other(fields_by_name[name], "the other one"),
                 )
-            elif slot.is_member and name != slot.segment:
-                self._emission.lose(slot, f"the name {slot.segment}", name)
-            taken.setdefault(name, slot)
-        return [self._field(slot, namespace) for slot in slots]
+            elif field.is_member and name != field.segment:
+                self._emission.lose(field, f"the name {field.segment}", name)
+            fields_by_name.setdefault(name, field)
+        return [self._field(field, namespace) for field in fields]
 
-    def _field(self, slot: Slot, namespace: str) -> Json:
-        type_ = self._type(slot, namespace)
-        aliases = old_names(slot)
-        found = {"name": name_of(slot), **_doc(slot.extra), "type": type_}
-        if DEFAULT.key in slot.extra:
-            default = slot.extra[DEFAULT.key]
+    def _field(self, field: SchemaField, namespace: str) -> Json:
+        type_ = self._type(field, namespace)
+        aliases = old_names(field)
+        avro_field = {"name": name_of(field), **_doc(field.extra), "type": type_}
+        if DEFAULT.key in field.extra:
+            default = field.extra[DEFAULT.key]
             if not fits(default, type_):
                 message = (
-                    f"{slot.path_text}: {json.dumps(default)} is no {slot.type.type_text()} in Avro's JSON"
+                    f"{field.path_text}: {json.dumps(default)} is no {field.type.type_text()} in Avro's JSON"
                 )
                 help = "binaries and decimals are texts of code points, dates and times are numbers"
-                self._emission.findings.at_extra(slot, DEFAULT.key, AVRO_DEFAULT, message, help=help)
-            found |= {"type": _first(type_, default), "default": default}
-        elif slot.is_nullable:
-            found["default"] = None
+                self._emission.findings.at_extra(field, DEFAULT.key, AVRO_DEFAULT, message, help=help)
+            avro_field |= {"type": _first(type_, default), "default": default}
+        elif field.is_nullable:
+            avro_field["default"] = None
         if aliases:
-            found["aliases"] = aliases
-        return {**found, **_properties(slot.extra)}
+            avro_field["aliases"] = aliases
+        return {**avro_field, **_properties(field.extra)}
 
-    def _type(self, slot: Slot, namespace: str) -> Any:
+    def _type(self, field: SchemaField, namespace: str) -> Any:
         """Return the type of a slot; a union with null where it may be null."""
-        type_ = self._declared(slot, namespace)
-        kept = _kept_type(slot)
-        if kept and type_ != "null":
-            type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **kept}
-        if not slot.is_member:
-            if DEFAULT.key in slot.extra or ALIASES.key in slot.extra:
-                self._emission.lose(slot, "a default value or aliases", "nothing, for only fields have them")
+        type_ = self._declared(field, namespace)
+        type_property = _type_property(field)
+        if type_property and type_ != "null":
+            type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **type_property}
+        if not field.is_member:
+            if DEFAULT.key in field.extra or ALIASES.key in field.extra:
+                self._emission.lose(field, "a default value or aliases", "nothing, for only fields have them")
             described = (
-                {DESCRIPTION.key: slot.extra[DESCRIPTION.key]} if DESCRIPTION.key in slot.extra else {}
+                {DESCRIPTION.key: field.extra[DESCRIPTION.key]} if DESCRIPTION.key in field.extra else {}
             )
-            extra = {**described, **_properties(slot.extra)}
+            extra = {**described, **_properties(field.extra)}
             type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **extra} if extra else type_
-        return ["null", type_] if slot.is_nullable and type_ != "null" else type_
+        return ["null", type_] if field.is_nullable and type_ != "null" else type_
 
-    def _declared(self, slot: Slot, namespace: str) -> Any:
-        below = f"{namespace}.{name_of(slot)}"
-        family = slot.type.family
+    def _declared(self, field: SchemaField, namespace: str) -> Any:
+        below = f"{namespace}.{name_of(field)}"
+        family = field.type.family
         if family is Family.STRUCT:
-            return {**self._named("record", slot, namespace), "fields": self._fields(slot.children, below)}
+            return {**self._named("record", field, namespace), "fields": self._fields(field.children, below)}
         if family is Family.LIST:
-            if getattr(slot.type, "fixed_length", None) is not None:
-                self._emission.lose(slot, slot.type.type_text(), "an array of any length")
-            return {"type": "array", "items": self._type(slot.children[0], below)}
+            if getattr(field.type, "fixed_length", None) is not None:
+                self._emission.lose(field, field.type.type_text(), "an array of any length")
+            return {"type": "array", "items": self._type(field.children[0], below)}
         if family is Family.MAP:
-            return self._map(slot, namespace, below)
-        leaf = leaf_of(slot.type)
+            return self._map(field, namespace, below)
+        leaf = leaf_of(field.type)
         if leaf is None:
             self._emission.findings.at_type(
-                slot,
+                field,
                 AVRO_TYPE,
-                f"{slot.path_text}: Avro cannot hold {slot.type.type_text()}",
+                f"{field.path_text}: Avro cannot hold {field.type.type_text()}",
                 help="write a Decimal with a scale from 0 to its precision, or leave Avro out of `schemac.dev/targets`"
                 if family is Family.DECIMAL
                 else "leave Avro out: name the other engines in `schemac.dev/targets` under the schema's `extra:`",
             )
             return "null"
         if not leaf.is_lossless:
-            self._emission.lose(slot, slot.type.type_text(), leaf.title)
+            self._emission.lose(field, field.type.type_text(), leaf.title)
         if leaf.type == "fixed":
-            return {**self._named("fixed", slot, namespace), "size": leaf.size}
+            return {**self._named("fixed", field, namespace), "size": leaf.size}
         if leaf.logical == "decimal":
             digits = {"precision": leaf.precision, "scale": leaf.scale}
             return {"type": "bytes", "logicalType": "decimal", **digits}
         return {"type": leaf.type, "logicalType": leaf.logical} if leaf.logical else leaf.type
 
-    def _map(self, slot: Slot, namespace: str, below: str) -> Json:
-        key, value = slot.children
-        if getattr(slot.type, "keys_sorted", False):
-            self._emission.lose(slot, "sorted keys", "keys in any order")
+    def _map(self, field: SchemaField, namespace: str, below: str) -> Json:
+        key, value = field.children
+        if getattr(field.type, "keys_sorted", False):
+            self._emission.lose(field, "sorted keys", "keys in any order")
         if key.type.family is Family.TEXT:
             if key.extra:
                 self._emission.lose(key, "the attributes of the key", "nothing")
             return {"type": "map", "values": self._type(value, below)}
-        self._emission.lose(slot, slot.type.type_text(), "an array of records with key and value")
+        self._emission.lose(field, field.type.type_text(), "an array of records with key and value")
         entry = {"type": "record", "name": "item", "namespace": below}
         parts = [{"name": name_of(part), "type": self._type(part, f"{below}.item")} for part in (key, value)]
         return {"type": "array", "items": {**entry, "fields": parts}}
 
-    def _named(self, type_: str, slot: Slot, namespace: str) -> Json:
-        aliases = old_names(slot) if slot.is_member else []
-        named = {"type": type_, "name": name_of(slot), "namespace": namespace}
+    def _named(self, type_: str, field: SchemaField, namespace: str) -> Json:
+        aliases = old_names(field) if field.is_member else []
+        named = {"type": type_, "name": name_of(field), "namespace": namespace}
         return {**named, **({"aliases": aliases} if aliases else {})}
 
 
@@ -175,15 +175,17 @@ def _first(type_: Any, default: Any) -> Any:
     return sorted(type_, key=lambda branch: not fits(default, branch))
 
 
-def _kept_type(slot: Slot) -> Json:
+def _type_property(field: SchemaField) -> Json:
     """Return the property for the type of the manifest, where Avro's type does not tell it; its parts stand in Avro's."""
-    leaf = leaf_of(slot.type)
-    if slot.type.family is Family.STRUCT or (leaf is not None and leaf.is_lossless):
+    leaf = leaf_of(field.type)
+    if field.type.family is Family.STRUCT or (leaf is not None and leaf.is_lossless):
         return {}
-    tree = {key: value for key, value in type_tree(slot.type).items() if key not in _PARTS}
-    is_map = slot.type.family is Family.MAP
-    is_told = slot.children[0].type.family is Family.TEXT if is_map else slot.type.family is Family.LIST
-    return {} if is_told and len(tree) == 1 else {TYPE: tree}
+    tree = {key: value for key, value in type_tree(field.type).items() if key not in _PARTS}
+    is_map = field.type.family is Family.MAP
+    is_expressed = (
+        field.children[0].type.family is Family.TEXT if is_map else field.type.family is Family.LIST
+    )
+    return {} if is_expressed and len(tree) == 1 else {TYPE: tree}
 
 
 def _doc(extra: Any) -> Json:

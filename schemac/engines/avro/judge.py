@@ -15,18 +15,18 @@ from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import DATASET_FACTS, JUDGED_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
-from schemac.evolution.messages import BESIDE, judge_parts
+from schemac.evolution.messages import NEW_FIELD_HELP, judge_parts
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 _NOTHING = DATASET_FACTS | {Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED, Fact.BECAME_OPTIONAL}
 
 
 def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Judge whether data that is there can be read with the new schema."""
-    old, new = change.old_slot, change.new_slot
+    old, new = change.old_field, change.new_field
     if change.key == ALIASES.key and not set(change.old or ()) <= set(change.new or ()):
         reason = "data that was written under an alias cannot be found without it"
         return Judgement(Outcome.REFUSED, reason, "keep the alias")
@@ -44,7 +44,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         case Fact.FIELD_RENAMED if old is not None and new is not None:
             return _renamed(old, new)
         case Fact.FIELD_MOVED:
-            return Judgement(Outcome.REFUSED, "Avro looks for a field in its own record only", BESIDE)
+            return Judgement(Outcome.REFUSED, "Avro looks for a field in its own record only", NEW_FIELD_HELP)
         case Fact.BECAME_REQUIRED:
             reason = f"a null in {change.path} cannot be read any more"
             return Judgement(Outcome.DATA, reason, "look for nulls first")
@@ -55,7 +55,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     return NO_VERDICT
 
 
-def _added(path: str, new: Slot) -> Judgement:
+def _added(path: str, new: SchemaField) -> Judgement:
     if new.is_nullable or DEFAULT.key in new.extra:
         return SAFE
     return Judgement(
@@ -65,7 +65,7 @@ def _added(path: str, new: Slot) -> Judgement:
     )
 
 
-def _renamed(old: Slot, new: Slot) -> Judgement:
+def _renamed(old: SchemaField, new: SchemaField) -> Judgement:
     was = name_of(old)
     if was == name_of(new) or was in old_names(new):
         return Judgement(Outcome.METADATA)
@@ -76,15 +76,15 @@ def _renamed(old: Slot, new: Slot) -> Judgement:
     )
 
 
-def _type(old: Slot, new: Slot) -> Judgement:
-    written, wanted = leaf_of(old.type), leaf_of(new.type)
-    if written is None or wanted is None:
+def _type(old: SchemaField, new: SchemaField) -> Judgement:
+    written, target = leaf_of(old.type), leaf_of(new.type)
+    if written is None or target is None:
         return judge_parts("Avro", old, new)
-    if not is_readable(written, wanted) or castability(old.type, new.type) is Castability.NEVER:
+    if not is_readable(written, target) or castability(old.type, new.type) is Castability.NEVER:
         return Judgement(
             Outcome.REFUSED,
-            f"Avro does not read {written.title} as {wanted.title} ({new.type.type_text()})",
-            BESIDE,
+            f"Avro does not read {written.title} as {target.title} ({new.type.type_text()})",
+            NEW_FIELD_HELP,
         )
     if castability(old.type, new.type) is Castability.DEPENDS:
         return Judgement(

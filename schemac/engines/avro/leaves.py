@@ -93,10 +93,10 @@ def _integer(bits: int, *, is_signed: bool) -> Leaf:
     return Leaf("int" if needed <= 32 else "long", is_lossless=is_signed and bits in (32, 64))
 
 
-def is_readable(written: Leaf, wanted: Leaf) -> bool:
+def is_readable(written: Leaf, target: Leaf) -> bool:
     """Whether schema resolution turns what was written into what is wanted, with the same meaning."""
-    if (written.logical, written.scale, written.counts) != (wanted.logical, wanted.scale, wanted.counts):
+    if (written.logical, written.scale, written.counts) != (target.logical, target.scale, target.counts):
         return False
-    if written.type == wanted.type:
-        return written.size == wanted.size
-    return not written.logical and wanted.type in _PROMOTIONS.get(written.type, ())
+    if written.type == target.type:
+        return written.size == target.size
+    return not written.logical and target.type in _PROMOTIONS.get(written.type, ())

@@ -32,7 +32,7 @@ class NamedTypes:
         self._path = path
         self._named: Json = {}
         """By their full names."""
-        self._beside: Json | None = None
+        self._sibling_types: Json | None = None
         """Those of the other files of the folder, once one was looked for."""
         for top in tops:
             if top.get("type") in _NAMED:
@@ -40,27 +40,27 @@ class NamedTypes:
 
     def declare(self, type_: Json, namespace: str, path: FieldPath) -> tuple[str, str]:
         """Enter a type; return its full name and its namespace."""
-        name, own = full_name(type_, namespace, path)
-        self._named[f"{own}.{name}"] = type_
-        return f"{own}.{name}", own
+        name, type_namespace = full_name(type_, namespace, path)
+        self._named[f"{type_namespace}.{name}"] = type_
+        return f"{type_namespace}.{name}", type_namespace
 
     def declare_all(self, type_: Any, namespace: str, path: FieldPath) -> None:
         """Enter all types that are declared in another one, which is not read itself."""
-        for found, around in _within(type_, namespace):
-            if isinstance(found, dict) and found.get("type") in _NAMED:
-                self.declare(found, around, path)
+        for inner_type, around in _within(type_, namespace):
+            if isinstance(inner_type, dict) and inner_type.get("type") in _NAMED:
+                self.declare(inner_type, around, path)
 
     def find(self, full: str) -> Any | None:
         """Return the type of a full name; None where nobody declares it."""
         if full in self._named:
             return self._named[full]
-        if self._beside is None:
-            self._beside = dict(_declared(self._path))
-        return self._beside.get(full)
+        if self._sibling_types is None:
+            self._sibling_types = dict(_declared(self._path))
+        return self._sibling_types.get(full)
 
     def unused(self, records: Sequence[Json]) -> list[Json]:
         """Return the records that no other of them is made of; the last one where each is."""
-        used = {name for one in records for name in _references(one, "", own=_full(one, ""))}
+        used = {name for one in records for name in _references(one, "", type_name=_full(one, ""))}
         return [one for one in records if _full(one, "") not in used] or list(records[-1:])
 
 
@@ -76,10 +76,13 @@ def _declared(path: Path) -> Iterator[tuple[str, Any]]:
                 yield _full(one, ""), one
 
 
-def _references(type_: Any, namespace: str, own: str) -> Iterator[str]:
+def _references(type_: Any, namespace: str, type_name: str) -> Iterator[str]:
     """Yield the full names that a type uses, but for its own."""
-    for found, around in _within(type_, namespace):
-        if isinstance(found, str) and (full := found if "." in found else f"{around}.{found}") != own:
+    for inner_type, around in _within(type_, namespace):
+        if (
+            isinstance(inner_type, str)
+            and (full := inner_type if "." in inner_type else f"{around}.{inner_type}") != type_name
+        ):
             yield full
 
 
@@ -87,18 +90,22 @@ def _within(type_: Any, namespace: str) -> Iterator[tuple[Any, str]]:
     """Yield a type and all parts of it, each with the namespace around it."""
     stack = [(type_, namespace)]
     while stack:
-        found, around = stack.pop()
-        yield found, around
-        if isinstance(found, list):
-            stack += [(one, around) for one in reversed(found)]
-        elif isinstance(found, dict):
-            inner = _full(found, around).rpartition(".")[0] if found.get("type") in _NAMED else around
-            stack += [(found[key], inner) for key in ("fields", "values", "items", "type") if key in found]
+        inner_type, around = stack.pop()
+        yield inner_type, around
+        if isinstance(inner_type, list):
+            stack += [(one, around) for one in reversed(inner_type)]
+        elif isinstance(inner_type, dict):
+            inner = (
+                _full(inner_type, around).rpartition(".")[0] if inner_type.get("type") in _NAMED else around
+            )
+            stack += [
+                (inner_type[key], inner) for key in ("fields", "values", "items", "type") if key in inner_type
+            ]
 
 
 def _full(type_: Json, namespace: str) -> str:
-    name, own = full_name(type_, namespace, ())
-    return f"{own}.{name}"
+    name, type_namespace = full_name(type_, namespace, ())
+    return f"{type_namespace}.{name}"
 
 
 def full_name(type_: Json, namespace: str, path: FieldPath) -> tuple[str, str]:

@@ -6,15 +6,15 @@ Source: Avro 1.12, "Names": a letter of ASCII or an underscore, then such letter
 
 import re
 
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 
 def valid(name: str) -> str:
     """Return the nearest name that Avro takes."""
-    found = re.sub(r"[^A-Za-z0-9_]", "_", name)
-    return found if found and not found[0].isdigit() else f"_{found}"
+    valid_name = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return valid_name if valid_name and not valid_name[0].isdigit() else f"_{valid_name}"
 
 
-def name_of(slot: Slot) -> str:
+def name_of(field: SchemaField) -> str:
     """Return the name of a slot in Avro; that of a part is `item`, `key` or `value`."""
-    return valid(slot.segment if isinstance(slot.segment, str) else slot.segment.value)
+    return valid(field.segment if isinstance(field.segment, str) else field.segment.value)

@@ -120,9 +120,9 @@ class _Reader:
         return {DEFAULT.key: value}
 
     def _type(self, type_: Any, namespace: str, path: FieldPath) -> Json:
-        found = self._any_type(type_, namespace, path)
+        tree = self._any_type(type_, namespace, path)
         # What is always null may be null.
-        return {"kind": "Option", "inner": found} if found["kind"] == "Null" else found
+        return {"kind": "Option", "inner": tree} if tree["kind"] == "Null" else tree
 
     def _any_type(self, type_: Any, namespace: str, path: FieldPath) -> Json:
         if len(path) > _DEEPEST:
@@ -130,10 +130,10 @@ class _Reader:
         if isinstance(type_, list):
             others = [branch for branch in type_ if branch != "null"]
             if len(others) != 1 or len(type_) > 2:
-                shown = ", ".join(str(b.get("type") if isinstance(b, dict) else b) for b in type_)
+                branches = ", ".join(str(b.get("type") if isinstance(b, dict) else b) for b in type_)
                 self._types.declare_all(type_, namespace, path)
-                found = self._any(path, f"the union of {shown or 'nothing'}")
-                return {"kind": "Option", "inner": found} if len(others) < len(type_) else found
+                tree = self._any(path, f"the union of {branches or 'nothing'}")
+                return {"kind": "Option", "inner": tree} if len(others) < len(type_) else tree
             inner = self._type(others[0], namespace, path)
             return {"kind": "Option", "inner": inner} if len(type_) > 1 else inner
         if isinstance(type_, str):
@@ -142,20 +142,20 @@ class _Reader:
             return self._reference(type_, namespace, path)
         if not isinstance(type_, dict) or "type" not in type_:
             raise MalformedError(f"the type of {dotted(path)} is none")
-        found = _as_kept(type_, self._complex(type_, namespace, path))
-        extra = {**found.get("extra", {}), **_extra(type_)}
-        return {**found, "extra": extra} if extra and found["kind"] != "Option" else found
+        tree = _annotated_type(type_, self._complex(type_, namespace, path))
+        extra = {**tree.get("extra", {}), **_extra(type_)}
+        return {**tree, "extra": extra} if extra and tree["kind"] != "Option" else tree
 
     def _reference(self, name: str, namespace: str, path: FieldPath) -> Json:
         full = name if "." in name else f"{namespace}.{name}"
         if full in self._open:
             return self._any(path, f"the record {name}, which contains itself")
-        found = self._types.find(full)
-        if found is None:
+        declared_type = self._types.find(full)
+        if declared_type is None:
             raise MalformedError(
                 f"{dotted(path)} is of a type '{name}' that is not declared before, nor in a file beside it"
             )
-        return self._type(found, full.rpartition(".")[0], path)
+        return self._type(declared_type, full.rpartition(".")[0], path)
 
     def _any(self, path: FieldPath, what: str) -> Json:
         """Return the type of any value, which the field takes."""
@@ -200,14 +200,14 @@ class _Reader:
     def _enum(self, type_: Json, path: FieldPath) -> Json:
         tree: Json = {"kind": "String"}
         symbols = type_.get("symbols")
-        found, lost = fitting(tree, enumerated(symbols)) if isinstance(symbols, list) else ({}, {"": ""})
+        accepted, lost = fitting(tree, enumerated(symbols)) if isinstance(symbols, list) else ({}, {"": ""})
         if lost:
             self._notes.add(path, f"not kept: an enum of {symbols}")
         if type_.get("default") is not None:
             self._notes.add(
                 path, f"not kept: that symbols which a reader does not know are {type_['default']}"
             )
-        return {**tree, "extra": found} if found else tree
+        return {**tree, "extra": accepted} if accepted else tree
 
     def _logical(self, type_: Json, plain: Json, path: FieldPath) -> Json:
         """Return the type that a logical type makes of the one below it."""
@@ -229,18 +229,18 @@ class _Reader:
         return plain
 
 
-def _as_kept(type_: Json, found: Json) -> Json:
+def _annotated_type(type_: Json, read_tree: Json) -> Json:
     """Return the type that the manifest had, where the schema has kept it: a leaf, a list of one length, or a map with any keys."""
     tree = type_.get(TYPE)
     if not isinstance(tree, dict) or not isinstance(tree.get("kind"), str):
-        return found
-    if found["kind"] != "List" or tree["kind"] != "Map":
-        return {**(found if found["kind"] == tree["kind"] else {}), **tree}
-    entry = found["itemType"]
+        return read_tree
+    if read_tree["kind"] != "List" or tree["kind"] != "Map":
+        return {**(read_tree if read_tree["kind"] == tree["kind"] else {}), **tree}
+    entry = read_tree["itemType"]
     key, value = (
         entry["fields"] if entry.get("kind") == "Struct" and len(entry["fields"]) == 2 else (None, None)
     )
-    return {**tree, "keyType": _part_of(key), "valueType": _part_of(value)} if key and value else found
+    return {**tree, "keyType": _part_of(key), "valueType": _part_of(value)} if key and value else read_tree
 
 
 def _fits(value: Any, tree: Json) -> bool:

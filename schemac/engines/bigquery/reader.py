@@ -7,9 +7,9 @@ Source: BigQuery's documentation, "Data types" and "CREATE TABLE". An array cann
 from functools import partial
 
 from schemac.engines.sql_rules import (
-    Found,
     Rule,
     SqlType,
+    TypeMapping,
     binary,
     decimals,
     plain,
@@ -24,12 +24,12 @@ _BIG = "not kept: the type BIGNUMERIC, whose numbers may have one digit more bef
 _BOUNDS = {"RANGE<DATE>": lambda: pa.date32(), "RANGE<DATETIME>": lambda: pa.timestamp("us"), "RANGE<TIMESTAMP>": lambda: pa.timestamp("us", "UTC")}  # fmt: skip
 
 
-def _range(written: SqlType) -> Found | None:
+def _range(written: SqlType) -> TypeMapping | None:
     bound = _BOUNDS.get(written.text.replace(" ", ""))
     if bound is None:
         return None
     members = [pa.field(name, bound()) for name in ("start", "end")]
-    return Found(pa.struct(members), f"not kept: the type {written.text}; these are its bounds")
+    return TypeMapping(pa.struct(members), f"not kept: the type {written.text}; these are its bounds")
 
 
 _RULES: dict[str, Rule] = {

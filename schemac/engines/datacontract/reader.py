@@ -73,9 +73,9 @@ def _models(contract: Node) -> Iterator[Imported]:
     owner = info.get("owner") if isinstance(info, dict) else None
     owned: Json = {OWNER.key: owner} if isinstance(owner, str) and owner else {}
     head = [f"from a contract of version {version} of the Data Contract Specification"]
-    said = [loss.removeprefix("not kept: ").partition(":")[0] for loss in contract.losses()]
-    if said:
-        head.append(f"not kept of the contract: {', '.join(said)}")
+    lost_keys = [loss.removeprefix("not kept: ").partition(":")[0] for loss in contract.losses()]
+    if lost_keys:
+        head.append(f"not kept of the contract: {', '.join(lost_keys)}")
     for name, model in models:
         yield _Reader(definitions).model(name, model, head, owned)
 
@@ -91,23 +91,26 @@ class _Reader:
     def model(self, name: str, node: Node, head: list[str], owner: Json) -> Imported:
         """Return a model as a dataset; its owner is that of the contract."""
         key = node.texts("primaryKey")
-        own: list[str] = []
+        key_columns: list[str] = []
         fields = [
-            self._field(field_name, field, (), own, key) for field_name, field in node.members("fields")
+            self._field(field_name, field, (), key_columns, key)
+            for field_name, field in node.members("fields")
         ]
         tree: Json = {"fields": fields}
         if extra := {**owner, **meaning(node)}:
             tree["extra"] = extra
         comments = [*head, *node.losses()]
-        key = key or own
+        key = key or key_columns
         if not mark_key(tree, key):
             comments.append(f"not kept: the primary key {', '.join(key)}, because a part of it may be null")
         comments += self._constraints.put(tree)
         return Imported(tree, tuple(comments), name, self._notes)
 
-    def _field(self, name: str, node: Node, holder: FieldPath, own: list[str], key: list[str]) -> Json:
+    def _field(
+        self, name: str, node: Node, holder: FieldPath, key_columns: list[str], key: list[str]
+    ) -> Json:
         path = (*holder, name)
-        tree, extra = self._slot(node, path, own, key)
+        tree, extra = self._schema_field(node, path, key_columns, key)
         return member(name, tree, extra)
 
     def _resolved(self, node: Node) -> Node:
@@ -122,8 +125,8 @@ class _Reader:
         whole.drop("$ref", "name", "domain")
         return whole
 
-    def _slot(
-        self, node: Node, path: FieldPath, own: list[str] | None = None, key: list[str] | None = None
+    def _schema_field(
+        self, node: Node, path: FieldPath, key_columns: list[str] | None = None, key: list[str] | None = None
     ) -> tuple[Json, Json]:
         """Return a type, which may be null unless it is required, and its attributes; the rest becomes notes."""
         node = self._resolved(node)
@@ -131,8 +134,8 @@ class _Reader:
             raise MisplacedError("it is nested too deeply, or contains itself", node.path)
         is_required = node.flag("required")
         is_key = node.flag("primaryKey", "primary")
-        if own is not None and len(path) == 1 and (is_key or path[0] in (key or ())):
-            own.append(str(path[0]))
+        if key_columns is not None and len(path) == 1 and (is_key or path[0] in (key or ())):
+            key_columns.append(str(path[0]))
             is_required = True if is_required is None else is_required
         elif is_key:
             self._notes.add(path, "not kept: primaryKey: true")
@@ -144,8 +147,8 @@ class _Reader:
             model, column = target.split(".")
             node.drop("references")
             self._constraints.add_reference([dotted(path)], model, [column], f"references: {target}")
-        found = self._type(node, path)
-        return finished(node, found, path, self._notes, is_required=bool(is_required))
+        converted = self._type(node, path)
+        return finished(node, converted, path, self._notes, is_required=bool(is_required))
 
     def _type(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
         word = node.text("type")
@@ -160,7 +163,7 @@ class _Reader:
             items = node.node("items")
             if items is None:
                 return self._json(path)
-            return list_of(part(*self._slot(items, (*path, Part.ITEM)))), {}
+            return list_of(part(*self._schema_field(items, (*path, Part.ITEM)))), {}
         if name == "map":
             return self._map(node, path)
         if name in _DECIMALS:
@@ -189,7 +192,7 @@ class _Reader:
             self._notes.add(path, "the contract does not say the type of its values: set it")
             value = optional(kind_of(pa.string())[0], is_required=False)
         else:
-            value = part(*self._slot(values, (*path, Part.VALUE)))
+            value = part(*self._schema_field(values, (*path, Part.VALUE)))
         return map_of(key, value), {}
 
     def _decimal(self, node: Node) -> tuple[Json, Json]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.attributes.family import Family
-from schemac.engines.dbt.sources import dialect_beside
+from schemac.engines.dbt.sources import dialect_of_project
 from schemac.importers.constraining import Constraints, enumerated
 from schemac.importers.declared import MisplacedError, Node, finished, meaning, member, read_documents
 from schemac.importers.importer import Imported, Importer, Notes
@@ -35,20 +35,20 @@ _OF_COLUMNS = ("constraints", "data_tests", "tests")
 
 def read(path: Path, report: Report) -> Imported | None:
     """Return everything with columns in a file."""
-    return read_documents(path, _TITLE, partial(_resources, dialect=dialect_beside(path)), report)
+    return read_documents(path, _TITLE, partial(_resources, dialect=dialect_of_project(path)), report)
 
 
 def _resources(document: Node, dialect: str | None) -> Iterator[Imported]:
     if not any(document.has(key) for key in (*_PLURALS, "sources")):
         raise MisplacedError("the document has none of `models`, `sources`, `seeds` and `snapshots`", ())
-    found = [(plural[:-1], "", node) for plural in _PLURALS for node in document.nodes(plural)]
+    resources = [(plural[:-1], "", node) for plural in _PLURALS for node in document.nodes(plural)]
     for source in document.nodes("sources"):
         prefix = f"{source.needed_text('name')}/"
-        found += [("table of a source", prefix, table) for table in source.nodes("tables")]
+        resources += [("table of a source", prefix, table) for table in source.nodes("tables")]
     document.drop("version")
     others = [loss.removeprefix("not kept: ").partition(":")[0] for loss in document.losses()]
     head = [f"not kept of the file: {', '.join(others)}"] if others else []
-    for sort, prefix, node in found:
+    for sort, prefix, node in resources:
         yield _Reader(dialect).dataset(sort, prefix, node, head)
 
 
@@ -78,38 +78,42 @@ class _Reader:
                 if not self._unique_together(test):
                     head.append(f"not kept: {word.removesuffix('s')}: {json.dumps(test, ensure_ascii=False)}")
         columns_of = node.nodes("columns")
-        own: list[str] = []
-        fields = [self._column(column, required, own) for column in columns_of if not column.has("include")]
+        key_columns: list[str] = []
+        fields = [
+            self._column(column, required, key_columns) for column in columns_of if not column.has("include")
+        ]
         tree: Json = {"fields": fields}
         if extra := {**_settings(node), **meaning(node)}:
             tree["extra"] = extra
         comments = [*head, *node.losses()]
         if not fields:
             comments.append("dbt lists none of its columns: add them")
-        if not mark_key(tree, key or own):
-            comments.append(f"not kept: the primary key {', '.join(key or own)}")
+        if not mark_key(tree, key or key_columns):
+            comments.append(f"not kept: the primary key {', '.join(key or key_columns)}")
         comments += self._constraints.put(tree)
         return Imported(tree, tuple(comments), name, self._notes)
 
-    def _column(self, node: Node, required: set[str], own: list[str]) -> Json:
+    def _column(self, node: Node, required: set[str], key_columns: list[str]) -> Json:
         name = node.needed_text("name")
         path = (name,)
         written = node.text("data_type")
-        found = type_of_text(written, self._dialect) if written else None
+        type_mapping = type_of_text(written, self._dialect) if written else None
         is_required = name in required
         for key in _OF_COLUMNS:
             for rule in node.items(key):
                 sort = _sort(rule)
                 if sort == "primary_key":
-                    own.append(name)
+                    key_columns.append(name)
                 if sort in ("not_null", "primary_key"):
                     is_required = True
-                elif not self._rule(rule, path, found.tree if found is not None else kind_of(pa.string())[0]):
+                elif not self._rule(
+                    rule, path, type_mapping.tree if type_mapping is not None else kind_of(pa.string())[0]
+                ):
                     text = rule if isinstance(rule, str) else json.dumps(rule, ensure_ascii=False)
                     self._notes.add(path, f"not kept: {key.removesuffix('s')}: {text}")
-        if found is not None:
-            self._notes.merge(found.notes, path)
-            tree, extra = found.tree, found.extra
+        if type_mapping is not None:
+            self._notes.merge(type_mapping.notes, path)
+            tree, extra = type_mapping.tree, type_mapping.extra
         else:
             self._notes.add(path, f"there is no kind for its type {written}: set it" if written else _UNKNOWN)
             tree, extra = kind_of(pa.string())
@@ -123,18 +127,18 @@ class _Reader:
         """Enter a constraint or test of a column; whether there is a place for it."""
         sort, arguments = _named(rule)
         (column,) = path
-        said = f"{sort} of {column}"
+        description = f"{sort} of {column}"
         match sort:
             case "unique" if not arguments:
-                self._constraints.add_unique([dotted(path)], said)
+                self._constraints.add_unique([dotted(path)], description)
             case "accepted_values" if set(arguments) <= {"values", "quote"} and isinstance(
                 arguments.get("values"), list
             ):
                 values = [_as(tree, value) for value in arguments["values"]]
-                self._constraints.add(path, enumerated(values), said)
+                self._constraints.add(path, enumerated(values), description)
             case "relationships" if set(arguments) == {"to", "field"} and _table(arguments["to"]):
                 to = [dotted((str(arguments["field"]),))]
-                self._constraints.add_reference([dotted(path)], _table(arguments["to"]), to, said)
+                self._constraints.add_reference([dotted(path)], _table(arguments["to"]), to, description)
             case "check" if set(arguments) == {"expression"}:
                 self._constraints.add_check(str(arguments["expression"]), f"check: {arguments['expression']}")
             case _:
@@ -146,16 +150,16 @@ class _Reader:
         sort, arguments = _named(rule)
         columns = arguments.get("columns")
         fields = [dotted((str(column),)) for column in columns] if isinstance(columns, list) else []
-        said = f"constraint: {json.dumps(rule, ensure_ascii=False)}"
+        description = f"constraint: {json.dumps(rule, ensure_ascii=False)}"
         if sort == "unique" and fields and set(arguments) == {"columns"}:
-            self._constraints.add_unique(fields, said)
+            self._constraints.add_unique(fields, description)
         elif sort == "check" and set(arguments) == {"expression"}:
-            self._constraints.add_check(str(arguments["expression"]), said)
+            self._constraints.add_check(str(arguments["expression"]), description)
         elif sort == "foreign_key" and fields and set(arguments) == {"columns", "to", "to_columns"}:
             to, dataset = arguments["to_columns"], _table(arguments["to"])
             if not isinstance(to, list) or len(to) != len(fields) or not dataset:
                 return False
-            self._constraints.add_reference(fields, dataset, [dotted((str(one),)) for one in to], said)
+            self._constraints.add_reference(fields, dataset, [dotted((str(one),)) for one in to], description)
         else:
             return False
         return True
@@ -198,10 +202,10 @@ def _named(rule: Any) -> tuple[str, Json]:
 
 def _table(text: Any) -> str:
     """Return the dataset that `ref` or `source` names; empty for any other text."""
-    found = _REF.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
+    match = _REF.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
         return ""
-    return found["model"] or f"{found['source']}/{found['table']}"
+    return match["model"] or f"{match['source']}/{match['table']}"
 
 
 def _as(tree: Json, value: Any) -> Any:
@@ -221,10 +225,12 @@ def _settings(node: Node) -> Json:
     if not isinstance(meta, dict):
         return {}
     inner = Node(meta, (*node.path, "meta"))
-    found = meaning(inner) if set(meta) <= {"owner", "tags", "classification", "pii", "deprecated"} else {}
-    if found and not inner.losses():
+    attributes = (
+        meaning(inner) if set(meta) <= {"owner", "tags", "classification", "pii", "deprecated"} else {}
+    )
+    if attributes and not inner.losses():
         node.drop("meta")
-        return found
+        return attributes
     return {}
 
 

@@ -11,9 +11,10 @@ Errors: raises UnreadableError with the file.
 Source: the Delta protocol, "Actions", "Checkpoints" and "Table Features".
 """
 
+import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ class Log:
     """What is known of a table at its newest version."""
 
     version: int
-    metadata: list[Metadata] = field(default_factory=list)
+    metadata: list[Metadata] = dataclasses.field(default_factory=list)
     """Oldest first; the last one counts."""
     protocol: Protocol | None = None
     clustering: tuple[tuple[str, ...], ...] = ()

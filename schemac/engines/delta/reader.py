@@ -95,7 +95,7 @@ def _is_mapped(metadata: Metadata) -> bool:
 
 def _numbered(log: Log, tree: Json, newest: Columns, path: Path) -> tuple[NumberedVersion, ...]:
     """Return the versions whose columns have ids, oldest first; none where an id is missing, or stands twice."""
-    found: list[tuple[Json, dict[FieldPath, int]]] = []
+    schemas_with_ids: list[tuple[Json, dict[FieldPath, int]]] = []
     for metadata in log.metadata[:-1]:
         if metadata.schema is None or not _is_mapped(metadata):
             continue
@@ -104,20 +104,22 @@ def _numbered(log: Log, tree: Json, newest: Columns, path: Path) -> tuple[Number
         imported = _schema(metadata, columns, path, past)
         # What no kind stands for is no part of this history; the newest schema was read without a finding.
         if imported is not None and not past.has_errors:
-            found.append((_described(imported.schema, metadata), columns.ids))
-    found.append((tree, newest.ids))
-    if not _is_mapped(log.metadata[-1]) or not all(_is_sound(schema, ids) for schema, ids in found):
+            schemas_with_ids.append((_described(imported.schema, metadata), columns.ids))
+    schemas_with_ids.append((tree, newest.ids))
+    if not _is_mapped(log.metadata[-1]) or not all(
+        _is_sound(schema, ids) for schema, ids in schemas_with_ids
+    ):
         return ()
-    highest = _highest(log, found)
+    highest = _highest(log, schemas_with_ids)
     whole = _Parts(highest)
-    numbered = [(schema, whole.filled(schema, ids)) for schema, ids in found]
+    numbered = [(schema, whole.filled(schema, ids)) for schema, ids in schemas_with_ids]
     return tuple(NumberedVersion(schema, ids, whole.highest) for schema, ids in numbered)
 
 
-def _highest(log: Log, found: list[tuple[Json, dict[FieldPath, int]]]) -> int:
+def _highest(log: Log, schemas_with_ids: list[tuple[Json, dict[FieldPath, int]]]) -> int:
     declared = [metadata.properties.get(_HIGHEST_ID, "") for metadata in log.metadata]
-    told = [int(text) for text in declared if text.isascii() and text.isdecimal() and len(text) < 11]
-    return max((*told, *(id for _, ids in found for id in ids.values())), default=0)
+    declared_ids = [int(text) for text in declared if text.isascii() and text.isdecimal() and len(text) < 11]
+    return max((*declared_ids, *(id for _, ids in schemas_with_ids for id in ids.values())), default=0)
 
 
 def _is_sound(schema: Json, ids: Mapping[FieldPath, int]) -> bool:
@@ -127,10 +129,10 @@ def _is_sound(schema: Json, ids: Mapping[FieldPath, int]) -> bool:
 
 def _paths(schema: Json) -> list[FieldPath]:
     """All paths of a schema in the standard's long form."""
-    found: list[FieldPath] = []
+    paths: list[FieldPath] = []
 
     def enter(tree: Any, path: FieldPath) -> None:
-        found.append(path)
+        paths.append(path)
         inside(tree, path)
 
     def inside(tree: Any, path: FieldPath) -> None:
@@ -144,7 +146,7 @@ def _paths(schema: Json) -> list[FieldPath]:
 
     for column in schema["fields"]:
         enter(column["type"], (column["name"],))
-    return found
+    return paths
 
 
 class _Parts:

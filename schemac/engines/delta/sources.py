@@ -54,6 +54,8 @@ def log_files(folder: Path) -> LogFiles:
             else:
                 parts[int(match[1]), int(match[3])][int(match[2])] = file
     checkpoints = {
-        version: tuple(found.values()) for (version, count), found in parts.items() if len(found) == count
+        version: tuple(checkpoint_parts.values())
+        for (version, count), checkpoint_parts in parts.items()
+        if len(checkpoint_parts) == count
     }
     return LogFiles(commits, checkpoints | {version: (file,) for version, file in whole.items()})

@@ -7,9 +7,9 @@ Source: DuckDB's documentation, "Data Types"; the Arrow types that DuckDB itself
 from functools import partial
 
 from schemac.engines.sql_rules import (
-    Found,
     Rule,
     SqlType,
+    TypeMapping,
     binary,
     decimals,
     plain,
@@ -26,11 +26,11 @@ _ZONE = "not kept: the zone of each time"
 _HUGE = "not kept: the type {}, which has values with 39 digits"
 
 
-def _timestamp(written: SqlType) -> Found:
+def _timestamp(written: SqlType) -> TypeMapping:
     """Judge a timestamp by its digits after the second: DuckDB stores them in the next unit that has as many, in nanoseconds at most."""
     digits = written.numbers[0] if written.numbers else 6
     unit = next((unit for most, unit in ((0, "s"), (3, "ms"), (6, "us")) if digits <= most), "ns")
-    return Found(pa.timestamp(unit))
+    return TypeMapping(pa.timestamp(unit))
 
 
 _RULES: dict[str, Rule] = {

@@ -23,7 +23,7 @@ from schemac.engines.iceberg.statements import DDL_FILE, ddl
 from schemac.engines.iceberg.types import FORMAT_2, IcebergSchema, NestedField
 from schemac.engines.iceberg.writer import to_columns
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.physical.field import LoweredSchema
 
 SCHEMA_FILE = "iceberg/schema.json"
@@ -38,7 +38,7 @@ def to_schema(
     dataset: LogicalDataset,
     lowered: LoweredSchema,
     emission: Emission,
-    ids: Mapping[Slot, int] | None = None,
+    ids: Mapping[SchemaField, int] | None = None,
     schema_id: int = 0,
 ) -> IcebergSchema:
     """Return the schema as Iceberg has it; not to be used where the emission found an error.
@@ -46,29 +46,29 @@ def to_schema(
     Without ids fields are numbered in pre-order from 1, as a first locking does.
     """
     extra = dataset.schema.extra
-    numbers = ids or {slot: number for number, slot in enumerate(preorder(dataset.columns), 1)}
+    numbers = ids or {field: number for number, field in enumerate(preorder(dataset.columns), 1)}
     columns = to_columns(lowered, emission, numbers, format_version(extra))
     for key in sorted(extra):
         if key not in (odf.DESCRIPTION.key, own.TARGETS_OF.key) and is_lost(key):
             emission.lose(None, f"the attribute {key}", "nothing")
     schema = IcebergSchema(columns, (), schema_id)
-    fields = fields_by_slot(dataset, schema)
+    fields = arrow_fields_by_field(dataset, schema)
     _refuse_collisions(schema, fields, emission)
     return replace(schema, identifier_ids=identifier_ids(dataset, fields, emission))
 
 
-def fields_by_slot(dataset: LogicalDataset, schema: IcebergSchema) -> dict[Slot, NestedField]:
+def arrow_fields_by_field(dataset: LogicalDataset, schema: IcebergSchema) -> dict[SchemaField, NestedField]:
     """Return what Iceberg has at every slot that it knows of: not inside a variant."""
-    found: dict[Slot, NestedField] = {}
+    nested_fields: dict[SchemaField, NestedField] = {}
 
-    def enter(slots: tuple[Slot, ...], fields: tuple[NestedField, ...]) -> None:
-        for slot, field in zip(slots, fields, strict=True):
-            found[slot] = field
+    def enter(schema_fields: tuple[SchemaField, ...], fields: tuple[NestedField, ...]) -> None:
+        for schema_field, field in zip(schema_fields, fields, strict=True):
+            nested_fields[schema_field] = field
             if field.type.fields:
-                enter(slot.children, field.type.fields)
+                enter(schema_field.children, field.type.fields)
 
     enter(dataset.columns, schema.columns)
-    return found
+    return nested_fields
 
 
 def text_of(schema: IcebergSchema) -> str:
@@ -107,15 +107,17 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     return made
 
 
-def _refuse_collisions(schema: IcebergSchema, fields: Mapping[Slot, NestedField], emission: Emission) -> None:
-    slots = {id(field): slot for slot, field in fields.items()}
-    by_path = {tuple(path): slots[id(field)] for path, field in schema.preorder()}
+def _refuse_collisions(
+    schema: IcebergSchema, fields: Mapping[SchemaField, NestedField], emission: Emission
+) -> None:
+    schema_fields = {id(field): schema_field for schema_field, field in fields.items()}
+    by_path = {tuple(path): schema_fields[id(field)] for path, field in schema.preorder()}
     for first, second in collisions(schema):
-        slot = by_path[tuple(second)]
+        schema_field = by_path[tuple(second)]
         emission.findings.at_name(
-            slot,
+            schema_field,
             ICEBERG_NAME,
-            f"Iceberg calls both {by_path[tuple(first)].path_text} and {slot.path_text} '{full_name(second)}'",
+            f"Iceberg calls both {by_path[tuple(first)].path_text} and {schema_field.path_text} '{full_name(second)}'",
             help="rename one of them; the dot in a name is not told from that between names",
         )
 
@@ -124,13 +126,15 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
 
 
-def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
+def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Iceberg's types; not inside a variant."""
     dataset = compilation.dataset
-    fields = fields_by_slot(dataset, to_schema(dataset, compilation.lowered, emission, compilation.ids))
+    fields = arrow_fields_by_field(
+        dataset, to_schema(dataset, compilation.lowered, emission, compilation.ids)
+    )
     return {
-        slot: field.type.type_text() + (" not null" if field.required else "")
-        for slot, field in fields.items()
+        schema_field: field.type.type_text() + (" not null" if field.required else "")
+        for schema_field, field in fields.items()
     }
 
 

@@ -17,16 +17,16 @@ _HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
 _FRACTION = re.compile(r"\.([0-9]+)")
 
 
-def complaint(type_: IcebergType, value: Any) -> str:
+def default_error(type_: IcebergType, value: Any) -> str:
     """Return what is wrong with a default value of a type; empty where nothing is."""
-    wanted = _wanted(type_)
-    if wanted is None:
+    rule = _default_rule(type_)
+    if rule is None:
         return f"Iceberg has no default values for {type_.word}"
-    example, fits = wanted
+    example, fits = rule
     return "" if fits(value) else f"it is no {type_.word}; write it as {example}"
 
 
-def _wanted(type_: IcebergType) -> tuple[str, Callable[[Any], bool]] | None:
+def _default_rule(type_: IcebergType) -> tuple[str, Callable[[Any], bool]] | None:
     """Return an example, and what tells whether a value is one."""
     if isinstance(type_, Decimal):
         zeros = f".{'0' * type_.scale}" if type_.scale else ""
@@ -63,7 +63,9 @@ def _is_uuid(value: Any) -> bool:
         return False
 
 
-def _is_moment(read: Callable[[str], Any], digits: int, *, is_instant: bool = False) -> Callable[[Any], bool]:
+def _is_temporal(
+    read: Callable[[str], Any], digits: int, *, is_instant: bool = False
+) -> Callable[[Any], bool]:
     """Whether a text is a moment in ISO form; with an offset, of UTC, only where it is an instant."""
 
     def fits(value: Any) -> bool:
@@ -92,16 +94,16 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "string": ("a text", lambda value: isinstance(value, str)),
     "binary": ("hexadecimal digits, two a byte", _is_hex),
     "uuid": ('"f79c3e09-677c-4bbd-a479-3f349cb785e7"', _is_uuid),
-    "date": ('"2017-11-16"', _is_moment(date.fromisoformat, 0)),
-    "time": ('"22:31:08.123456"', _is_moment(time.fromisoformat, 6)),
-    "timestamp": ('"2017-11-16T22:31:08.123456"', _is_moment(datetime.fromisoformat, 6)),
-    "timestamp_ns": ('"2017-11-16T22:31:08.123456789"', _is_moment(datetime.fromisoformat, 9)),
+    "date": ('"2017-11-16"', _is_temporal(date.fromisoformat, 0)),
+    "time": ('"22:31:08.123456"', _is_temporal(time.fromisoformat, 6)),
+    "timestamp": ('"2017-11-16T22:31:08.123456"', _is_temporal(datetime.fromisoformat, 6)),
+    "timestamp_ns": ('"2017-11-16T22:31:08.123456789"', _is_temporal(datetime.fromisoformat, 9)),
     "timestamptz": (
         '"2017-11-16T22:31:08.123456+00:00"',
-        _is_moment(datetime.fromisoformat, 6, is_instant=True),
+        _is_temporal(datetime.fromisoformat, 6, is_instant=True),
     ),
     "timestamptz_ns": (
         '"2017-11-16T22:31:08.123456789+00:00"',
-        _is_moment(datetime.fromisoformat, 9, is_instant=True),
+        _is_temporal(datetime.fromisoformat, 9, is_instant=True),
     ),
 }

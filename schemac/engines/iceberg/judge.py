@@ -23,9 +23,9 @@ from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
-_BESIDE = "add a field beside it, fill it, and drop the old one"
+_NEW_FIELD_HELP = "add a field beside it, fill it, and drop the old one"
 _ELSEWHERE = "use a type and settings that Iceberg has, or leave iceberg out of `schemac.dev/targets`"
 _KEY_FACTS = frozenset(
     {
@@ -53,20 +53,22 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         return tightened(change, pair, verify_of(change))
     if change.fact in _KEY_FACTS or change.key in _key_attributes():
         return _identifiers(pair)
-    old, new = change.old_slot, change.new_slot
+    old, new = change.old_field, change.new_field
     if old is None and new is None:
         return _schema(change, pair)
-    slot = new if new is not None else old
-    assert slot is not None
-    if slot.is_in_key and (change.fact in _OF_FIELDS or change.fact is Fact.FIELDS_REORDERED):
-        return _fixed_key(slot)
+    field = new if new is not None else old
+    assert field is not None
+    if field.is_in_key and (change.fact in _OF_FIELDS or change.fact is Fact.FIELDS_REORDERED):
+        return _fixed_key(field)
     match change.fact:
         case Fact.FIELD_ADDED if new is not None:
             return _added(change, pair, new)
         case Fact.FIELD_DROPPED | Fact.FIELD_RENAMED | Fact.FIELDS_REORDERED:
             return Judgement(Outcome.METADATA)
         case Fact.FIELD_MOVED:
-            return Judgement(Outcome.REFUSED, "Iceberg cannot move a field out of its struct", _BESIDE)
+            return Judgement(
+                Outcome.REFUSED, "Iceberg cannot move a field out of its struct", _NEW_FIELD_HELP
+            )
         case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
             return of_another_unit(change)
     if old is None or new is None:
@@ -115,21 +117,25 @@ def _schema(change: Change, pair: VersionPair) -> Judgement:
                 f"keep `{attributes.FORMAT_VERSION.key}: {old}`",
             )
         return Judgement(Outcome.METADATA) if new > old else SAFE
-    is_told = change.key == attributes.TABLE_PROPERTIES.key or "description" in change.fact
-    return Judgement(Outcome.METADATA) if is_told else SAFE
+    is_metadata = change.key == attributes.TABLE_PROPERTIES.key or "description" in change.fact
+    return Judgement(Outcome.METADATA) if is_metadata else SAFE
 
 
 def _identifiers(pair: VersionPair) -> Judgement:
     """Whether other fields identify a row than before."""
     old_ids, new_ids = (set(schema_of(version).identifier_ids) for version in (pair.old, pair.new))
-    old = {slot for slot, field in fields_of(pair.old).items() if field.id in old_ids}
-    new = {pair.before.get(slot) for slot, field in fields_of(pair.new).items() if field.id in new_ids}
+    old = {schema_field for schema_field, field in fields_of(pair.old).items() if field.id in old_ids}
+    new = {
+        pair.before.get(schema_field)
+        for schema_field, field in fields_of(pair.new).items()
+        if field.id in new_ids
+    }
     if old == new:
         return SAFE
     return Judgement(Outcome.METADATA, "existing rows are not checked")
 
 
-def _added(change: Change, pair: VersionPair, new: Slot) -> Judgement:
+def _added(change: Change, pair: VersionPair, new: SchemaField) -> Judgement:
     field = fields_of(pair.new).get(new)
     if field is None:
         return SAFE
@@ -143,13 +149,15 @@ def _added(change: Change, pair: VersionPair, new: Slot) -> Judgement:
     return Judgement(Outcome.REFUSED, f"existing rows have no {change.path}, and it may not be null", way_out)
 
 
-def _field(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
+def _field(change: Change, pair: VersionPair, old: SchemaField, new: SchemaField) -> Judgement:
     """Return what was said of a field that stays."""
     was, is_ = fields_of(pair.old).get(old), fields_of(pair.new).get(new)
     if was is None and is_ is None:
         return SAFE
     if was is None or is_ is None:
-        return Judgement(Outcome.REFUSED, "Iceberg cannot convert between variant and other types", _BESIDE)
+        return Judgement(
+            Outcome.REFUSED, "Iceberg cannot convert between variant and other types", _NEW_FIELD_HELP
+        )
     if change.fact in (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED):
         return _nullability(new, was, is_)
     if change.fact in TYPE_FACTS or was.type.word != is_.type.word:
@@ -167,7 +175,7 @@ def _field(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement
     return SAFE
 
 
-def _nullability(new: Slot, was: NestedField, is_: NestedField) -> Judgement:
+def _nullability(new: SchemaField, was: NestedField, is_: NestedField) -> Judgement:
     if was.required == is_.required:
         return SAFE
     if new.is_in_key:
@@ -181,7 +189,7 @@ def _nullability(new: Slot, was: NestedField, is_: NestedField) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _type(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
+def _type(change: Change, pair: VersionPair, old: SchemaField, new: SchemaField) -> Judgement:
     was, is_ = fields_of(pair.old)[old].type, fields_of(pair.new)[new].type
     if was.word == is_.word:
         if change.fact in TYPE_FACTS and _is_doubtful(old, new):
@@ -195,7 +203,7 @@ def _type(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
         return _fixed_key(new)
     if not is_promotion(was, is_, format_of(pair.new)):
         hint = f", except in format {FORMAT_3}" if needs_format_3(was, is_) else ""
-        return Judgement(Outcome.REFUSED, f"{was.word} cannot become {is_.word}{hint}", _BESIDE)
+        return Judgement(Outcome.REFUSED, f"{was.word} cannot become {is_.word}{hint}", _NEW_FIELD_HELP)
     if _is_doubtful(old, new):
         type_text = new.type.type_text()
         reason = f"Iceberg's type becomes {is_.word}, and values that do not fit {type_text} stay unchanged"
@@ -205,15 +213,17 @@ def _type(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
     return Judgement(Outcome.METADATA, "values are cast when they are read")
 
 
-def _is_doubtful(old: Slot, new: Slot) -> bool:
+def _is_doubtful(old: SchemaField, new: SchemaField) -> bool:
     """Whether values may not fit, by their kinds."""
     return castability(old.type, new.type) >= Castability.DEPENDS and not is_lossless_by_calendar(
         old.type, new.type
     )
 
 
-def _fixed_key(slot: Slot) -> Judgement:
-    return Judgement(Outcome.REFUSED, f"{slot.path_text} is in a map key, which never changes", _BESIDE)
+def _fixed_key(field: SchemaField) -> Judgement:
+    return Judgement(
+        Outcome.REFUSED, f"{field.path_text} is in a map key, which never changes", _NEW_FIELD_HELP
+    )
 
 
 JUDGE = Judge(judge)

@@ -16,39 +16,39 @@ from schemac.engines.iceberg.codes import ICEBERG_KEY
 from schemac.engines.iceberg.types import NestedField
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.keys import named_key, primary_key
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.source.suggest import closest
 from schemac.syntax.remedies import Meant, Remove
 
 
 def identifier_ids(
-    dataset: LogicalDataset, fields: Mapping[Slot, NestedField], emission: Emission
+    dataset: LogicalDataset, fields: Mapping[SchemaField, NestedField], emission: Emission
 ) -> tuple[int, ...]:
     """Ids of the identifier fields, in rising order; what is wrong with them is in the emission."""
     extra = dataset.schema.extra
     named = attributes.IDENTIFIER_FIELDS.read(extra)
     if named is not None:
         return tuple(sorted(_declared(dataset, named, fields, emission)))
-    found: list[int] = []
-    for slot in primary_key(dataset.columns) or named_key(dataset):
-        reason = _complaint(slot, fields)
+    ids: list[int] = []
+    for field in primary_key(dataset.columns) or named_key(dataset):
+        reason = _identifier_error(field, fields)
         if reason:
-            emission.lose(slot, "a part of the primary key", f"no identifier field: {reason}")
+            emission.lose(field, "a part of the primary key", f"no identifier field: {reason}")
             # Half of a key identifies nothing.
             return ()
-        found.append(fields[slot].id)
-    return tuple(sorted(found))
+        ids.append(fields[field].id)
+    return tuple(sorted(ids))
 
 
 def _declared(
-    dataset: LogicalDataset, named: list[str], fields: Mapping[Slot, NestedField], emission: Emission
+    dataset: LogicalDataset, named: list[str], fields: Mapping[SchemaField, NestedField], emission: Emission
 ) -> Iterator[int]:
-    slots = {slot.path_text: slot for slot in preorder(dataset.columns)}
+    schema_fields = {field.path_text: field for field in preorder(dataset.columns)}
     for i, name in enumerate(named):
         place = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
-        slot = slots.get(name)
-        if slot is None:
-            near = closest(name, list(slots))
+        field = schema_fields.get(name)
+        if field is None:
+            near = closest(name, list(schema_fields))
             help = (
                 Meant.word(near, name, mark="'")
                 if near
@@ -56,7 +56,7 @@ def _declared(
             )
             emission.findings.at_schema(ICEBERG_KEY, f"there is no field '{name}'", *place, help=help)
             continue
-        reason = _complaint(slot, fields)
+        reason = _identifier_error(field, fields)
         if reason:
             message = f"{name} cannot identify rows: {reason}"
             emission.findings.at_schema(
@@ -66,17 +66,17 @@ def _declared(
                 help=Remove.it(help="name other fields, or remove it", is_safe=False),
             )
             continue
-        yield fields[slot].id
+        yield fields[field].id
 
 
-def _complaint(slot: Slot, fields: Mapping[Slot, NestedField]) -> str:
+def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, NestedField]) -> str:
     """Why a field cannot identify a row; empty where it can."""
-    field = fields.get(slot)
+    field = fields.get(schema_field)
     if field is None or field.type.fields or field.type.word in ("variant", "unknown"):
         return "it is no plain value"
     if field.type.word in ("float", "double"):
         return f"Iceberg takes no {field.type.word} for that"
-    above: Slot | None = slot
+    above: SchemaField | None = schema_field
     while above is not None:
         if above.type.family in (Family.LIST, Family.MAP):
             return f"it lies in the {above.type.kind.lower()} {above.path_text}"

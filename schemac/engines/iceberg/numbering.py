@@ -10,13 +10,13 @@ from schemac.engines.iceberg.types import IcebergSchema, NestedField
 
 def fresh_ids(schema: IcebergSchema) -> dict[int, int]:
     """Return the id of each field in a new table, by the id that it has here."""
-    found: dict[int, int] = {}
+    new_ids: dict[int, int] = {}
 
     def number(fields: tuple[NestedField, ...]) -> None:
         for field in fields:
-            found[field.id] = len(found) + 1
+            new_ids[field.id] = len(new_ids) + 1
         for field in fields:
             number(field.type.fields)
 
     number(schema.columns)
-    return found
+    return new_ids

@@ -117,16 +117,16 @@ def parse_metadata(written: Any) -> TableMetadata:
     if listed is None and "schema" in written:
         # Tables of format 1 that nobody has written to for long have the one schema alone.
         schemas: tuple[IcebergSchema, ...] = (parse_schema(written["schema"], "schema"),)
-        wanted = schemas[0].schema_id
+        current_id = schemas[0].schema_id
     elif isinstance(listed, list) and listed:
-        found = [parse_schema(schema, f"schemas[{i}]") for i, schema in enumerate(listed)]
-        schemas = tuple(sorted(found, key=lambda schema: schema.schema_id))
-        wanted = _number(written.get("current-schema-id"), "current-schema-id", 0)
+        parsed = [parse_schema(schema, f"schemas[{i}]") for i, schema in enumerate(listed)]
+        schemas = tuple(sorted(parsed, key=lambda schema: schema.schema_id))
+        current_id = _number(written.get("current-schema-id"), "current-schema-id", 0)
     else:
         raise UnreadableError("schemas", "the schemas are a list of one or more")
-    current = next((schema for schema in schemas if schema.schema_id == wanted), None)
+    current = next((schema for schema in schemas if schema.schema_id == current_id), None)
     if current is None:
-        raise UnreadableError("current-schema-id", f"there is no schema with the id {wanted}")
+        raise UnreadableError("current-schema-id", f"there is no schema with the id {current_id}")
     last = _number(written.get("last-column-id", 0), "last-column-id", 0)
     return TableMetadata(
         version,
@@ -213,9 +213,11 @@ def _check_ids(schema: IcebergSchema, place: str) -> None:
 
 def _sources(written: Mapping[str, Any], key: str) -> list[int]:
     """Ids of the fields that partition specs or sort orders transform."""
-    held = written.get(key)
-    listed = [one.get("fields") for one in held if isinstance(one, dict)] if isinstance(held, list) else []
-    fields = [field for found in listed if isinstance(found, list) for field in found]
+    entries = written.get(key)
+    listed = (
+        [one.get("fields") for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
+    )
+    fields = [field for entry_fields in listed if isinstance(entry_fields, list) for field in entry_fields]
     return [f["source-id"] for f in fields if isinstance(f, dict) and type(f.get("source-id")) is int]
 
 

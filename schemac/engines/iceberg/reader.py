@@ -38,7 +38,7 @@ from schemac.logical.path import FieldPath, Part, dotted
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 
-_NOT_KEPT = TABLE_RECORD | {"comment", "format-version", NAME_MAPPING}
+_IGNORED_PROPERTIES = TABLE_RECORD | {"comment", "format-version", NAME_MAPPING}
 """Properties that the manifest says in its own words, what a table says of itself, and the mapping of names to its ids."""
 
 
@@ -109,7 +109,7 @@ def version_of(schema: IcebergSchema, metadata: TableMetadata) -> tuple[Json, di
         paths = {id: path for path, id in lifting.ids.items()}
         extra[attributes.IDENTIFIER_FIELDS.key] = [dotted(paths[id]) for id in schema.identifier_ids]
     properties = {
-        key: metadata.properties[key] for key in sorted(metadata.properties) if key not in _NOT_KEPT
+        key: metadata.properties[key] for key in sorted(metadata.properties) if key not in _IGNORED_PROPERTIES
     }
     if properties:
         extra[attributes.TABLE_PROPERTIES.key] = properties
@@ -160,7 +160,7 @@ class _Lifting:
 
     def member(self, field: NestedField, path: FieldPath) -> Json:
         """Return a column, or a member of a struct."""
-        type_, extra = self._slot(field, path)
+        type_, extra = self._field(field, path)
         if field.doc is not None:
             extra = {DESCRIPTION.key: field.doc, **extra}
         if self._has_defaults and field.initial_default is not None:
@@ -171,10 +171,10 @@ class _Lifting:
 
     def _part(self, field: NestedField, path: FieldPath) -> Json:
         """Return an item, key or value: attributes go beside `kind`."""
-        tree, extra = self._slot(field, path)
+        tree, extra = self._field(field, path)
         return {**tree, "extra": extra} if extra else tree
 
-    def _slot(self, field: NestedField, path: FieldPath) -> tuple[Json, Json]:
+    def _field(self, field: NestedField, path: FieldPath) -> tuple[Json, Json]:
         self.ids[path] = field.id
         tree, extra = self._type(field.type, path)
         # What is always null may be null, whatever the field says.

@@ -32,12 +32,12 @@ class IcebergTableRows(StoredRows):
         """The columns as pyiceberg gives them."""
         from pyiceberg.io.pyarrow import schema_to_pyarrow  # an extra that may not be there
 
-        found: pa.Schema
+        arrow_schema: pa.Schema
         if self.read_as is None:
-            found = self.handle.scan().to_arrow_batch_reader().schema
+            arrow_schema = self.handle.scan().to_arrow_batch_reader().schema
         else:
-            found = schema_to_pyarrow(self._projected(), include_field_ids=False)
-        return found
+            arrow_schema = schema_to_pyarrow(self._projected(), include_field_ids=False)
+        return arrow_schema
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Scan the newest snapshot."""
@@ -71,13 +71,13 @@ class IcebergRows(RowReader):
     def open(self, path: str) -> IcebergTableRows:
         """Open a table."""
         report = Report()
-        found = open_metadata(path, report)
-        if found is None:
+        opened = open_metadata(path, report)
+        if opened is None:
             raise ValueError(report.diagnostics[0].message)
         if path.startswith(SCHEME):
             catalog, _, name = path.removeprefix(SCHEME).partition("/")
             return IcebergTableRows(
-                found[1], f"pyiceberg.catalog.load_catalog({catalog!r}).load_table({name!r})"
+                opened[1], f"pyiceberg.catalog.load_catalog({catalog!r}).load_table({name!r})"
             )
         from pyiceberg.table import StaticTable  # an extra that may not be there
 

@@ -24,8 +24,8 @@ from schemac.engines.iceberg.types import (
     NestedField,
     Struct,
 )
-from schemac.engines.spark_sql import create_table, literal, quoted_name, table_name, taken_literally
-from schemac.logical.slots import Slot
+from schemac.engines.spark_sql import create_table, literal, quoted_name, table_name, without_substitution
+from schemac.logical.schema_fields import SchemaField
 
 DDL_FILE = "iceberg/create_table.sql"
 _FORMAT_VERSION = "format-version"
@@ -48,21 +48,23 @@ _PLAIN = {
 def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, emission: Emission) -> str:
     """Return the file of statements, each with a semicolon at the end of its last line; empty where Spark has no words for it."""
     dataset = compilation.dataset
-    fields = list(_with_slots(schema.columns, dataset.columns))
+    fields = list(_with_fields(schema.columns, dataset.columns))
     wordless = [
-        (slot, field) for slot, field in fields if not field.type.fields and _word(field.type) is None
+        (schema_field, field)
+        for schema_field, field in fields
+        if not field.type.fields and _word(field.type) is None
     ]
     if wordless:
-        for slot, field in wordless:
+        for schema_field, field in wordless:
             message = f"no statement: Spark has no type for Iceberg's {field.type.word}"
-            emission.lose(slot, str(field.type.word), message, artifact=DDL_FILE)
+            emission.lose(schema_field, str(field.type.word), message, artifact=DDL_FILE)
         return ""
-    for slot, field in fields:
-        _lose(slot, field, emission)
+    for schema_field, field in fields:
+        _lose(schema_field, field, emission)
     if dataset.columns and fresh_ids(schema) != {field.id: field.id for _, field in schema.preorder()}:
         emission.lose(None, "the numbering of the fields", "Iceberg's own", artifact=DDL_FILE)
     statements = _statements(compilation, schema, format_version)
-    return "".join(f"{statement};\n" for statement in taken_literally(statements))
+    return "".join(f"{statement};\n" for statement in without_substitution(statements))
 
 
 def _statements(compilation: Compilation, schema: IcebergSchema, format_version: int) -> Iterator[str]:
@@ -115,21 +117,21 @@ def _word(type_: IcebergType) -> str | None:
     return "BINARY" if isinstance(type_, Fixed) else _PLAIN.get(type_.word)
 
 
-def _lose(slot: Slot, field: NestedField, emission: Emission) -> None:
+def _lose(schema_field: SchemaField, field: NestedField, emission: Emission) -> None:
     """Enter what is different in the table that the statement makes."""
     becomes = {"uuid": "string"}.get(field.type.word, "binary" if isinstance(field.type, Fixed) else None)
     if becomes is not None:
-        emission.lose(slot, field.type.type_text(), becomes, artifact=DDL_FILE)
-    if field.required and field.name in ("element", "value") and not slot.is_member:
-        emission.lose(slot, "a value that may not be null", "one that may", artifact=DDL_FILE)
+        emission.lose(schema_field, field.type.type_text(), becomes, artifact=DDL_FILE)
+    if field.required and field.name in ("element", "value") and not schema_field.is_member:
+        emission.lose(schema_field, "a value that may not be null", "one that may", artifact=DDL_FILE)
     if field.initial_default is not None or field.write_default is not None:
-        emission.lose(slot, "a default value", "nothing", artifact=DDL_FILE)
+        emission.lose(schema_field, "a default value", "nothing", artifact=DDL_FILE)
 
 
-def _with_slots(
-    fields: tuple[NestedField, ...], slots: tuple[Slot, ...]
-) -> Iterator[tuple[Slot, NestedField]]:
-    for field, slot in zip(fields, slots, strict=True):
-        yield slot, field
+def _with_fields(
+    fields: tuple[NestedField, ...], schema_fields: tuple[SchemaField, ...]
+) -> Iterator[tuple[SchemaField, NestedField]]:
+    for field, schema_field in zip(fields, schema_fields, strict=True):
+        yield schema_field, field
         if field.type.fields:
-            yield from _with_slots(field.type.fields, slot.children)
+            yield from _with_fields(field.type.fields, schema_field.children)

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from schemac.artifacts.emission import Emission
 from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.artifact import fields_by_slot, format_version, to_schema
+from schemac.engines.iceberg.artifact import arrow_fields_by_field, format_version, to_schema
 from schemac.engines.iceberg.codes import ICEBERG_LOSS
 from schemac.engines.iceberg.types import IcebergSchema, NestedField
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 
@@ -26,7 +26,7 @@ def errors_of(version: SchemaVersion) -> tuple[Diagnostic, ...]:
     return version.view(_compiled)[1]
 
 
-def fields_of(version: SchemaVersion) -> Mapping[Slot, NestedField]:
+def fields_of(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
     """Return what Iceberg has at every slot that it knows of: not inside a variant."""
     return version.view(_fields)
 
@@ -49,5 +49,5 @@ def _compiled(version: SchemaVersion) -> tuple[IcebergSchema, tuple[Diagnostic, 
     return schema, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
 
 
-def _fields(version: SchemaVersion) -> Mapping[Slot, NestedField]:
-    return fields_by_slot(version.dataset, schema_of(version))
+def _fields(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
+    return arrow_fields_by_field(version.dataset, schema_of(version))

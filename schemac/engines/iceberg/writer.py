@@ -18,7 +18,7 @@ from schemac.attributes.family import Family
 from schemac.attributes.registry import has_role
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.codes import ICEBERG_DEFAULT, ICEBERG_TYPE
-from schemac.engines.iceberg.defaults import complaint
+from schemac.engines.iceberg.defaults import default_error
 from schemac.engines.iceberg.types import (
     FORMAT_3,
     MOST_DIGITS,
@@ -31,7 +31,7 @@ from schemac.engines.iceberg.types import (
     Primitive,
     Struct,
 )
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.syntax.remedies import Remove
 from schemac.syntax.remedies_around import AttachToSchema, LeaveOut
@@ -46,7 +46,7 @@ STRING, BINARY = Primitive("string"), Primitive("binary")
 
 
 def to_columns(
-    lowered: LoweredSchema, emission: Emission, ids: Mapping[Slot, int], format_version: int
+    lowered: LoweredSchema, emission: Emission, ids: Mapping[SchemaField, int], format_version: int
 ) -> tuple[NestedField, ...]:
     """Return the columns of a table of this format; not to be used where the emission found an error."""
     writer = _Writer(emission, ids, format_version)
@@ -83,47 +83,47 @@ _TYPES_OF_FORMAT_3 = replace(_TYPES, same={**_SAME, "NA": Primitive("unknown")})
 class _Writer(TypeWriter[IcebergType]):
     """Finds Iceberg's type for each lowered field."""
 
-    def __init__(self, emission: Emission, ids: Mapping[Slot, int], format_version: int) -> None:
+    def __init__(self, emission: Emission, ids: Mapping[SchemaField, int], format_version: int) -> None:
         super().__init__(emission, _TYPES if format_version < FORMAT_3 else _TYPES_OF_FORMAT_3)
         self.ids = ids
         self.format_version = format_version
 
     def field(self, lowered: LoweredField, name: str | None = None) -> NestedField:
         """Return a column or member; with a name, an element, a key or a value."""
-        slot: Slot = lowered.slot
+        schema_field: SchemaField = lowered.field
         arrow_type = lowered.arrow.type
-        type_ = self.special(lowered) if slot.extra else self.type(lowered, arrow_type)
-        if slot.extra:
-            self.lose_attributes(slot)
+        type_ = self.special(lowered) if schema_field.extra else self.type(lowered, arrow_type)
+        if schema_field.extra:
+            self.lose_attributes(schema_field)
         return NestedField(
-            self.ids[slot],
+            self.ids[schema_field],
             lowered.arrow.name if name is None else name,
             type_,
             not lowered.arrow.nullable,
-            slot.extra.get(odf.DESCRIPTION.key) if slot.is_member else None,
-            self.default(slot, type_, attributes.INITIAL_DEFAULT.key),
-            self.default(slot, type_, attributes.WRITE_DEFAULT.key),
+            schema_field.extra.get(odf.DESCRIPTION.key) if schema_field.is_member else None,
+            self.default(schema_field, type_, attributes.INITIAL_DEFAULT.key),
+            self.default(schema_field, type_, attributes.WRITE_DEFAULT.key),
         )
 
-    def refused(self, slot: Slot) -> IcebergType:
+    def refused(self, field: SchemaField) -> IcebergType:
         """Kinds that Iceberg has no type for."""
-        if slot.type.family is Family.NULL:
-            message = f"only format 3 has a type for what is always null ({slot.path_text})"
-            return self.refused_type(slot, message, _ONLY_FORMAT_3)
+        if field.type.family is Family.NULL:
+            message = f"only format 3 has a type for what is always null ({field.path_text})"
+            return self.refused_type(field, message, _ONLY_FORMAT_3)
         help = (
             Retype.write("type", "Int64", reason=" and tell the unit with `schemac.dev/unit`")
-            if slot.type.family is Family.DURATION
+            if field.type.family is Family.DURATION
             else LeaveOut.engine("Iceberg", own.TARGETS_OF.key, "iceberg")
         )
-        return self.refused_type(slot, f"Iceberg has no type for {slot.type.type_text()}", help)
+        return self.refused_type(field, f"Iceberg has no type for {field.type.type_text()}", help)
 
     def type_text(self, type_: IcebergType) -> str:
         return type_.type_text()
 
     def special(self, lowered: LoweredField) -> IcebergType:
         """Return the type of a field with attributes."""
-        slot: Slot = lowered.slot
-        extra = slot.extra
+        field: SchemaField = lowered.field
+        extra = field.extra
         word = attributes.TYPE.read(extra)
         if word is not None:
             return self.worded(lowered, word)
@@ -141,39 +141,39 @@ class _Writer(TypeWriter[IcebergType]):
 
     def worded(self, lowered: LoweredField, word: str) -> IcebergType:
         """Return the type that the attribute names, if it goes with the field and the format."""
-        slot: Slot = lowered.slot
-        family, length = slot.type.family, getattr(slot.type, "fixed_length", None)
+        field: SchemaField = lowered.field
+        family, length = field.type.family, getattr(field.type, "fixed_length", None)
         root = word.partition("(")[0]
         if root == "uuid" and (family, length) != (Family.BYTES, 16):
             help: str = Retype.write("type", "{kind: Binary, fixedLength: 16}")
             return self.refused_word(
-                slot, f"a uuid has 16 bytes, and {slot.path_text} is {slot.type.type_text()}", help
+                field, f"a uuid has 16 bytes, and {field.path_text} is {field.type.type_text()}", help
             )
-        if root == "variant" and not (family is Family.TEXT or is_variant(slot)):
+        if root == "variant" and not (family is Family.TEXT or is_variant(field)):
             help = (
                 "write `type: String`, or a Struct of `value` and `metadata`, both Binary and without Option"
             )
             return self.refused_word(
-                slot, f"{slot.path_text} is {slot.type.type_text()}, which holds no variant", help
+                field, f"{field.path_text} is {field.type.type_text()}, which holds no variant", help
             )
         if root in ("geometry", "geography") and (family, length) != (Family.BYTES, None):
             help = Retype.write("type", "Binary", reason=", which holds the shape as WKB")
             return self.refused_word(
-                slot, f"a {root} is bytes, and {slot.path_text} is {slot.type.type_text()}", help
+                field, f"a {root} is bytes, and {field.path_text} is {field.type.type_text()}", help
             )
         if root != "uuid" and self.format_version < FORMAT_3:
             return self.refused_word(
-                slot, f"only format 3 has the type {root} ({slot.path_text})", _ONLY_FORMAT_3
+                field, f"only format 3 has the type {root} ({field.path_text})", _ONLY_FORMAT_3
             )
         return Primitive(word)
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
-        slot: Slot = lowered.slot
+        field: SchemaField = lowered.field
         limit = DecimalLimit.broken_by(arrow_type, MOST_DIGITS)
         if limit is not None:
-            message = f"a decimal of Iceberg has {limit.reason} ({slot.path_text})"
+            message = f"a decimal of Iceberg has {limit.reason} ({field.path_text})"
             help = f"change the {limit.property}, or leave Iceberg out with `schemac.dev/targets`"
-            self.emission.findings.at_type(slot, ICEBERG_TYPE, message, limit.property, help=help)
+            self.emission.findings.at_type(field, ICEBERG_TYPE, message, limit.property, help=help)
             return BINARY
         if arrow_type.bit_width != 128:
             self.lose(lowered, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
@@ -200,8 +200,8 @@ class _Writer(TypeWriter[IcebergType]):
 
     def struct(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         if not lowered.children:
-            message = f"{lowered.slot.path_text} has no members, and data files of Iceberg cannot hold that"
-            return self.refused_type(lowered.slot, message, "leave it out until it has one")
+            message = f"{lowered.field.path_text} has no members, and data files of Iceberg cannot hold that"
+            return self.refused_type(lowered.field, message, "leave it out until it has one")
         return Struct(tuple([self.field(child) for child in lowered.children]))
 
     def list(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
@@ -218,10 +218,10 @@ class _Writer(TypeWriter[IcebergType]):
         """Return the list of a field's items."""
         self.lose_child_names(lowered)
         (item,) = lowered.children
-        if not has_role(lowered.slot.extra, Role.BRAIN_FLOATS):
+        if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
             return List(self.field(item, "element"))
         self.lose(lowered, "brain floats", "float")
-        return List(NestedField(self.ids[item.slot], "element", Primitive("float"), not item.arrow.nullable))
+        return List(NestedField(self.ids[item.field], "element", Primitive("float"), not item.arrow.nullable))
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
         if arrow_type.keys_sorted:
@@ -230,26 +230,26 @@ class _Writer(TypeWriter[IcebergType]):
         key, value = lowered.children
         return Map(self.field(key, "key"), self.field(value, "value"))
 
-    def default(self, slot: Slot, type_: IcebergType, key: str) -> Any:
+    def default(self, field: SchemaField, type_: IcebergType, key: str) -> Any:
         """Return a default value; None where there is none, or it cannot be one."""
-        if key not in slot.extra:
+        if key not in field.extra:
             return None
-        value, findings = slot.extra[key], self.emission.findings
-        if not slot.is_member:
-            message = f"{slot.path_text} is a part of a list or map, which has no default value"
-            findings.at_extra(slot, key, ICEBERG_DEFAULT, message, on_key=True, help=Remove.it())
+        value, findings = field.extra[key], self.emission.findings
+        if not field.is_member:
+            message = f"{field.path_text} is a part of a list or map, which has no default value"
+            findings.at_extra(field, key, ICEBERG_DEFAULT, message, on_key=True, help=Remove.it())
         elif self.format_version < FORMAT_3:
-            message = f"only format 3 has default values ({slot.path_text})"
-            findings.at_extra(slot, key, ICEBERG_DEFAULT, message, on_key=True, help=_ONLY_FORMAT_3)
-        elif reason := complaint(type_, value):
-            message = f"{slot.path_text} cannot have this default value: {reason}"
-            findings.at_extra(slot, key, ICEBERG_DEFAULT, message)
+            message = f"only format 3 has default values ({field.path_text})"
+            findings.at_extra(field, key, ICEBERG_DEFAULT, message, on_key=True, help=_ONLY_FORMAT_3)
+        elif reason := default_error(type_, value):
+            message = f"{field.path_text} cannot have this default value: {reason}"
+            findings.at_extra(field, key, ICEBERG_DEFAULT, message)
         return value
 
-    def refused_type(self, slot: Slot, message: str, help: str) -> IcebergType:
-        self.emission.findings.at_type(slot, ICEBERG_TYPE, message, help=help)
+    def refused_type(self, field: SchemaField, message: str, help: str) -> IcebergType:
+        self.emission.findings.at_type(field, ICEBERG_TYPE, message, help=help)
         return BINARY
 
-    def refused_word(self, slot: Slot, message: str, help: str) -> IcebergType:
-        self.emission.findings.at_extra(slot, attributes.TYPE.key, ICEBERG_TYPE, message, help=help)
+    def refused_word(self, field: SchemaField, message: str, help: str) -> IcebergType:
+        self.emission.findings.at_extra(field, attributes.TYPE.key, ICEBERG_TYPE, message, help=help)
         return BINARY

@@ -24,9 +24,9 @@ from schemac.engines import json_values
 from schemac.engines.jsonschema import words
 from schemac.engines.jsonschema.codes import JSON_SCHEMA_LOSS, JSON_SCHEMA_TYPE
 from schemac.engines.jsonschema.constraints import IGNORED, constrained
-from schemac.engines.jsonschema.narrowing import attributes_told
+from schemac.engines.jsonschema.narrowing import expressed_attributes
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.json_object import Json, in_order
@@ -83,34 +83,40 @@ class _Writer(TypeWriter[Json]):
 
     def field(self, lowered: LoweredField) -> Json:
         """Return the schema of a property, an item or a value: the one place where a slot gets its keywords."""
-        slot: Slot = lowered.slot
+        schema_field: SchemaField = lowered.field
         schema = dict(self.type(lowered, lowered.arrow.type))
-        if slot.extra:
-            schema = constrained(schema, slot, lambda lost, becomes: self.emission.lose(slot, lost, becomes))
-        schema = {**schema, **self.kept_type(slot, schema)}
-        told = attributes_told(schema, slot.type) if slot.extra else {}
+        if schema_field.extra:
+            schema = constrained(
+                schema, schema_field, lambda lost, becomes: self.emission.lose(schema_field, lost, becomes)
+            )
+        schema = {**schema, **self.type_keyword(schema_field, schema)}
+        expressed = expressed_attributes(schema, schema_field.type) if schema_field.extra else {}
         if lowered.arrow.nullable:
             schema = _nullable(schema)
-        rest = {key: value for key, value in slot.extra.items() if not _is_same(told.get(key), value)}
+        rest = {
+            key: value for key, value in schema_field.extra.items() if not _is_same(expressed.get(key), value)
+        }
         return {**_attributes(rest), **schema} if rest else schema
 
-    def kept_type(self, slot: Slot, schema: Json) -> Json:
+    def type_keyword(self, field: SchemaField, schema: Json) -> Json:
         """Return the keyword for the type of the manifest; nothing where the schema says it."""
-        tree = json_values.type_tree(slot.type)
+        tree = json_values.type_tree(field.type)
         tree.pop("extra", None)
-        if slot.type.family in (Family.LIST, Family.STRUCT):
+        if field.type.family in (Family.LIST, Family.STRUCT):
             return {}
-        if slot.type.family is Family.MAP:
-            key = slot.children[0]
+        if field.type.family is Family.MAP:
+            key = field.children[0]
             del tree["valueType"]
             if key.extra:
                 tree["keyType"]["extra"] = in_order(dict(key.extra))
-            is_told = set(tree) == {"kind", "keyType"} and not key.extra and key.type.family is Family.TEXT
-            return {} if is_told else {words.TYPE: tree}
-        found = words.leaf(schema)
-        told = found[0] if found is not None else {}
-        told = {key: value for key, value in told.items() if key != "extra"}
-        return {} if told == tree else {words.TYPE: tree}
+            is_expressed = (
+                set(tree) == {"kind", "keyType"} and not key.extra and key.type.family is Family.TEXT
+            )
+            return {} if is_expressed else {words.TYPE: tree}
+        leaf = words.leaf(schema)
+        leaf_type = leaf[0] if leaf is not None else {}
+        leaf_type = {key: value for key, value in leaf_type.items() if key != "extra"}
+        return {} if leaf_type == tree else {words.TYPE: tree}
 
     def members(self, members: Iterable[LoweredField]) -> Json:
         """Return the schema of an object with these members."""
@@ -123,8 +129,8 @@ class _Writer(TypeWriter[Json]):
         }
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        slot: Slot = lowered.slot
-        if slot.extra and has_role(slot.extra, Role.BLOB):
+        field: SchemaField = lowered.field
+        if field.extra and has_role(field.extra, Role.BLOB):
             return words.binary()
         if isinstance(arrow_type, pa.BaseExtensionType):
             if arrow_type.extension_name == "arrow.json":
@@ -134,11 +140,11 @@ class _Writer(TypeWriter[Json]):
             return self.type(lowered, arrow_type.storage_type)
         return super().type(lowered, arrow_type)
 
-    def refused(self, slot: Slot) -> Json:
-        what = "as the key of a map " if slot.segment is Part.KEY else ""
-        message = f"{slot.type.type_text()} {what}has no form in JSON ({slot.path_text})"
+    def refused(self, field: SchemaField) -> Json:
+        what = "as the key of a map " if field.segment is Part.KEY else ""
+        message = f"{field.type.type_text()} {what}has no form in JSON ({field.path_text})"
         help = LeaveOut.engine("JSON Schema", own.TARGETS_OF.key, "jsonschema")
-        self.emission.findings.at_type(slot, JSON_SCHEMA_TYPE, message, help=help)
+        self.emission.findings.at_type(field, JSON_SCHEMA_TYPE, message, help=help)
         return {"type": "null"}
 
     def type_text(self, type_: Json) -> str:
@@ -148,13 +154,13 @@ class _Writer(TypeWriter[Json]):
         return words.decimal(arrow_type.precision, arrow_type.scale)
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> Json:
-        slot: Slot = lowered.slot
+        field: SchemaField = lowered.field
         unit, zone = arrow_type.unit, arrow_type.tz
         if unit == "ns":
             self.lose(lowered, "the range of nanoseconds, 1677 to 2262", "the years 1 to 9999")
         if zone is None:
             return words.timestamp(unit, takes_zone=False, needs_zone=False)
-        clock = own.CLOCK_ZONE.read(slot.extra) or ("UTC" if is_utc(zone) else None)
+        clock = own.CLOCK_ZONE.read(field.extra) or ("UTC" if is_utc(zone) else None)
         if clock is not None and not is_utc(clock):
             self.lose(lowered, f"which times the clocks of {clock} skip or show twice", "all times")
         if unit != "ns":
@@ -189,38 +195,38 @@ class _Writer(TypeWriter[Json]):
     def item(self, lowered: LoweredField) -> Json:
         """Return the schema of a list's items."""
         (item,) = lowered.children
-        if not has_role(lowered.slot.extra, Role.BRAIN_FLOATS):
+        if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
             return self.field(item)
         limit = json_values.LARGEST_BRAIN_FLOAT
-        tree = json_values.type_tree(item.slot.type)
+        tree = json_values.type_tree(item.field.type)
         named = ["number", "null"] if item.arrow.nullable else "number"
         return {"type": named, "minimum": -limit, "maximum": limit, words.TYPE: tree}
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> Json:
         key, value = lowered.children
         schema: Json = {"type": "object", "additionalProperties": self.field(value)}
-        slot: Slot = key.slot
-        if slot.type.family is Family.TEXT:
-            narrowed = self.constrained_key(slot, {})
+        field: SchemaField = key.field
+        if field.type.family is Family.TEXT:
+            narrowed = self.constrained_key(field, {})
             return {**schema, "propertyNames": narrowed} if narrowed else schema
-        if slot.type.family in NESTED:
-            self.refused(slot)
+        if field.type.family in NESTED:
+            self.refused(field)
             return schema
         self.emission.lose(
-            slot, f"keys of {slot.type.type_text()}", "texts, which may not fit, or be equal as keys"
+            field, f"keys of {field.type.type_text()}", "texts, which may not fit, or be equal as keys"
         )
-        pattern = _KEYS.get(slot.type.family)
+        pattern = _KEYS.get(field.type.family)
         names = words.text(pattern) if pattern else self.type(key, key.arrow.type)
-        told = {"pattern": names["pattern"]} if "pattern" in names else {}
-        return {**schema, "propertyNames": self.constrained_key(slot, told) or True}
+        key_schema = {"pattern": names["pattern"]} if "pattern" in names else {}
+        return {**schema, "propertyNames": self.constrained_key(field, key_schema) or True}
 
-    def constrained_key(self, slot: Slot, told: Json) -> Json:
+    def constrained_key(self, field: SchemaField, key_schema: Json) -> Json:
         """Return what the keys of a map are, with their constraints where they have no value but their texts."""
-        if slot.type.family in _KEYS:
-            for constraint in constraints_at(slot):
-                self.emission.lose(slot, f"the constraint {constraint.attribute.key}", IGNORED)
-            return told
-        return constrained(told, slot, lambda lost, becomes: self.emission.lose(slot, lost, becomes))
+        if field.type.family in _KEYS:
+            for constraint in constraints_at(field):
+                self.emission.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
+            return key_schema
+        return constrained(key_schema, field, lambda lost, becomes: self.emission.lose(field, lost, becomes))
 
 
 def _nullable(schema: Json) -> Json:
@@ -231,20 +237,20 @@ def _nullable(schema: Json) -> Json:
     return {**schema, "type": types if len(types) > 1 else types[0], **values}
 
 
-def _is_same(told: Any, written: Any) -> bool:
+def _is_same(expressed: Any, written: Any) -> bool:
     """Whether the standard's keywords give a value back as it was written; 1 and `true` are two."""
-    return type(told) is type(written) and repr(told) == repr(written)
+    return type(expressed) is type(written) and repr(expressed) == repr(written)
 
 
 def _attributes(extra: Any) -> Json:
     """Return attributes as keywords; the description is a word of the standard."""
-    kept = in_order({key: extra[key] for key in extra if key != odf.DESCRIPTION.key})
-    if own.DEPRECATED.key in kept:
-        kept = {"deprecated": True, **kept}
-    if not kept.get(own.DEPRECATED.key, True):
-        del kept[own.DEPRECATED.key]
+    attributes = in_order({key: extra[key] for key in extra if key != odf.DESCRIPTION.key})
+    if own.DEPRECATED.key in attributes:
+        attributes = {"deprecated": True, **attributes}
+    if not attributes.get(own.DEPRECATED.key, True):
+        del attributes[own.DEPRECATED.key]
     description = {"description": extra[odf.DESCRIPTION.key]} if odf.DESCRIPTION.key in extra else {}
-    return {**description, **kept}
+    return {**description, **attributes}
 
 
 TARGET = Target("jsonschema", JSON_SCHEMA_LOSS, emit)

@@ -18,7 +18,7 @@ from schemac.constraints.registry import constraints_at
 from schemac.constraints.texts import Enum, Pattern, Size
 from schemac.engines.jsonschema import text_orders
 from schemac.logical.model import LogicalType
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.json_object import Json
 
 LOWER, UPPER = ("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")
@@ -32,15 +32,15 @@ Lose = Callable[[str, str], None]
 """Enters a loss: what is lost, and what stands in its place."""
 
 
-def constrained(schema: Json, slot: Slot, lose: Lose) -> Json:
+def constrained(schema: Json, field: SchemaField, lose: Lose) -> Json:
     """Return the schema of a type with the constraints of a slot; null is not among its values yet."""
     parts: list[Json] = []
-    for constraint in constraints_at(slot):
-        found = _keywords(constraint, lose)
-        if found is None:
+    for constraint in constraints_at(field):
+        keywords = _keywords(constraint, lose)
+        if keywords is None:
             lose(f"the constraint {constraint.attribute.key}", IGNORED)
         else:
-            parts.append(found)
+            parts.append(keywords)
     return joined(schema, parts)
 
 
@@ -49,14 +49,14 @@ def joined(schema: Json, parts: list[Json]) -> Json:
     for names in (LOWER, UPPER):
         if any(name in part for part in parts for name in names):
             schema = {key: value for key, value in schema.items() if key not in names}
-    own = dict(schema)
+    merged = dict(schema)
     rest: list[Json] = []
     for part in parts:
-        if "anyOf" not in part and ("multipleOf" in part or not own.keys() & part.keys()):
-            own |= part
+        if "anyOf" not in part and ("multipleOf" in part or not merged.keys() & part.keys()):
+            merged |= part
         else:
             rest.append(part)
-    return {**own, "allOf": rest} if rest else own
+    return {**merged, "allOf": rest} if rest else merged
 
 
 def _keywords(constraint: Constraint, lose: Lose) -> Json | None:
@@ -164,12 +164,12 @@ def _bytes(constraint: Size) -> Json:
     length, rest = -(-constraint.limit // 3) * 4, constraint.limit % 3
     if constraint.is_lower:
         short = {0: "=$", 1: None, 2: "==$"}[rest]
-        found: Json = {"minLength": length}
-        return _without(found, {"maxLength": length}, short if constraint.limit else None)
+        bound: Json = {"minLength": length}
+        return _without(bound, {"maxLength": length}, short if constraint.limit else None)
     long = {0: None, 1: "[^=]=?$", 2: "[^=]$"}[rest]
     return _without({"maxLength": length}, {"minLength": length}, long)
 
 
-def _without(found: Json, at: Json, pattern: str | None) -> Json:
+def _without(keywords: Json, at: Json, pattern: str | None) -> Json:
     """Return keywords that leave texts of one length out whose end matches a pattern."""
-    return found if pattern is None else {**found, "not": {"type": "string", **at, "pattern": pattern}}
+    return keywords if pattern is None else {**keywords, "not": {"type": "string", **at, "pattern": pattern}}

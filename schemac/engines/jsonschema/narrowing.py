@@ -23,18 +23,18 @@ KEYWORDS = {attribute.name: attribute for attribute in OF_VALUES}
 """Keywords that are called as constraints are."""
 
 
-def is_own(schema: Mapping[str, Any]) -> bool:
+def has_annotations(schema: Mapping[str, Any]) -> bool:
     """Whether a schema has constraints as annotations of ours, beside which its keywords say nothing more."""
     return any(attribute.key in schema for attribute in OF_VALUES)
 
 
-def attributes_told(schema: Mapping[str, Any], type_: LogicalType) -> Json:
+def expressed_attributes(schema: Mapping[str, Any], type_: LogicalType) -> Json:
     """Return the constraints that keywords say of values of a type; what the type says anyway is left out."""
-    found: Json = {}
+    attributes: Json = {}
     family = type_.family
     schema = _current(schema)
     # Beside annotations of ours, bounds of narrow floats are those of the numbers that are rounded to them.
-    rounded = {*LOWER, *UPPER} if is_narrow(type_) and is_own(schema) else set()
+    rounded = {*LOWER, *UPPER} if is_narrow(type_) and has_annotations(schema) else set()
     for word, attribute in KEYWORDS.items():
         value = schema.get(word)
         if (
@@ -48,10 +48,10 @@ def attributes_told(schema: Mapping[str, Any], type_: LogicalType) -> Json:
         if family is Family.BYTES:
             # The keyword counts the characters of base64.
             continue
-        found[attribute.key] = _written(value, family)
+        attributes[attribute.key] = _written(value, family)
     if "const" in schema and not _is_beyond(schema["const"]) and family in (KEYWORDS["enum"].fits or ()):
-        found[KEYWORDS["enum"].key] = _written([schema["const"]], family)
-    return found
+        attributes[KEYWORDS["enum"].key] = _written([schema["const"]], family)
+    return attributes
 
 
 def _is_beyond(value: Any) -> bool:
@@ -61,11 +61,11 @@ def _is_beyond(value: Any) -> bool:
 
 def redundant(schema: Mapping[str, Any], type_: LogicalType) -> set[str]:
     """Return the keywords that say nothing beside the type, or beside annotations of ours."""
-    own = {*KEYWORDS, "allOf", "anyOf", "not"} if is_own(schema) else set()
+    keywords = {*KEYWORDS, "allOf", "anyOf", "not"} if has_annotations(schema) else set()
     of_type = {word for word in KEYWORDS if word in schema and _is_of_type(word, schema[word], type_)}
     for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        own |= {word, bound} if isinstance(schema.get(word), bool) else set()
-    return own | of_type | {word for word in ("uniqueItems",) if schema.get(word) is False}
+        keywords |= {word, bound} if isinstance(schema.get(word), bool) else set()
+    return keywords | of_type | {word for word in ("uniqueItems",) if schema.get(word) is False}
 
 
 def _current(schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -85,11 +85,11 @@ def _is_of_type(word: str, value: Any, type_: LogicalType) -> bool:
         return False
     if type_.family is Family.FLOAT:
         bits: int = getattr(type_, "bits")  # noqa: B009  of the family, not of a class
-        own = floating(bits).get(word)
+        type_bound = floating(bits).get(word)
         # Items of a vector of brain floats have their limits, and the type of wider floats.
         number = nearest_float(value)
         is_brain = word in ("minimum", "maximum") and abs(number) == LARGEST_BRAIN_FLOAT
-        return is_brain or (own is not None and nearest_float(own) == number)
+        return is_brain or (type_bound is not None and nearest_float(type_bound) == number)
     if type_.family is Family.DECIMAL and word == "multipleOf":
         return bool(value == Decimal(1).scaleb(-getattr(type_, "scale")))  # noqa: B009  likewise
     if getattr(type_, "fixed_length", None) is not None and word in ("minItems", "maxItems"):

@@ -18,7 +18,7 @@ from schemac.attributes.attribute import KEY_PATTERN
 from schemac.attributes.constraints import ENUM
 from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.own import DEPRECATED
-from schemac.engines.jsonschema.narrowing import attributes_told, is_own, redundant
+from schemac.engines.jsonschema.narrowing import expressed_attributes, has_annotations, redundant
 from schemac.engines.jsonschema.words import TYPE, leaf
 from schemac.importers.constraining import enumerated, fitting, typed
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
@@ -114,7 +114,7 @@ class _Reader:
 
     def _member(self, name: str, schema: Any, holder: FieldPath, *, is_needed: bool) -> Json:
         path = (*holder, name)
-        tree, extra, is_null = self._slot(schema, path)
+        tree, extra, is_null = self._field(schema, path)
         if not (is_needed or is_null):
             self._note_absence(path)
         is_optional = is_null or not is_needed
@@ -125,38 +125,42 @@ class _Reader:
         self._notes.add(path, "it may be absent, but not null; here it may be both")
 
     def _part(self, schema: Any, path: FieldPath) -> Json:
-        tree, extra, is_null = self._slot(schema, path)
+        tree, extra, is_null = self._field(schema, path)
         tree = {**tree, "extra": {**tree.get("extra", {}), **extra}} if extra else tree
         return {"kind": "Option", "inner": tree} if is_null else tree
 
-    def _slot(self, schema: Any, path: FieldPath) -> tuple[Json, Json, bool]:
+    def _field(self, schema: Any, path: FieldPath) -> tuple[Json, Json, bool]:
         """Return the type of a place without its Option, its attributes, and whether it may be null."""
         if len(path) > _DEEPEST:
             raise _UnreadableError("it is nested too deeply")
-        found, opened = self._resolved(schema, path)
+        resolved, opened = self._resolved(schema, path)
         self._open += opened
         try:
-            is_null = self._takes_null(found)
-            found = _without_null(found)
-            chosen = [key for key in _CHOICES if key in found]
-            if len(chosen) == 1 and len(found[chosen[0]]) == 1 and not _says_type(found):
-                inner = {key: value for key, value in found.items() if key != chosen[0]}
-                tree, extra, _ = self._slot(found[chosen[0]][0], path)
+            is_null = self._takes_null(resolved)
+            resolved = _without_null(resolved)
+            chosen = [key for key in _CHOICES if key in resolved]
+            if len(chosen) == 1 and len(resolved[chosen[0]]) == 1 and not _says_type(resolved):
+                inner = {key: value for key, value in resolved.items() if key != chosen[0]}
+                tree, extra, _ = self._field(resolved[chosen[0]][0], path)
                 self._note_rest(inner, path, frozenset())
                 return tree, {**extra, **_extra(inner)}, is_null
-            tree = self._type(found, path)
+            tree = self._type(resolved, path)
         finally:
             del self._open[len(self._open) - len(opened) :]
-        extra = {**tree.pop("extra", {}), **_extra(found)}
+        extra = {**tree.pop("extra", {}), **_extra(resolved)}
         if tree["kind"] == "Null":
             return tree, extra, True
         return tree, extra, is_null
 
     def _type(self, schema: Json, path: FieldPath) -> Json:
-        kept = schema.get(TYPE)
-        if isinstance(kept, dict) and isinstance(kept.get("kind"), str) and kept["kind"] != "Map":
-            extra, _ = self._constraints(schema, dict(kept), path)
-            return _with_extra(dict(kept), extra)
+        declared_type = schema.get(TYPE)
+        if (
+            isinstance(declared_type, dict)
+            and isinstance(declared_type.get("kind"), str)
+            and declared_type["kind"] != "Map"
+        ):
+            extra, _ = self._constraints(schema, dict(declared_type), path)
+            return _with_extra(dict(declared_type), extra)
         if isinstance(schema.get("properties"), dict) and schema.get("type", "object") == "object":
             self._note_rest(schema, path, _OF_STRUCTS)
             return {"kind": "Struct", "fields": self._members(schema, path)}
@@ -164,16 +168,20 @@ class _Reader:
             case "object" if isinstance(schema.get("additionalProperties"), dict):
                 self._note_rest(schema, path, frozenset({"additionalProperties", "propertyNames"}))
                 value = self._part(schema["additionalProperties"], (*path, Part.VALUE))
-                tree = kept if isinstance(kept, dict) else {"kind": "Map", "keyType": self._key(schema, path)}
+                tree = (
+                    declared_type
+                    if isinstance(declared_type, dict)
+                    else {"kind": "Map", "keyType": self._key(schema, path)}
+                )
                 return {**tree, "valueType": value}
             case "array" if isinstance(schema.get("items"), dict):
                 return self._list(schema, path)
-        told = leaf(_with_inferred_type(schema))
-        if told is None:
+        leaf_type = leaf(_with_inferred_type(schema))
+        if leaf_type is None:
             return self._any(schema, path)
-        tree = dict(told[0])
+        tree = dict(leaf_type[0])
         extra, words = self._constraints(schema, tree, path)
-        self._note_rest(schema, path, told[1] | words)
+        self._note_rest(schema, path, leaf_type[1] | words)
         return _with_extra(tree, extra)
 
     def _key(self, schema: Json, path: FieldPath) -> Json:
@@ -182,7 +190,7 @@ class _Reader:
         if not isinstance(names, dict):
             return {"kind": "String"}
         if names.get("type", "string") != "string":
-            self._notes.add(path, f"not kept: {_shown('propertyNames', schema)}")
+            self._notes.add(path, f"not kept: {_keyword_text('propertyNames', schema)}")
             return {"kind": "String"}
         return self._part({"type": "string", **names}, (*path, Part.KEY))
 
@@ -191,16 +199,16 @@ class _Reader:
         type_ = typed(tree)
         if type_ is None:
             return {}, frozenset()
-        told = attributes_told(schema, type_)
+        expressed = expressed_attributes(schema, type_)
         # An annotation of ours says more exactly what the keyword beside it says.
-        wanted = {key: value for key, value in told.items() if key not in schema}
-        if isinstance(values := wanted.get(ENUM.key), list):
-            wanted |= enumerated(values)
-        found, lost = fitting(tree, wanted)
+        requested = {key: value for key, value in expressed.items() if key not in schema}
+        if isinstance(values := requested.get(ENUM.key), list):
+            requested |= enumerated(values)
+        accepted, lost = fitting(tree, requested)
         for key, reason in lost.items():
-            self._notes.add(path, f"not kept: {_shown(key.rpartition('/')[2], schema)}: {reason}")
-        words = {key.rpartition("/")[2] for key in told} | redundant(schema, type_)
-        return found, frozenset(words | {"const"} if "const" in schema and told else words)
+            self._notes.add(path, f"not kept: {_keyword_text(key.rpartition('/')[2], schema)}: {reason}")
+        words = {key.rpartition("/")[2] for key in expressed} | redundant(schema, type_)
+        return accepted, frozenset(words | {"const"} if "const" in schema and expressed else words)
 
     def _list(self, schema: Json, path: FieldPath) -> Json:
         least, most = schema.get("minItems"), schema.get("maxItems")
@@ -220,18 +228,23 @@ class _Reader:
         }
         if rest:
             text = json.dumps(rest, default=float, ensure_ascii=False)
-            shown = text if len(text) <= 200 else f"{text[:200]}…"
-            self._notes.add(path, f"any value of JSON; not kept: {shown}")
+            excerpt = text if len(text) <= 200 else f"{text[:200]}…"
+            self._notes.add(path, f"any value of JSON; not kept: {excerpt}")
         return any_json()
 
-    def _note_rest(self, schema: Json, path: FieldPath, told: frozenset[str]) -> None:
+    def _note_rest(self, schema: Json, path: FieldPath, handled: frozenset[str]) -> None:
         """Say which keywords are not kept."""
         for key in schema:
-            if key not in _SILENT and key not in told and "/" not in key and not _says_nothing(key, schema):
-                self._notes.add(path, f"not kept: {_shown(key, schema)}")
+            if (
+                key not in _SILENT
+                and key not in handled
+                and "/" not in key
+                and not _says_nothing(key, schema)
+            ):
+                self._notes.add(path, f"not kept: {_keyword_text(key, schema)}")
         if schema.get("additionalProperties") is False or schema.get("unevaluatedProperties") is False:
             self._notes.add(path, "not kept: that there are no other properties")
-        needed = schema.get("required") if "required" in told else None
+        needed = schema.get("required") if "required" in handled else None
         for name in needed if isinstance(needed, list) else ():
             if name not in schema["properties"]:
                 self._notes.add(path, f"not kept: that there is the property {name}")
@@ -242,21 +255,21 @@ class _Reader:
             return schema is True
         named = schema.get("type")
         names = [named] if isinstance(named, str) else named if isinstance(named, list) else []
-        said: list[bool] = [schema.get("nullable") is True or "null" in names] if names else []
+        answers: list[bool] = [schema.get("nullable") is True or "null" in names] if names else []
         if isinstance(schema.get("enum"), list):
-            said.append(None in schema["enum"])
+            answers.append(None in schema["enum"])
         if "const" in schema:
-            said.append(schema["const"] is None)
+            answers.append(schema["const"] is None)
         reference = schema.get("$ref")
         if isinstance(reference, str) and reference.startswith("#"):
             if reference not in self._null:
                 self._null[reference] = False
                 self._null[reference] = self._takes_null(self._target(reference))
-            said.append(self._null[reference])
+            answers.append(self._null[reference])
         choices = [schema[key] for key in _CHOICES if isinstance(schema.get(key), list)]
-        said += [any(self._takes_null(one) for one in choice) for choice in choices]
+        answers += [any(self._takes_null(one) for one in choice) for choice in choices]
         parts = schema["allOf"] if isinstance(schema.get("allOf"), list) else []
-        return all([*said, *(self._takes_null(one) for one in parts)])
+        return all([*answers, *(self._takes_null(one) for one in parts)])
 
     def _resolved(self, schema: Any, path: FieldPath, around: Sequence[str] = ()) -> tuple[Json, list[str]]:
         """Return a schema without references and `allOf`, and the references that it came through, behind those around it."""
@@ -284,18 +297,18 @@ class _Reader:
                 return schema, opened
             merged = {key: value for key, value in schema.items() if key != "allOf"}
             for part in parts:
-                found, more = self._resolved(part, path, (*around, *opened))
+                resolved, more = self._resolved(part, path, (*around, *opened))
                 opened += more
-                self._note_clashes(merged, found, path)
-                merged = _merged(merged, found)
+                self._note_clashes(merged, resolved, path)
+                merged = _merged(merged, resolved)
             schema = merged
 
     def _note_clashes(self, one: Json, other: Any, path: FieldPath) -> None:
         """Say what the second of two schemas says with a word that the first one has with another value."""
-        for key in other if isinstance(other, dict) and not is_own(one) else ():
-            is_said = key in one and one[key] != other[key] and "/" not in key
+        for key in other if isinstance(other, dict) and not has_annotations(one) else ():
+            is_clash = key in one and one[key] != other[key] and "/" not in key
             if (
-                is_said
+                is_clash
                 and key == "properties"
                 and isinstance(one[key], dict)
                 and isinstance(other[key], dict)
@@ -303,9 +316,11 @@ class _Reader:
                 # They are put together, but a property that both have is that of the first.
                 for name in other[key]:
                     if one[key].get(name, other[key][name]) != other[key][name]:
-                        self._notes.add(path, f"not kept of the property {name}: {_shown(name, other[key])}")
-            elif is_said and (key == "type" or key not in _SILENT) and key != "required":
-                self._notes.add(path, f"not kept: {_shown(key, other)}")
+                        self._notes.add(
+                            path, f"not kept of the property {name}: {_keyword_text(name, other[key])}"
+                        )
+            elif is_clash and (key == "type" or key not in _SILENT) and key != "required":
+                self._notes.add(path, f"not kept: {_keyword_text(key, other)}")
 
     def _target(self, reference: str) -> Any:
         """Return the schema that a reference within the document leads to; a draft that is not declared is tried out."""
@@ -324,7 +339,7 @@ class _Reader:
         raise _UnreadableError(f"{reference} is not there")
 
 
-def _shown(key: str, schema: Json) -> str:
+def _keyword_text(key: str, schema: Json) -> str:
     """Return a keyword with its value."""
     text = json.dumps(schema.get(key, schema.get("const")), default=float, ensure_ascii=False)
     return f"{key} {text if len(text) <= 200 else f'{text[:200]}…'}"
@@ -336,12 +351,12 @@ def _with_extra(tree: Json, extra: Json) -> Json:
 
 def _merged(one: Json, other: Json) -> Json:
     """Return what both of two schemas say, as far as they say it with different words or of different properties."""
-    found = {**one, **{key: value for key, value in other.items() if key not in one}}
+    merged = {**one, **{key: value for key, value in other.items() if key not in one}}
     if isinstance(one.get("properties"), dict) and isinstance(other.get("properties"), dict):
-        found["properties"] = {**other["properties"], **one["properties"]}
+        merged["properties"] = {**other["properties"], **one["properties"]}
     if isinstance(one.get("required"), list) and isinstance(other.get("required"), list):
-        found["required"] = [*one["required"], *other["required"]]
-    return found
+        merged["required"] = [*one["required"], *other["required"]]
+    return merged
 
 
 def _without_null(schema: Json) -> Json:
@@ -392,10 +407,10 @@ def _with_inferred_type(schema: Json) -> Json:
 def _extra(schema: Json) -> Json:
     """Return the attributes among the keywords."""
     description = schema.get("description")
-    found: Json = {DESCRIPTION.key: description} if isinstance(description, str) else {}
+    attributes: Json = {DESCRIPTION.key: description} if isinstance(description, str) else {}
     if schema.get("deprecated") is True:
-        found[DEPRECATED.key] = {}
-    return {**found, **{key: _plain(value) for key, value in schema.items() if _is_attribute(key)}}
+        attributes[DEPRECATED.key] = {}
+    return {**attributes, **{key: _plain(value) for key, value in schema.items() if _is_attribute(key)}}
 
 
 def _plain(value: Any) -> Any:

@@ -98,8 +98,8 @@ def leaf(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]] | None:
         case "integer":
             bounds = (schema.get("minimum"), schema.get("maximum"))
             kind = _INTEGERS.get(bounds)  # type: ignore[arg-type]
-            told = frozenset({"type", "minimum", "maximum"}) if kind else frozenset({"type"})
-            return {"kind": kind or "Int64"}, told
+            keywords = frozenset({"type", "minimum", "maximum"}) if kind else frozenset({"type"})
+            return {"kind": kind or "Int64"}, keywords
         case "number":
             return _number(schema)
         case "string":
@@ -143,24 +143,24 @@ def _string(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
 
 
 def _base64(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]]:
-    told = frozenset({"type", "contentEncoding"})
+    keywords = frozenset({"type", "contentEncoding"})
     pattern = str(schema.get("pattern"))
     fixed = _BASE64_LENGTH.fullmatch(pattern)
     if fixed is not None and (int(fixed[1]) + len(fixed[2])) % 4 == 0:
         length = (int(fixed[1]) + len(fixed[2])) // 4 * 3 - len(fixed[2])
-        return {"kind": "Binary", "fixedLength": length}, told | {"pattern"}
-    return {"kind": "Binary"}, told | {"pattern"} if pattern == binary()["pattern"] else told
+        return {"kind": "Binary", "fixedLength": length}, keywords | {"pattern"}
+    return {"kind": "Binary"}, keywords | {"pattern"} if pattern == binary()["pattern"] else keywords
 
 
 def _has(schema: Mapping[str, Any], words: Json) -> bool:
     return all(key in schema and _is_same(schema[key], value) for key, value in words.items())
 
 
-def _is_same(found: Any, word: Any) -> bool:
+def _is_same(value: Any, word: Any) -> bool:
     """Compare a value of a document with a word of ours; a float of ours is written with the digits that tell it."""
-    if isinstance(word, float) and isinstance(found, int | Decimal):
-        return nearest_float(found) == word
-    return bool(found == word)
+    if isinstance(word, float) and isinstance(value, int | Decimal):
+        return nearest_float(value) == word
+    return bool(value == word)
 
 
 def nearest_float(value: float | Decimal) -> float:

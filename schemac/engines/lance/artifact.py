@@ -17,9 +17,9 @@ from schemac.arrow.lower_metadata import EXTENSION_NAME
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
 from schemac.engines.lance.codes import LANCE_LOSS
 from schemac.engines.lance.limits import Limits
-from schemac.engines.lance.nodes import Node, nodes_of, numbered, words_by_slot
+from schemac.engines.lance.nodes import Node, nodes_of, numbered, words_by_field
 from schemac.identity.lock import Numbers
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.field import LoweredSchema
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BINARY, TEXT = "lance/schema.binpb", "lance/schema.txtpb"
 
 
-def to_message(lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None = None) -> "pb.Schema":
+def to_message(lowered: LoweredSchema, numbers: Mapping[SchemaField, Numbers] | None = None) -> "pb.Schema":
     """Return the schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
     return _message(numbered(lowered, nodes_of(lowered), numbers), lowered.metadata)
 
@@ -76,7 +76,7 @@ def to_text(message: "pb.Schema") -> str:
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the message in binary, and as text where that is asked for, unless Lance could not hold the schema."""
-    if not Limits(compilation, emission).are_kept():
+    if not Limits(compilation, emission).is_supported():
         return []
     message = to_message(compilation.lowered, compilation.numbers)
     artifacts = [Artifact(BINARY, to_bytes(message))]
@@ -86,9 +86,9 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     return artifacts
 
 
-def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
+def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Lance's logical types; a slot with several nodes has theirs, parents first."""
-    return {slot: " > ".join(words) for slot, words in words_by_slot(compilation.lowered).items() if words}
+    return {field: " > ".join(words) for field, words in words_by_field(compilation.lowered).items() if words}
 
 
 def _of_storage(compilation: Compilation, emission: Emission) -> None:

@@ -14,7 +14,7 @@ from schemac.engines.lance.attributes import ENCODING, FLOAT_ENCODING, PACKED, E
 from schemac.engines.lance.names import BLOB_EXTENSION, BRAIN_FLOAT
 from schemac.kinds.sequences import Binary, String
 from schemac.logical.findings import Findings
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import UNSUPPORTED_HINT, USELESS_HINT
 from schemac.source.suggest import with_article
 from schemac.syntax.remedies import Remove, Write
@@ -23,7 +23,7 @@ from schemac.syntax.remedies_of_types import SwapAttribute
 
 _RESERVED = "lance."
 """What the names of Lance's own extension types start with."""
-_OWN_WORDS = {
+_EQUIVALENT_ATTRIBUTES = {
     "lance.json": ("lance.org/json: true", "a String", String.__name__),
     BRAIN_FLOAT: ("lance.org/floatEncoding: {format: bfloat16}", "a fixed-length List of floats", ""),
     BLOB_EXTENSION: ("lance.org/blob: {}", "a Binary", Binary.__name__),
@@ -31,46 +31,46 @@ _OWN_WORDS = {
 """The attribute that stands in the place of an extension type, what it is for, and that as a type alone."""
 
 
-def check(slot: Slot, findings: Findings) -> None:
+def check(field: SchemaField, findings: Findings) -> None:
     """Check the attributes of one slot."""
-    if EXTENSION_TYPE.key in slot.extra:
-        _check_extension(slot, findings)
-    if FLOAT_ENCODING.key in slot.extra:
-        _check_brain_floats(slot, findings)
-    if ENCODING.key in slot.extra:
-        _check_encoding(slot, findings)
-    if METADATA.key in slot.extra:
+    if EXTENSION_TYPE.key in field.extra:
+        _check_extension(field, findings)
+    if FLOAT_ENCODING.key in field.extra:
+        _check_brain_floats(field, findings)
+    if ENCODING.key in field.extra:
+        _check_encoding(field, findings)
+    if METADATA.key in field.extra:
         # For start-up time: few fields have metadata of Arrow.
         from schemac.engines.lance.entry_checks import check_entries
 
-        encoding, words = check_entries(slot, findings)
-        _check_fit(slot, encoding, METADATA.key, words, findings)
+        encoding, words = check_entries(field, findings)
+        _check_fit(field, encoding, METADATA.key, words, findings)
 
 
-def _check_extension(slot: Slot, findings: Findings) -> None:
-    extension = EXTENSION_TYPE.read(slot.extra)
+def _check_extension(field: SchemaField, findings: Findings) -> None:
+    extension = EXTENSION_TYPE.read(field.extra)
     if extension is None or not extension.name.startswith(_RESERVED):
         return
-    own = _OWN_WORDS.get(extension.name)
-    if own is None:
+    equivalent = _EQUIVALENT_ATTRIBUTES.get(extension.name)
+    if equivalent is None:
         message, help = (
             f"names that start with '{_RESERVED}' are reserved",
             "choose a name in a domain of your own",
         )
     else:
         message = f"{extension.name} has an attribute of its own"
-        pair, noun, type_ = own
+        pair, noun, type_ = equivalent
         help = f"write `{pair}` on {noun}"
         help = SwapAttribute.of(help, EXTENSION_TYPE.key, pair, type_) if type_ else help
-    findings.at_extra(slot, EXTENSION_TYPE.key, UNSUPPORTED_HINT, message, "name", help=help)
+    findings.at_extra(field, EXTENSION_TYPE.key, UNSUPPORTED_HINT, message, "name", help=help)
 
 
-def _check_brain_floats(slot: Slot, findings: Findings) -> None:
-    item = slot.children[0]
-    is_vector = getattr(slot.type, "fixed_length", None) is not None
+def _check_brain_floats(field: SchemaField, findings: Findings) -> None:
+    item = field.children[0]
+    is_vector = getattr(field.type, "fixed_length", None) is not None
     if not is_vector or item.type.family is not Family.FLOAT or getattr(item.type, "bits", 64) > 32:
         findings.at_extra(
-            slot,
+            field,
             FLOAT_ENCODING.key,
             UNSUPPORTED_HINT,
             "bfloat16 is stored only in vectors: lists of Float16 or Float32 with a fixed length",
@@ -79,33 +79,33 @@ def _check_brain_floats(slot: Slot, findings: Findings) -> None:
         )
 
 
-def _check_encoding(slot: Slot, findings: Findings) -> None:
-    encoding = ENCODING.read(slot.extra)
+def _check_encoding(field: SchemaField, findings: Findings) -> None:
+    encoding = ENCODING.read(field.extra)
     assert encoding is not None
-    given = [name for name, value in encoding if value is not None]
-    words = {name: encoding.__class__.model_fields[name].alias or name for name in given}
-    if not given:
+    option_names = [name for name, value in encoding if value is not None]
+    words = {name: encoding.__class__.model_fields[name].alias or name for name in option_names}
+    if not option_names:
         findings.at_extra(
-            slot,
+            field,
             ENCODING.key,
             USELESS_HINT,
             "this encoding is empty and has no effect",
             on_key=True,
             help=Remove.it(help="remove it, or write `compression: zstd`", is_safe=False),
         )
-    _check_fit(slot, encoding, ENCODING.key, words, findings)
+    _check_fit(field, encoding, ENCODING.key, words, findings)
 
 
 def _check_fit(
-    slot: Slot, encoding: Encoding, key: str, words: Mapping[str, str], findings: Findings
+    field: SchemaField, encoding: Encoding, key: str, words: Mapping[str, str], findings: Findings
 ) -> None:
     """Check an encoding against the type; `words` are its properties as they stand in the attribute `key`."""
-    if slot.type.family in PACKED:
+    if field.type.family in PACKED:
         for name, value in encoding:
             if name != "packed" and value is not None:
                 message = f"a Struct has no pages of its own for `{words[name]}`"
                 findings.at_extra(
-                    slot,
+                    field,
                     key,
                     UNSUPPORTED_HINT,
                     message,
@@ -115,29 +115,29 @@ def _check_fit(
                 )
     elif encoding.packed is not None:
         findings.at_extra(
-            slot,
+            field,
             key,
             UNSUPPORTED_HINT,
-            f"only a Struct can be packed, not {with_article(slot.type.kind)}",
+            f"only a Struct can be packed, not {with_article(field.type.kind)}",
             words["packed"],
             on_key=True,
             help=Detach.attribute("remove it", key, words["packed"]),
         )
-    elif encoding.bss == "on" and not _can_be_split(slot):
+    elif encoding.bss == "on" and not _can_be_split(field):
         message = (
-            f"byte stream split works on numbers of 32 and 64 bits, not on {with_article(slot.type.kind)}"
+            f"byte stream split works on numbers of 32 and 64 bits, not on {with_article(field.type.kind)}"
         )
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, words["bss"], on_key=True, help=Remove.it())
-    elif encoding.compression == "fsst" and slot.type.family not in (Family.TEXT, Family.BYTES):
-        message = f"fsst compresses only texts and bytes, not {with_article(slot.type.kind)}"
+        findings.at_extra(field, key, UNSUPPORTED_HINT, message, words["bss"], on_key=True, help=Remove.it())
+    elif encoding.compression == "fsst" and field.type.family not in (Family.TEXT, Family.BYTES):
+        message = f"fsst compresses only texts and bytes, not {with_article(field.type.kind)}"
         word = words["compression"]
-        findings.at_extra(slot, key, UNSUPPORTED_HINT, message, word, help=Write.value("zstd", key=word))
+        findings.at_extra(field, key, UNSUPPORTED_HINT, message, word, help=Write.value("zstd", key=word))
 
 
-def _can_be_split(slot: Slot) -> bool:
+def _can_be_split(field: SchemaField) -> bool:
     """Whether bytes of the values can be split into streams; of a list, those of its items."""
-    is_number = slot.type.family in NUMBERS and getattr(slot.type, "bits", 0) >= 32
-    return is_number or slot.type.family is Family.LIST
+    is_number = field.type.family in NUMBERS and getattr(field.type, "bits", 0) >= 32
+    return is_number or field.type.family is Family.LIST
 
 
 CHECKS = Checks(check)

@@ -66,8 +66,8 @@ class Version(NamedTuple):
 def versions(dataset: Any) -> list[Version]:
     """List the versions that a dataset still has, the newest first."""
     # A timestamp of Lance has the local clock without a zone.
-    found = [Version(int(v["version"]), v["timestamp"].astimezone(UTC)) for v in dataset.versions()]
-    return sorted(found, reverse=True)
+    all_versions = [Version(int(v["version"]), v["timestamp"].astimezone(UTC)) for v in dataset.versions()]
+    return sorted(all_versions, reverse=True)
 
 
 def transaction_of(dataset: Any, version: int) -> Any | None:

@@ -21,16 +21,16 @@ from schemac.engines.lance.arrow_form import (
 )
 from schemac.engines.lance.attributes import BLOB, ENCODING, Encoding
 from schemac.logical.findings import Findings
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import CONFLICTING_HINTS, INVALID_ATTRIBUTE
 from schemac.source.suggest import closest
 from schemac.syntax.complaints import complaints
 from schemac.syntax.remedies import Meant, Remove
 
 
-def check_entries(slot: Slot, findings: Findings) -> tuple[Encoding, Mapping[str, str]]:
+def check_entries(field: SchemaField, findings: Findings) -> tuple[Encoding, Mapping[str, str]]:
     """Check the entries of one slot; return the encoding that the sound ones mean, and the entry of each property."""
-    metadata = METADATA.read(slot.extra) or {}
+    metadata = METADATA.read(field.extra) or {}
     unreadable = unreadable_entries(metadata)
     names = [entry.removeprefix(ENCODING_PREFIX) for entry in KNOWN_ENTRIES]
     for entry in sorted(unreadable.difference(KNOWN_ENTRIES)):
@@ -38,16 +38,16 @@ def check_entries(slot: Slot, findings: Findings) -> tuple[Encoding, Mapping[str
         known = f"Lance knows {', '.join(names)} behind `{ENCODING_PREFIX}`"
         help = Meant.word(f"{ENCODING_PREFIX}{near}", entry) if near else known
         message = f"Lance has no encoding `{entry}`"
-        findings.at_extra(slot, METADATA.key, INVALID_ATTRIBUTE, message, entry, on_key=True, help=help)
+        findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, entry, on_key=True, help=help)
     for attribute in (ENCODING, BLOB):
-        _check_values(attribute, metadata, slot, findings)
+        _check_values(attribute, metadata, field, findings)
     sound = {entry: text for entry, text in metadata.items() if entry not in unreadable}
     words = {entry.removeprefix(ENCODING_PREFIX).replace("-", "_"): entry for entry in sound}
     return ENCODING.typed(written_value(ENCODING, sound)), words
 
 
 def _check_values(
-    attribute: Attribute[Any], metadata: Mapping[str, str], slot: Slot, findings: Findings
+    attribute: Attribute[Any], metadata: Mapping[str, str], field: SchemaField, findings: Findings
 ) -> None:
     """Check the entries that properties of an attribute become."""
     entries = {name: entry for entry, name in properties_of(attribute).items() if entry in metadata}
@@ -59,9 +59,9 @@ def _check_values(
             steps = [entries[str(name)] for name in found.path]
             message = found.message.replace(f"`{found.path[0]}`", f"`{steps[0]}`") if steps else found.message
             help = found.help or f"its entries are those of `{attribute.key}`: {attribute.summary}"
-            findings.at_extra(slot, METADATA.key, INVALID_ATTRIBUTE, message, *steps, help=help)
-    for name in sorted(entries.keys() & slot.extra.get(attribute.key, {}).keys()):
+            findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, *steps, help=help)
+    for name in sorted(entries.keys() & field.extra.get(attribute.key, {}).keys()):
         message = f"`{entries[name]}` and `{name}` of `{attribute.key}` say the same"
         findings.at_extra(
-            slot, METADATA.key, CONFLICTING_HINTS, message, entries[name], on_key=True, help=Remove.it()
+            field, METADATA.key, CONFLICTING_HINTS, message, entries[name], on_key=True, help=Remove.it()
         )

@@ -24,7 +24,7 @@ from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.facts import AnyFact
-from schemac.logical.slots import Slot, is_in_structs, preorder
+from schemac.logical.schema_fields import SchemaField, is_in_structs, preorder
 
 _LAYOUTS = LAYOUT_FACTS - {Fact.CHILD_NAMES_CHANGED} | {Fact.EXTENSION_TYPE_CHANGED}
 """What may change Lance's own word for a type; the names of parts are metadata to it."""
@@ -44,7 +44,7 @@ _OF_MEMBERS = (
     | {Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_MOVED, Fact.FIELDS_REORDERED, Fact.JSON_CHANGED}
 )
 """What changes how the members of a struct lie beside each other."""
-_BESIDE = "add a new field beside it, fill it, and drop the old one"
+_NEW_FIELD_HELP = "add a new field beside it, fill it, and drop the old one"
 
 
 def judge(change: Change, pair: VersionPair | None) -> Judgement:
@@ -57,12 +57,12 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         return Judgement(
             Outcome.NEW_FILES, "existing pages stay unchanged", "compact the table to rewrite them"
         )
-    old, new = change.old_slot, change.new_slot
+    old, new = change.old_field, change.new_field
     if change.fact in _OF_MEMBERS and any(map(_is_packed, _holders(change))):
         return Judgement(
             Outcome.REFUSED,
             "existing files have the members of a packed struct side by side, in their old order",
-            _BESIDE,
+            _NEW_FIELD_HELP,
         )
     if change.fact in TYPE_FACTS or change.fact in _LAYOUTS:
         assert pair is not None
@@ -75,7 +75,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         case Fact.FIELD_ADDED if new is not None and pair is not None:
             return _added(new, change, pair)
         case Fact.FIELD_DROPPED if pair is not None and not any(
-            slot in pair.before for slot in pair.new.dataset.columns
+            field in pair.before for field in pair.new.dataset.columns
         ):
             return Judgement(Outcome.REFUSED, "no column of the table would be left", "write a new table")
         case Fact.FIELD_DROPPED if pair is not None and old is not None:
@@ -85,9 +85,9 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
                 assert pair is not None
                 return _moved(old, new, pair)
             return Judgement(
-                Outcome.REFUSED, "Lance cannot move a field into or out of a list or map", _BESIDE
+                Outcome.REFUSED, "Lance cannot move a field into or out of a list or map", _NEW_FIELD_HELP
             )
-        case Fact.BECAME_REQUIRED if pair is not None and new is not None and not _own_words(pair.new, new):
+        case Fact.BECAME_REQUIRED if pair is not None and new is not None and not _node_types(pair.new, new):
             return Judgement(Outcome.METADATA, "Lance does not record whether items of a vector may be null")
         case Fact.BECAME_REQUIRED:
             return Judgement(
@@ -105,34 +105,37 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
             return Judgement(
                 Outcome.REFUSED,
                 "existing files have the other layout and cannot be read with this one",
-                _BESIDE,
+                _NEW_FIELD_HELP,
             )
         case Fact.BLOB_ADDED | Fact.BLOB_REMOVED | Fact.FLOAT_ENCODING_CHANGED:
-            return Judgement(Outcome.REFUSED, "Lance has no cast between the two layouts", _BESIDE)
+            return Judgement(Outcome.REFUSED, "Lance has no cast between the two layouts", _NEW_FIELD_HELP)
         case Fact.JSON_CHANGED if change.new:
             return Judgement(Outcome.DATA, "every text has to be valid JSON", "check the texts first")
         case Fact.JSON_CHANGED:
-            return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _BESIDE)
+            return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
         case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
             return of_another_unit(change)
     return Judgement(Outcome.METADATA)
 
 
-def _holders(change: Change) -> list[Slot]:
+def _holders(change: Change) -> list[SchemaField]:
     """Return what the members stand in that a change is about."""
     if change.fact is Fact.FIELDS_REORDERED:
-        return [] if change.old_slot is None else [change.old_slot]
+        return [] if change.old_field is None else [change.old_field]
     return [
-        above for slot in (change.old_slot, change.new_slot) if slot is not None for above in _around(slot)
+        above
+        for field in (change.old_field, change.new_field)
+        if field is not None
+        for above in _around(field)
     ]
 
 
-def _is_packed(slot: Slot) -> bool:
-    encoding = lance.ENCODING.read(slot.extra)
+def _is_packed(field: SchemaField) -> bool:
+    encoding = lance.ENCODING.read(field.extra)
     return encoding is not None and bool(encoding.packed)
 
 
-def _added(new: Slot, change: Change, pair: VersionPair) -> Judgement:
+def _added(new: SchemaField, change: Change, pair: VersionPair) -> Judgement:
     if has_values(new, pair):
         hollow = _hollow(new, pair)
         if hollow is not None:
@@ -173,12 +176,12 @@ def key_judgement(pair: VersionPair) -> Judgement:
     )
 
 
-def _dropped(old: Slot, pair: VersionPair) -> Judgement:
+def _dropped(old: SchemaField, pair: VersionPair) -> Judgement:
     """Lance's files tell where a struct or a list is null in the data of what is below it, and nowhere else."""
     lost = loss_of_key(old, pair)
     for above in _around(old):
         new = pair.after.get(above)
-        if new is not None and not is_inside_map_or_vector(new) and not _is_told(new, above, pair):
+        if new is not None and not is_inside_map_or_vector(new) and not _is_covered(new, above, pair):
             return Judgement(
                 Outcome.REWRITE,
                 f"no field of {new.path_text} would be left that all files have, and without one they do not"
@@ -187,34 +190,36 @@ def _dropped(old: Slot, pair: VersionPair) -> Judgement:
     return Judgement(Outcome.METADATA, lost)
 
 
-def _is_told(slot: Slot, above: Slot, pair: VersionPair) -> bool:
+def _is_covered(field: SchemaField, above: SchemaField, pair: VersionPair) -> bool:
     """Whether something below a slot has data wherever an old slot around it has."""
-    if slot.children and slot.type.family is Family.STRUCT:
-        return any(_is_told(child, above, pair) for child in slot.children)
-    if slot.children and slot.type.family is Family.LIST and _own_words(pair.new, slot.children[0]):
-        return _is_told(slot.children[0], above, pair)
-    before = [pair.before[inner] for inner in preorder([slot]) if inner in pair.before]
+    if field.children and field.type.family is Family.STRUCT:
+        return any(_is_covered(child, above, pair) for child in field.children)
+    if field.children and field.type.family is Family.LIST and _node_types(pair.new, field.children[0]):
+        return _is_covered(field.children[0], above, pair)
+    before = [pair.before[inner] for inner in preorder([field]) if inner in pair.before]
     return any(_is_as_old(inner, above, pair.old) for inner in before)
 
 
-def _is_as_old(slot: Slot, above: Slot, version: SchemaVersion) -> bool:
+def _is_as_old(field: SchemaField, above: SchemaField, version: SchemaVersion) -> bool:
     """Whether a field came with what is around it, or was written anew later; without a lock nobody knows better."""
     if not isinstance(version, LockedSchemaVersion):
         return True
-    states = [[s for s in version.locked.states if s.id == version.ids[it]] for it in (slot, above)]
+    states = [[s for s in version.locked.states if s.id == version.ids[it]] for it in (field, above)]
     if not all(states):
         return True
-    (mine, theirs) = (min(found, key=lambda state: state.first) for found in states)
+    (mine, theirs) = (min(field_states, key=lambda state: state.first) for field_states in states)
     is_rewritten = len({lance_ids(state.numbers) for state in states[0]}) > 1
     return mine.first <= theirs.first or is_rewritten
 
 
-def _moved(old: Slot, new: Slot, pair: VersionPair) -> Judgement:
+def _moved(old: SchemaField, new: SchemaField, pair: VersionPair) -> Judgement:
     """Return what becomes of values whose structs may be null, before or after."""
-    uncopied = next((slot for slot in preorder([new]) if not _UNCOPIED.isdisjoint(slot.extra)), None)
+    uncopied = next((field for field in preorder([new]) if not _UNCOPIED.isdisjoint(field.extra)), None)
     if uncopied is not None:
         return Judgement(
-            Outcome.REFUSED, f"Lance cannot read {uncopied.path_text} in a form that can be copied", _BESIDE
+            Outcome.REFUSED,
+            f"Lance cannot read {uncopied.path_text} in a form that can be copied",
+            _NEW_FIELD_HELP,
         )
     lost = moved_into(new, pair)
     if lost:
@@ -233,14 +238,14 @@ def _moved(old: Slot, new: Slot, pair: VersionPair) -> Judgement:
     return Judgement(Outcome.REWRITE, "Lance cannot move a column into another, so its data is copied")
 
 
-def moved_into(new: Slot, pair: VersionPair) -> list[Slot]:
+def moved_into(new: SchemaField, pair: VersionPair) -> list[SchemaField]:
     """Return the old structs that a field moves into, and which may be null in existing rows; outermost first."""
     stayed = set(_around(pair.before[new]))
     olds = [pair.before[above] for above in _around(new) if above in pair.before]
     return [old for old in reversed(olds) if old.is_nullable and old not in stayed]
 
 
-def left_behind(new: Slot, pair: VersionPair) -> bool:
+def left_behind(new: SchemaField, pair: VersionPair) -> bool:
     """Whether a required field moves out of a struct that may be null in existing rows."""
     stay = {pair.before.get(above) for above in _around(new)}
     return not new.is_nullable and any(
@@ -248,21 +253,23 @@ def left_behind(new: Slot, pair: VersionPair) -> bool:
     )
 
 
-def _around(slot: Slot) -> list[Slot]:
+def _around(field: SchemaField) -> list[SchemaField]:
     """Return what stands around a slot, innermost first."""
-    found = []
-    while slot.parent is not None:
-        slot = slot.parent
-        found.append(slot)
-    return found
+    ancestors = []
+    while field.parent is not None:
+        field = field.parent
+        ancestors.append(field)
+    return ancestors
 
 
-def has_values(new: Slot, pair: VersionPair) -> bool:
+def has_values(new: SchemaField, pair: VersionPair) -> bool:
     """Whether a new field is made of others: of such as there are, or as there were on the way to its version."""
-    return any(slot in pair.before or version_before(slot, pair.new) is not None for slot in preorder([new]))
+    return any(
+        field in pair.before or version_before(field, pair.new) is not None for field in preorder([new])
+    )
 
 
-def version_before(struct: Slot, version: SchemaVersion) -> int | None:
+def version_before(struct: SchemaField, version: SchemaVersion) -> int | None:
     """Return the version in which the members of a struct stood elsewhere; None for one that did not begin like that.
 
     Whoever went from version to version has such a struct in every row, though its members may be null.
@@ -280,21 +287,21 @@ def version_before(struct: Slot, version: SchemaVersion) -> int | None:
     return begun - 1 if any(first.get(member, begun) < begun for member in members) else None
 
 
-def _hollow(new: Slot, pair: VersionPair) -> Slot | None:
+def _hollow(new: SchemaField, pair: VersionPair) -> SchemaField | None:
     """Return a required member without values, in something that is made of fields which were elsewhere."""
     for child in new.children:
         if child in pair.before:
             continue
-        if any(slot in pair.before for slot in preorder([child])):
-            found = _hollow(child, pair)
-            if found is not None:
-                return found
+        if any(field in pair.before for field in preorder([child])):
+            empty_field = _hollow(child, pair)
+            if empty_field is not None:
+                return empty_field
         elif not child.is_nullable:
             return child
     return None
 
 
-def _type(fact: AnyFact, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
+def _type(fact: AnyFact, pair: VersionPair, old: SchemaField, new: SchemaField) -> Judgement:
     if fact is Fact.SORTED_KEYS_CHANGED and getattr(new.type, "keys_sorted", False):
         return Judgement(Outcome.REFUSED, "Lance has no map with sorted keys", "remove `keysSorted`")
     before, after = _words(pair.old, old), _words(pair.new, new)
@@ -303,13 +310,15 @@ def _type(fact: AnyFact, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
         # Views are not known to Lance; an extension type is, by its metadata.
         return Judgement(Outcome.METADATA) if is_another or fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
     if before == ("json",) and not is_cast("json", after[0]):
-        return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _BESIDE)
+        return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
     if clock_of(old, new) is None:
         return _undeclared_clock(old, new)
     match castability(old.type, new.type):
         case Castability.NEVER:
             return Judgement(
-                Outcome.REFUSED, f"{old.type.type_text()} cannot become {new.type.type_text()}", _BESIDE
+                Outcome.REFUSED,
+                f"{old.type.type_text()} cannot become {new.type.type_text()}",
+                _NEW_FIELD_HELP,
             )
         case Castability.DEPENDS:
             return Judgement(
@@ -320,7 +329,7 @@ def _type(fact: AnyFact, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
     return Judgement(Outcome.REWRITE, "the column is rewritten, under a new id")
 
 
-def _undeclared_clock(old: Slot, new: Slot) -> Judgement:
+def _undeclared_clock(old: SchemaField, new: SchemaField) -> Judgement:
     reading, instant = (old, new) if getattr(old.type, "timezone", None) is None else (new, old)
     zone = getattr(instant.type, "timezone", "")
     return Judgement(
@@ -331,27 +340,27 @@ def _undeclared_clock(old: Slot, new: Slot) -> Judgement:
     )
 
 
-def _what_may_be_wrong(old: Slot, new: Slot) -> str:
-    zones = [getattr(slot.type, "timezone", None) for slot in (old, new)]
+def _what_may_be_wrong(old: SchemaField, new: SchemaField) -> str:
+    zones = [getattr(field.type, "timezone", None) for field in (old, new)]
     if old.type.family is new.type.family is Family.TIMESTAMP and zones.count(None) == 1:
         return f"timestamps without a zone are read as those of a clock in {clock_of(old, new)}, and have to be unambiguous there"
     return misfit(old.type, new.type)
 
 
-def _words(version: SchemaVersion, slot: Slot) -> tuple[str, ...]:
+def _words(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
     """Lance's words for a slot; an item of a vector has none of its own, so those of the vector count."""
-    while not _own_words(version, slot) and slot.parent is not None:
-        slot = slot.parent
-    return _own_words(version, slot)
+    while not _node_types(version, field) and field.parent is not None:
+        field = field.parent
+    return _node_types(version, field)
 
 
-def _own_words(version: SchemaVersion, slot: Slot) -> tuple[str, ...]:
-    return column_words(version, slot.column)[slot]
+def _node_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
+    return column_words(version, field.column)[field]
 
 
-def is_inside_map_or_vector(slot: Slot) -> bool:
+def is_inside_map_or_vector(field: SchemaField) -> bool:
     """Whether a map or a fixed-size list stands above."""
-    above = slot.parent
+    above = field.parent
     while above is not None:
         if above.type.family is Family.MAP or getattr(above.type, "fixed_length", None) is not None:
             return True

@@ -27,7 +27,7 @@ from schemac.engines.lance.codes import (
 )
 from schemac.engines.lance.names import BRAIN_FLOAT
 from schemac.engines.lance.types import NAME_KEY, types_of_lance
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.diagnostic import Code
@@ -76,25 +76,25 @@ class Limits:
         self.is_ok = True
         self.types = types_of_lance()
 
-    def are_kept(self) -> bool:
+    def is_supported(self) -> bool:
         """Whether Lance can hold the schema; what it does not keep is entered as a loss."""
         self.unstable_version()
         for top in self.fields:
-            self.column_name(top.slot)
+            self.column_name(top.field)
             self.field(top, _TOP)
         return self.is_ok
 
-    def refuse(self, slot: Slot, code: Code, message: str, *steps: str, help: str = "") -> None:
+    def refuse(self, field: SchemaField, code: Code, message: str, *steps: str, help: str = "") -> None:
         """Report an error at a type."""
         self.is_ok = False
-        self.findings.at_type(slot, code, message, *steps, help=help)
+        self.findings.at_type(field, code, message, *steps, help=help)
 
-    def refuse_name(self, slot: Slot, message: str, help: str) -> None:
+    def refuse_name(self, field: SchemaField, message: str, help: str) -> None:
         """Report an error at a name."""
         self.is_ok = False
-        self.findings.at_name(slot, LANCE_NAME, message, help=help)
+        self.findings.at_name(field, LANCE_NAME, message, help=help)
 
-    def needs(self, version: str, slot: Slot, what: str, instead: str = "") -> None:
+    def needs(self, version: str, field: SchemaField, what: str, instead: str = "") -> None:
         """Refuse, unless the schema asks for that version or a newer one; `instead` does without the version."""
         if self.version >= version:
             return
@@ -113,7 +113,7 @@ class Limits:
                 (lance.STORAGE_VERSION.key,),
                 f'"{version}"',
             )
-        self.refuse(slot, LANCE_STORAGE_VERSION, message, help=instead if is_unstable else help)
+        self.refuse(field, LANCE_STORAGE_VERSION, message, help=instead if is_unstable else help)
 
     def unstable_version(self) -> None:
         """Warn of a storage version that other releases of Lance may not read."""
@@ -128,93 +128,93 @@ class Limits:
                 ),
             )
 
-    def column_name(self, slot: Slot) -> None:
+    def column_name(self, field: SchemaField) -> None:
         """Names of columns; those of members Lance takes as they are."""
-        name = str(slot.segment)
+        name = str(field.segment)
         if "." in name:
             plain = name.replace(".", "_")
             help = Rewrite.text_of(f"rename it to '{plain}'", plain)
-            self.refuse_name(slot, f"Lance does not allow a dot in the column name '{name}'", help)
+            self.refuse_name(field, f"Lance does not allow a dot in the column name '{name}'", help)
         elif "`" in name:
             message = (
                 f"Lance writes the column '{name}' but cannot read it, because its name contains a backtick"
             )
-            self.refuse_name(slot, message, "rename it")
+            self.refuse_name(field, message, "rename it")
         elif name in RESERVED_NAMES:
-            self.refuse_name(slot, f"Lance reserves the name '{name}'", "rename it")
+            self.refuse_name(field, f"Lance reserves the name '{name}'", "rename it")
         elif name in RISKY_NAMES:
             message = f"Lance's searches return a column '{name}' of their own"
-            self.findings.at_name(slot, LANCE_NAME_RISK, message, help="rename it")
+            self.findings.at_name(field, LANCE_NAME_RISK, message, help="rename it")
 
     def field(self, field: LoweredField, place: _Place) -> None:
         """One field and all below it."""
-        slot: Slot = field.slot
+        schema_field: SchemaField = field.field
         if place.depth > MAX_DEPTH:
-            message = f"{slot.path_text} is nested more than {MAX_DEPTH} levels deep"
-            self.refuse(slot, LANCE_STRUCTURE, message, help="flatten the schema")
+            message = f"{schema_field.path_text} is nested more than {MAX_DEPTH} levels deep"
+            self.refuse(schema_field, LANCE_STRUCTURE, message, help="flatten the schema")
             return
         type_: Any = field.arrow.type
         if type_.id not in self.types.plain:
             self.type(field, type_, place)
-        if slot.extra and are_telling(slot.extra):
+        if schema_field.extra and are_telling(schema_field.extra):
             self.attributes(field, type_, place)
         if field.children:
-            below = self.below(slot, type_, place)
+            below = self.below(schema_field, type_, place)
             for child in field.children:
                 self.field(child, below)
 
-    def below(self, slot: Slot, type_: Any, place: _Place) -> _Place:
+    def below(self, field: SchemaField, type_: Any, place: _Place) -> _Place:
         """Return the place of a field's children."""
         depth = place.depth + (2 if type_.id == self.types.map else 1)
         is_vector = type_.id == self.types.fixed_list
         if type_.id == self.types.struct or is_vector:
-            may_be_absent = place.may_be_absent or slot.is_nullable
+            may_be_absent = place.may_be_absent or field.is_nullable
             return _Place(depth, place.is_repeated, may_be_absent, place.is_in_vector or is_vector)
         return _Place(depth, is_repeated=True, is_in_vector=place.is_in_vector)
 
     def type(self, field: LoweredField, type_: Any, place: _Place) -> None:
         """Check the type of a field and all that follows from it."""
-        slot, id, types = field.slot, type_.id, self.types
+        schema_field, id, types = field.field, type_.id, self.types
         if id in types.with_parameters:
             return
         if id in types.views:
-            self.emission.lose(slot, f"{type_}", types.variable[id])
+            self.emission.lose(schema_field, f"{type_}", types.variable[id])
             if place.depth > 1:
-                self.needs("2.1", slot, f"a {type_} below the top")
+                self.needs("2.1", schema_field, f"a {type_} below the top")
         elif id in types.variable:
             return
         elif id == types.struct:
-            self.struct(slot, type_)
+            self.struct(schema_field, type_)
         elif id == types.fixed_list:
             self.vector(field, type_, place)
         elif id in types.lists:
-            self.inside_vector(slot, place)
+            self.inside_vector(schema_field, place)
         elif id == types.map:
-            self.map(slot, type_, place)
+            self.map(schema_field, type_, place)
         elif id == types.dictionary:
-            self.dictionary(slot, type_)
+            self.dictionary(schema_field, type_)
         elif not isinstance(type_, pa.BaseExtensionType):
-            is_decimal = slot.type.family is Family.DECIMAL
+            is_decimal = schema_field.type.family is Family.DECIMAL
             help = (
                 Detach.attribute("remove the decimal hint: 128 bits are enough", DECIMAL_ENCODING.key)
                 if is_decimal
                 else Detach.attribute("remove the `View` hint", BUFFER_ENCODING.key)
             )
-            self.refuse(slot, LANCE_TYPE, f"Lance has no {type_}", help=help)
+            self.refuse(schema_field, LANCE_TYPE, f"Lance has no {type_}", help=help)
 
-    def struct(self, slot: Slot, type_: Any) -> None:
+    def struct(self, field: SchemaField, type_: Any) -> None:
         """Check the members of a struct."""
-        if slot.type.family is not Family.STRUCT:
+        if field.type.family is not Family.STRUCT:
             return
-        if type_.num_fields == 0 and not self.empty_struct_is_kept(slot):
-            message = f"{slot.path_text} has no members, and Lance cannot read such a struct"
-            self.refuse(slot, LANCE_STRUCTURE, message, "fields", help="give it a member, or leave it out")
-        if slot.is_nullable:
-            self.needs("2.1", slot, f"a struct that may be null ({slot.path_text})")
+        if type_.num_fields == 0 and not self.supports_empty_struct(field):
+            message = f"{field.path_text} has no members, and Lance cannot read such a struct"
+            self.refuse(field, LANCE_STRUCTURE, message, "fields", help="give it a member, or leave it out")
+        if field.is_nullable:
+            self.needs("2.1", field, f"a struct that may be null ({field.path_text})")
 
-    def empty_struct_is_kept(self, slot: Slot) -> bool:
+    def supports_empty_struct(self, field: SchemaField) -> bool:
         """Version 2.0 keeps it where it is never null; since then columns beside it come back wrong, or not at all."""
-        above: Slot | None = slot
+        above: SchemaField | None = field
         while above is not None:
             is_vector = getattr(above.type, "fixed_length", None) is not None
             if above.is_nullable or above.type.family is Family.MAP or is_vector:
@@ -224,62 +224,62 @@ class Limits:
 
     def vector(self, field: LoweredField, type_: Any, place: _Place) -> None:
         """Check a fixed-size list and its items."""
-        slot, types, item = field.slot, self.types, type_.value_type
+        schema_field, types, item = field.field, self.types, type_.value_type
         item_metadata = type_.value_field.metadata or {}
         is_marked = item_metadata.get(NAME_KEY, _BRAIN_FLOAT) != _BRAIN_FLOAT
         is_plain = (item.id in types.plain or item.id in types.with_parameters) and not is_marked
         is_vector = item.id == types.fixed_list and item.value_type.id != types.struct and not is_marked
         if item.id == types.struct and (
-            not field.children or field.children[0].slot.type.family is Family.STRUCT
+            not field.children or field.children[0].field.type.family is Family.STRUCT
         ):
             self.vector_of_structs(field, place)
         elif not is_plain and not is_vector:
             what = "an extension type" if is_marked else item
             message = f"Lance has no fixed-size list of {what}"
             help = DropProperty.of("remove `fixedLength`, or make the items numbers", "fixedLength")
-            self.refuse(slot, LANCE_TYPE, message, "itemType", help=help)
+            self.refuse(schema_field, LANCE_TYPE, message, "itemType", help=help)
         else:
             if not type_.value_field.nullable:
-                self.null_vector(slot)
-                self.emission.lose(slot, "items that may not be null", "items that may be null")
+                self.null_vector(schema_field)
+                self.emission.lose(schema_field, "items that may not be null", "items that may be null")
             if type_.value_field.name != "item":
-                self.emission.lose(slot, f"the name {type_.value_field.name} of the items", "item")
+                self.emission.lose(schema_field, f"the name {type_.value_field.name} of the items", "item")
             if not _OF_BRAIN_FLOATS.issuperset(item_metadata):
                 becomes = "nothing: items of a fixed-size list have no metadata"
-                self.emission.lose(slot, "attributes of the items", becomes)
+                self.emission.lose(schema_field, "attributes of the items", becomes)
 
-    def null_vector(self, slot: Slot) -> None:
+    def null_vector(self, field: SchemaField) -> None:
         """Arrow puts nulls under a null vector, and Lance's writer takes them for values from version 2.1 on."""
-        if slot.is_nullable and self.version >= "2.1":
-            message = f"{slot.path_text} may be null, but its items may not: if pyarrow builds a null row, as `pa.array` and `from_pylist` do, Lance refuses to write it"
-            item = slot.type.item_type.type_text()  # type: ignore[attr-defined]
+        if field.is_nullable and self.version >= "2.1":
+            message = f"{field.path_text} may be null, but its items may not: if pyarrow builds a null row, as `pa.array` and `from_pylist` do, Lance refuses to write it"
+            item = field.type.item_type.type_text()  # type: ignore[attr-defined]
             reason = "; Lance keeps items of vectors as optional anyway"
             help = Retype.write("itemType", f"{{kind: Option, inner: {item}}}", reason=reason)
-            self.findings.at_type(slot, LANCE_NULL_VECTOR, message, "itemType", help=help)
+            self.findings.at_type(field, LANCE_NULL_VECTOR, message, "itemType", help=help)
 
     def vector_of_structs(self, field: LoweredField, place: _Place) -> None:
         """Check a fixed-size list of structs."""
-        slot = field.slot
-        what = f"a fixed-size list of structs ({slot.path_text})"
+        schema_field = field.field
+        what = f"a fixed-size list of structs ({schema_field.path_text})"
         if not place.is_repeated:
-            self.needs("2.2", slot, what)
+            self.needs("2.2", schema_field, what)
             if not place.is_in_vector and self.is_miscounted(field):
                 message = f"Lance can read {what} only alone; reading it together with other columns fails"
                 help: str = DropProperty.of(
                     "remove `fixedLength`, or read it with `columns=[…]`", "fixedLength"
                 )
-                self.findings.at_type(slot, LANCE_READ_RISK, message, help=help)
+                self.findings.at_type(schema_field, LANCE_READ_RISK, message, help=help)
         elif self.version < "2.3":
             self.needs(
                 "2.3",
-                slot,
+                schema_field,
                 f"{what} inside a list or map",
                 DropProperty.of("remove `fixedLength`", "fixedLength"),
             )
-        elif (place.may_be_absent or slot.is_nullable) and _count_leaves(field) > 1:
+        elif (place.may_be_absent or schema_field.is_nullable) and _count_leaves(field) > 1:
             message = f"Lance cannot read {what} that may be null inside a list or map"
             help = "make it required, or remove `fixedLength`"
-            self.refuse(slot, LANCE_STRUCTURE, message, help=help)
+            self.refuse(schema_field, LANCE_STRUCTURE, message, help=help)
 
     def is_miscounted(self, vector: LoweredField) -> bool:
         """Whether Lance counts the items of a vector of structs as rows of the table, and then misses some.
@@ -300,76 +300,76 @@ class Limits:
             return [field]
         return [leaf for child in field.children for leaf in self.unrepeated_leaves(child)]
 
-    def inside_vector(self, slot: Slot, place: _Place) -> None:
+    def inside_vector(self, field: SchemaField, place: _Place) -> None:
         """Check a slot inside a fixed-size list of structs."""
         if place.is_in_vector:
-            what = f"a {slot.type.kind} inside a fixed-size list of structs ({slot.path_text})"
-            self.needs("2.3", slot, what, "remove `fixedLength` from the list around it")
+            what = f"a {field.type.kind} inside a fixed-size list of structs ({field.path_text})"
+            self.needs("2.3", field, what, "remove `fixedLength` from the list around it")
 
-    def map(self, slot: Slot, type_: Any, place: _Place) -> None:
+    def map(self, field: SchemaField, type_: Any, place: _Place) -> None:
         """Check a map."""
         if type_.keys_sorted:
             message = "Lance has no map with sorted keys"
             self.refuse(
-                slot, LANCE_TYPE, message, "keysSorted", help=Remove.it(what="`keysSorted`", is_safe=False)
+                field, LANCE_TYPE, message, "keysSorted", help=Remove.it(what="`keysSorted`", is_safe=False)
             )
         if place.is_in_vector:
-            self.inside_vector(slot, place)
+            self.inside_vector(field, place)
         else:
-            self.needs("2.2", slot, f"a map ({slot.path_text})")
+            self.needs("2.2", field, f"a map ({field.path_text})")
 
-    def dictionary(self, slot: Slot, type_: Any) -> None:
+    def dictionary(self, field: SchemaField, type_: Any) -> None:
         """Check a dictionary."""
         value, types = type_.value_type, self.types
-        is_kept = value.id in types.plain or value.id in types.variable
-        if not is_kept or value.id in (*types.views, *types.dates):
+        is_supported_value = value.id in types.plain or value.id in types.variable
+        if not is_supported_value or value.id in (*types.views, *types.dates):
             help = Detach.attribute(
                 "remove the dictionary hint: Lance finds repeated values by itself", DICTIONARY_ENCODING.key
             )
-            self.refuse(slot, LANCE_TYPE, f"Lance has no dictionary of {value}", help=help)
+            self.refuse(field, LANCE_TYPE, f"Lance has no dictionary of {value}", help=help)
         elif type_.ordered:
-            self.emission.lose(slot, "an ordered dictionary", "a dictionary without order")
+            self.emission.lose(field, "an ordered dictionary", "a dictionary without order")
 
     def attributes(self, field: LoweredField, type_: Any, place: _Place) -> None:
         """Check the attributes of a field."""
-        slot: Slot = field.slot
-        encoding = lance.ENCODING.read(slot.extra)
+        schema_field: SchemaField = field.field
+        encoding = lance.ENCODING.read(schema_field.extra)
         if encoding is not None and encoding.structural_encoding == "sparse":
             instead = Detach.attribute(
                 "remove `structuralEncoding`", lance.ENCODING.key, "structuralEncoding"
             )
-            self.needs("2.3", slot, "sparse structural encoding", instead)
+            self.needs("2.3", schema_field, "sparse structural encoding", instead)
         if encoding is not None and encoding.packed and type_.id == self.types.struct:
             for child in field.children:
-                self.packed(slot, child)
+                self.packed(schema_field, child)
             if not field.children:
-                message = f"Lance cannot pack a struct without members ({slot.path_text})"
+                message = f"Lance cannot pack a struct without members ({schema_field.path_text})"
                 self.refuse(
-                    slot,
+                    schema_field,
                     LANCE_TYPE,
                     message,
                     help=Detach.attribute("remove `packed`", lance.ENCODING.key, "packed"),
                 )
-        if lance.BLOB.key in slot.extra:
-            self.blob(slot, place)
+        if lance.BLOB.key in schema_field.extra:
+            self.blob(schema_field, place)
 
-    def blob(self, slot: Slot, place: _Place) -> None:
+    def blob(self, field: SchemaField, place: _Place) -> None:
         """Check the place of a blob."""
-        parent = slot.parent
+        parent = field.parent
         while parent is not None:
             if parent.type.family is Family.MAP or getattr(parent.type, "fixed_length", None) is not None:
                 message = f"Lance does not allow a blob inside {parent.type.type_text()}"
                 help = "move it into a struct or a list of variable length"
-                self.refuse(slot, LANCE_TYPE, message, help=help)
+                self.refuse(field, LANCE_TYPE, message, help=help)
                 return
             parent = parent.parent
         # Version 2.0 writes and reads it, 2.1 writes it only.
         if place.is_repeated and self.version == "2.1":
-            self.needs("2.2", slot, f"a blob inside a list ({slot.path_text})")
+            self.needs("2.2", field, f"a blob inside a list ({field.path_text})")
 
-    def packed(self, holder: Slot, member: LoweredField) -> None:
+    def packed(self, holder: SchemaField, member: LoweredField) -> None:
         """Check a member of a struct whose values lie side by side."""
-        slot, type_, types = member.slot, member.arrow.type, self.types
+        field, type_, types = member.field, member.arrow.type, self.types
         storage: Any = type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
         id = storage.id
         item, has_nullable_items = storage, False
@@ -380,12 +380,12 @@ class Limits:
             types.null,
             types.bool,
         )
-        is_text = id in types.variable and lance.BLOB.key not in slot.extra
-        if slot.is_nullable:
+        is_text = id in types.variable and lance.BLOB.key not in field.extra
+        if field.is_nullable:
             self.refuse(
-                slot,
+                field,
                 LANCE_TYPE,
-                f"Lance cannot pack a struct in which {slot.path_text} may be null",
+                f"Lance cannot pack a struct in which {field.path_text} may be null",
                 help=Detach.attribute(
                     f"remove `packed` from {holder.path_text}",
                     lance.ENCODING.key,
@@ -393,11 +393,11 @@ class Limits:
                     is_around=True,
                 ),
             )
-        elif id == types.struct and slot.type.family is Family.STRUCT and member.children:
+        elif id == types.struct and field.type.family is Family.STRUCT and member.children:
             self.needs(
                 "2.3",
-                slot,
-                f"a packed struct inside which {slot.path_text} is a struct",
+                field,
+                f"a packed struct inside which {field.path_text} is a struct",
                 Detach.attribute(
                     f"remove `packed` from {holder.path_text}", lance.ENCODING.key, "packed", is_around=True
                 ),
@@ -406,14 +406,14 @@ class Limits:
                 self.packed(holder, child)
         elif id == types.fixed_list and is_one_width:
             if self.version == "2.1" or (self.version == "2.0" and has_nullable_items):
-                self.needs("2.2", slot, f"a packed struct with a vector ({slot.path_text})")
+                self.needs("2.2", field, f"a packed struct with a vector ({field.path_text})")
         elif is_text:
-            self.needs("2.2", slot, f"a packed struct with values of variable length ({slot.path_text})")
+            self.needs("2.2", field, f"a packed struct with values of variable length ({field.path_text})")
         elif not is_one_width:
             self.refuse(
-                slot,
+                field,
                 LANCE_TYPE,
-                f"Lance cannot pack a struct with the {slot.type.kind} {slot.path_text}",
+                f"Lance cannot pack a struct with the {field.type.kind} {field.path_text}",
                 help=Detach.attribute(
                     f"remove `packed` from {holder.path_text}",
                     lance.ENCODING.key,

@@ -19,7 +19,7 @@ from schemac.engines.lance.names import (
 )
 from schemac.engines.lance.types import Encoding, types_of_lance
 from schemac.identity.lock import Numbers
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import ArrowField, pa
 from schemac.physical.field import NO_METADATA, LoweredField, LoweredSchema
 
@@ -157,50 +157,50 @@ def _position(text: str | None) -> int | None:
     return position if position < 2**32 else None
 
 
-def nodes_by_slot(lowered: LoweredSchema, nodes: Sequence[Node]) -> dict[Slot, tuple[int, ...]]:
+def nodes_by_field(lowered: LoweredSchema, nodes: Sequence[Node]) -> dict[SchemaField, tuple[int, ...]]:
     """Return the indices of the nodes that each slot owns, parents first."""
     children: list[list[int]] = [[] for _ in nodes]
     tops: list[int] = []
     for index, node in enumerate(nodes):
         (tops if node.parent < 0 else children[node.parent]).append(index)
-    owned: dict[Slot, tuple[int, ...]] = {}
+    owned: dict[SchemaField, tuple[int, ...]] = {}
 
-    def own(field: LoweredField, index: int) -> None:
+    def assign(field: LoweredField, index: int) -> None:
         below = children[index]
         if not field.children:
-            owned[field.slot] = _subtree(index, children)
+            owned[field.field] = _subtree(index, children)
             return
         is_map = nodes[index].logical_type == "map"
-        owned[field.slot] = (index, *below) if is_map else (index,)
+        owned[field.field] = (index, *below) if is_map else (index,)
         parts = children[below[0]] if is_map else below
         if not parts:
             # The item of a vector, with all that may be below it, is part of the vector's own type.
-            owned.update({inner.slot: () for child in field.children for inner in child.preorder()})
+            owned.update({inner.field: () for child in field.children for inner in child.preorder()})
             return
         for child, part in zip(field.children, parts, strict=True):
-            own(child, part)
+            assign(child, part)
 
     for field, index in zip(lowered.fields, tops, strict=True):
-        own(field, index)
+        assign(field, index)
     return owned
 
 
 def _subtree(index: int, children: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    found = [index]
+    indices = [index]
     for child in children[index]:
-        found += _subtree(child, children)
-    return tuple(found)
+        indices += _subtree(child, children)
+    return tuple(indices)
 
 
 def numbered(
-    lowered: LoweredSchema, nodes: Sequence[Node], numbers: Mapping[Slot, Numbers] | None
+    lowered: LoweredSchema, nodes: Sequence[Node], numbers: Mapping[SchemaField, Numbers] | None
 ) -> Iterable[tuple[int, Node]]:
     """Every node with its id, its parent an id as well: those of the lock, else the indices."""
     if numbers is None:
         return enumerate(nodes)
     ids = [-1] * len(nodes)
-    for slot, indices in nodes_by_slot(lowered, nodes).items():
-        for index, id in zip(indices, lance_ids(numbers[slot]), strict=True):
+    for field, indices in nodes_by_field(lowered, nodes).items():
+        for index, id in zip(indices, lance_ids(numbers[field]), strict=True):
             ids[index] = id
     return [
         (id, node._replace(parent=ids[node.parent]) if node.parent >= 0 else node)
@@ -208,21 +208,23 @@ def numbered(
     ]
 
 
-def numbers_of(lowered: LoweredSchema, fields: Sequence[tuple[str, int]]) -> dict[Slot, Numbers] | None:
+def numbers_of(
+    lowered: LoweredSchema, fields: Sequence[tuple[str, int]]
+) -> dict[SchemaField, Numbers] | None:
     """Return the ids that a table's fields, given by name and id in pre-order, have for each slot; None where they differ."""
     nodes = nodes_of(lowered, is_tolerant=True)
     if [node.name for node in nodes] != [name for name, _ in fields]:
         return None
     return {
-        slot: Numbers.make({NAME: tuple(fields[index][1] for index in indices)})
-        for slot, indices in nodes_by_slot(lowered, nodes).items()
+        field: Numbers.make({NAME: tuple(fields[index][1] for index in indices)})
+        for field, indices in nodes_by_field(lowered, nodes).items()
     }
 
 
-def words_by_slot(lowered: LoweredSchema) -> dict[Slot, tuple[str, ...]]:
+def words_by_field(lowered: LoweredSchema) -> dict[SchemaField, tuple[str, ...]]:
     """Lance's logical types of the nodes that each slot owns."""
     nodes = nodes_of(lowered, is_tolerant=True)
     return {
-        slot: tuple([nodes[index].logical_type for index in indices])
-        for slot, indices in nodes_by_slot(lowered, nodes).items()
+        field: tuple([nodes[index].logical_type for index in indices])
+        for field, indices in nodes_by_field(lowered, nodes).items()
     }

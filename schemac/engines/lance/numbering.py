@@ -14,29 +14,29 @@ from schemac.engines.lance.casts import is_cast
 from schemac.engines.lance.view import LazyWords, Words
 from schemac.identity.numbering import Former, Numbered, Numbering
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, is_in_structs, preorder
+from schemac.logical.schema_fields import SchemaField, is_in_structs, preorder
 
 _NO_FIELDS: Words = {}
 
 
 def number_nodes(
-    columns: Sequence[Slot], words: Words, former: Former | None, words_before: Words, highest: int
+    columns: Sequence[SchemaField], words: Words, former: Former | None, words_before: Words, highest: int
 ) -> Numbered:
     """Return the ids of the nodes of all slots, and the highest one after that."""
     nodes = _Nodes(words, former, words_before)
-    found: dict[Slot, tuple[int, ...]] = {}
-    slots = preorder(columns)
-    new = {slot for slot in slots if nodes.is_new(slot)}
-    renewed = {nodes.root(slot) for slot in new if slot.parent not in new}
-    for slot in slots:
+    node_ids: dict[SchemaField, tuple[int, ...]] = {}
+    fields = preorder(columns)
+    new = {field for field in fields if nodes.is_new(field)}
+    renewed = {nodes.root(field) for field in new if field.parent not in new}
+    for field in fields:
         # All nodes below a renewed one are new.
-        if slot in renewed or slot.parent in renewed:
-            renewed.add(slot)
-            found[slot] = tuple(range(highest + 1, highest + 1 + len(words[slot])))
-            highest += len(words[slot])
+        if field in renewed or field.parent in renewed:
+            renewed.add(field)
+            node_ids[field] = tuple(range(highest + 1, highest + 1 + len(words[field])))
+            highest += len(words[field])
         else:
-            found[slot] = nodes.olds[slot].numbers
-    return found, highest
+            node_ids[field] = nodes.olds[field].numbers
+    return node_ids, highest
 
 
 class _Nodes:
@@ -53,37 +53,37 @@ class _Nodes:
             and words.dataset.schema.extra == words_before.dataset.schema.extra
         )
 
-    def words_before(self, slot: Slot) -> tuple[str, ...]:
+    def words_before(self, field: SchemaField) -> tuple[str, ...]:
         """Return the words of what the slot was. Nothing is kept of a field that is back: Lance gives no number twice."""
-        old = self.olds[slot]
-        return () if old.is_back else self._words_before[old.slot]
+        old = self.olds[field]
+        return () if old.is_back else self._words_before[old.field]
 
-    def is_same(self, slot: Slot) -> bool:
+    def is_same(self, field: SchemaField) -> bool:
         """Whether a slot was there with the same nodes."""
-        return slot in self.olds and (
-            self._is_untouched(slot) or self.words_before(slot) == self._words[slot]
+        return field in self.olds and (
+            self._is_untouched(field) or self.words_before(field) == self._words[field]
         )
 
-    def _is_untouched(self, slot: Slot) -> bool:
+    def _is_untouched(self, field: SchemaField) -> bool:
         """Whether a slot is in a column that nobody changed, which is known without Lance's words for it."""
-        old, new = self.olds[slot].slot.column, slot.column
-        is_there = self._has_same_extra and not self.olds[slot].is_back
-        is_alike = is_there and self.olds[slot].slot.path[1:] == slot.path[1:]
+        old, new = self.olds[field].field.column, field.column
+        is_there = self._has_same_extra and not self.olds[field].is_back
+        is_alike = is_there and self.olds[field].field.path[1:] == field.path[1:]
         return is_alike and old.extra == new.extra and old.type == new.type
 
-    def is_new(self, slot: Slot) -> bool:
+    def is_new(self, field: SchemaField) -> bool:
         """Whether the nodes of a slot cannot stay."""
-        return not (self.is_same(slot) and self.is_in_its_place(slot))
+        return not (self.is_same(field) and self.is_in_its_place(field))
 
-    def is_in_its_place(self, slot: Slot) -> bool:
-        return self._former is not None and self._former.is_in_its_place(slot)
+    def is_in_its_place(self, field: SchemaField) -> bool:
+        return self._former is not None and self._former.is_in_its_place(field)
 
-    def root(self, slot: Slot) -> Slot:
+    def root(self, field: SchemaField) -> SchemaField:
         """Return what has to be written anew for a new node: itself where Lance can do that, else the whole column.
 
         It adds nothing inside maps and vectors, and inside lists it makes no more than its own casts.
         """
-        column, families = slot, set()
+        column, families = field, set()
         while column.parent is not None:
             column = column.parent
             is_vector = (
@@ -91,14 +91,14 @@ class _Nodes:
             )
             families.add("vector" if is_vector else column.type.family)
         is_possible = families <= {Family.STRUCT} or (
-            families <= {Family.STRUCT, Family.LIST} and self._is_made_in_lists(slot)
+            families <= {Family.STRUCT, Family.LIST} and self._is_made_in_lists(field)
         )
-        return slot if is_possible else column
+        return field if is_possible else column
 
-    def _is_made_in_lists(self, slot: Slot) -> bool:
-        if slot not in self.olds:
-            return slot.is_member
-        before, after = self.words_before(slot), self._words[slot]
+    def _is_made_in_lists(self, field: SchemaField) -> bool:
+        if field not in self.olds:
+            return field.is_member
+        before, after = self.words_before(field), self._words[field]
         return len(before) == len(after) == 1 and is_cast(before[0], after[0])
 
 
@@ -107,17 +107,19 @@ def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Num
     return number_nodes(dataset.columns, LazyWords(dataset), former, words_before, highest)
 
 
-def _takes(dataset: LogicalDataset, other: Former) -> set[Slot]:
+def _takes(dataset: LogicalDataset, other: Former) -> set[SchemaField]:
     """Slots of the same nodes, but inside lists and maps only in columns that are as the other branch has them."""
     nodes = _Nodes(LazyWords(dataset), other, LazyWords(other.dataset))
 
-    def is_as_there(slot: Slot) -> bool:
-        is_same = nodes.is_same(slot) and nodes.is_in_its_place(slot)
-        return is_same and len(other.fields[slot].slot.children) == len(slot.children)
+    def is_as_there(field: SchemaField) -> bool:
+        is_same = nodes.is_same(field) and nodes.is_in_its_place(field)
+        return is_same and len(other.fields[field].field.children) == len(field.children)
 
-    whole = {column for column in dataset.columns if all(is_as_there(slot) for slot in preorder([column]))}
+    whole = {column for column in dataset.columns if all(is_as_there(field) for field in preorder([column]))}
     return {
-        slot for slot in other.fields if nodes.is_same(slot) and (slot.column in whole or is_in_structs(slot))
+        field
+        for field in other.fields
+        if nodes.is_same(field) and (field.column in whole or is_in_structs(field))
     }
 
 

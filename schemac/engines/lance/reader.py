@@ -61,7 +61,7 @@ def _opened(path: Path, report: Report) -> tuple[Any, str, int, "_Ids"] | None:
 
     try:
         table = lance.dataset(str(path))
-        found = table.schema, table.data_storage_version, table.version, _ids(table)
+        contents = table.schema, table.data_storage_version, table.version, _ids(table)
     except (ValueError, pa.ArrowException) as error:
         # Lance adds the places in its own source where the error passed.
         reason = _KIND_OF_ERROR.sub("", first_line(error)).partition(", /")[0].partition(": Not found")[0]
@@ -72,7 +72,7 @@ def _opened(path: Path, report: Report) -> tuple[Any, str, int, "_Ids"] | None:
             raise
         refuse(path, f"it is not a Lance table; Lance failed to read it: {first_line(error)}", report)
     else:
-        return found
+        return contents
     return None
 
 
@@ -89,7 +89,7 @@ class _Ids:
 
     def numbers(self, tree: Json) -> dict[FieldPath, Numbers]:
         """Return the ids by path, given the schema in the standard's long form."""
-        found: dict[FieldPath, Numbers] = {}
+        ids_by_path: dict[FieldPath, Numbers] = {}
 
         def members(trees: Sequence[Json], fields: Sequence[Any], path: FieldPath) -> None:
             by_name = {field.name(): field for field in fields}
@@ -101,21 +101,21 @@ class _Ids:
             below = field.children()
             if not below or tree["kind"] not in ("Struct", "List", "Map"):
                 # What is below a vector of plain values, or inside a type of one kind, is a part of it.
-                found[path] = Numbers.make({NAME: tuple(_ids_below(field))})
+                ids_by_path[path] = Numbers.make({NAME: tuple(_ids_below(field))})
             elif tree["kind"] == "Map":
                 (entries,) = below
-                found[path] = Numbers.make({NAME: (field.id(), entries.id())})
+                ids_by_path[path] = Numbers.make({NAME: (field.id(), entries.id())})
                 for key, part, inner in zip(_KEYS, _PARTS, entries.children(), strict=True):
                     enter(tree[key], inner, (*path, part))
             else:
-                found[path] = Numbers.make({NAME: (field.id(),)})
+                ids_by_path[path] = Numbers.make({NAME: (field.id(),)})
                 if tree["kind"] == "Struct":
                     members(tree["fields"], below, path)
                 else:
                     enter(tree["itemType"], below[0], (*path, Part.ITEM))
 
         members(tree["fields"], self.fields, ())
-        return found
+        return ids_by_path
 
 
 def _ids_below(field: Any) -> Iterator[int]:

@@ -22,9 +22,9 @@ def options_for(path: str, storage: Storage | None) -> dict[str, str] | None:
     bucket = (storage or NO_STORAGE).bucket_of(path)
     if bucket is None:
         return None
-    told = {NAMES[name]: text for name, text in bucket.texts.items()}
+    options = {NAMES[name]: text for name, text in bucket.texts.items()}
     if not bucket.is_encrypted:
-        told["allow_http"] = "true"
+        options["allow_http"] = "true"
     if bucket.path_style is not None:
-        told["aws_virtual_hosted_style_request"] = str(not bucket.path_style).lower()
-    return {**PATIENT, **told, **bucket.options}
+        options["aws_virtual_hosted_style_request"] = str(not bucket.path_style).lower()
+    return {**PATIENT, **options, **bucket.options}

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from schemac.arrow.lower import lower
-from schemac.engines.lance.nodes import words_by_slot
+from schemac.engines.lance.nodes import words_by_field
 from schemac.evolution.version_pair import SchemaVersion
 from schemac.kinds.plain import PlainType
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
-Words = Mapping[Slot, tuple[str, ...]]
+Words = Mapping[SchemaField, tuple[str, ...]]
 """Lance's logical types of the nodes that belong to each slot, parents first."""
 
 
 def words_of(dataset: LogicalDataset) -> Words:
     """Return Lance's words for the fields of a dataset."""
-    return words_by_slot(lower(dataset))
+    return words_by_field(lower(dataset))
 
 
 class LazyWords(Words):
@@ -31,14 +31,14 @@ class LazyWords(Words):
     def __init__(self, dataset: LogicalDataset) -> None:
         self.dataset = dataset
 
-    def __getitem__(self, slot: Slot) -> tuple[str, ...]:
+    def __getitem__(self, field: SchemaField) -> tuple[str, ...]:
         """Return the words of a field."""
-        type_ = slot.type
-        if slot.parent is None and not slot.extra and isinstance(type_, PlainType):
+        type_ = field.type
+        if field.parent is None and not field.extra and isinstance(type_, PlainType):
             return (type_.arrow_text,)
-        return self._all[slot]
+        return self._all[field]
 
-    def __iter__(self) -> Iterator[Slot]:
+    def __iter__(self) -> Iterator[SchemaField]:
         """Iterate over the fields."""
         return iter(self._all)
 
@@ -52,7 +52,7 @@ class LazyWords(Words):
 
 
 def _words(version: SchemaVersion) -> Words:
-    return words_by_slot(version.lowered)
+    return words_by_field(version.lowered)
 
 
 def words(version: SchemaVersion) -> Words:
@@ -60,6 +60,6 @@ def words(version: SchemaVersion) -> Words:
     return version.view(_words)
 
 
-def column_words(version: SchemaVersion, column: Slot) -> Words:
+def column_words(version: SchemaVersion, column: SchemaField) -> Words:
     """Return Lance's words for the fields of one column; the others are not lowered for it."""
     return version.column_view(words_of, column)

@@ -68,10 +68,12 @@ def _objects(contract: Node) -> Iterator[Imported]:
     # Types of several systems cannot be told apart.
     dialect = servers.pop() if len(servers) == 1 else None
     head = [f"from a contract of version {version} of the Open Data Contract Standard"]
-    said = [key for key in _OF_ADMINISTRATION if key not in ("kind", "apiVersion") and contract.has(key)]
+    ignored_keys = [
+        key for key in _OF_ADMINISTRATION if key not in ("kind", "apiVersion") and contract.has(key)
+    ]
     contract.drop(*_OF_ADMINISTRATION)
-    if said:
-        head.append(f"not kept of the contract: {', '.join(said)}")
+    if ignored_keys:
+        head.append(f"not kept of the contract: {', '.join(ignored_keys)}")
     for object in contract.nodes("schema"):
         yield _Reader(dialect).object(object, head)
 
@@ -89,9 +91,9 @@ def _tables(contract: Node, version: str) -> Iterator[Imported]:
     head = [f"from a contract of version {version} of the Open Data Contract Standard"]
     tables = contract.nodes("dataset")
     contract.drop("kind", "apiVersion")
-    said = [loss.removeprefix("not kept: ").partition(":")[0] for loss in contract.losses()]
-    if said:
-        head.append(f"not kept of the contract: {', '.join(said)}")
+    ignored_keys = [loss.removeprefix("not kept: ").partition(":")[0] for loss in contract.losses()]
+    if ignored_keys:
+        head.append(f"not kept of the contract: {', '.join(ignored_keys)}")
     for table in tables:
         yield _Reader(dialect, is_second=True).object(table.calling(_TABLE), head)
 
@@ -115,7 +117,7 @@ class _Reader:
             tree["extra"] = extra
         node.drop("logicalType")
         comments = [*head, *node.losses()]
-        key = [name for _, name in sorted(keys, key=lambda found: found[0])]
+        key = [name for _, name in sorted(keys, key=lambda entry: entry[0])]
         if not mark_key(tree, key):
             comments.append(f"not kept: the primary key {', '.join(key)}, because a part of it may be null")
         comments += self._constraints.put(tree)
@@ -133,10 +135,10 @@ class _Reader:
         path = (*holder, name)
         if name != logical_name:
             self._notes.add(path, f"its name in the contract is {logical_name}")
-        tree, extra = self._slot(node, path, keys)
+        tree, extra = self._field(node, path, keys)
         return member(name, tree, extra)
 
-    def _slot(self, node: Node, path: FieldPath, keys: list[tuple[int, str]] | None) -> tuple[Json, Json]:
+    def _field(self, node: Node, path: FieldPath, keys: list[tuple[int, str]] | None) -> tuple[Json, Json]:
         """Return a type, which may be null unless it is required, and its attributes; the rest becomes notes."""
         is_key = node.flag("primaryKey")
         position = node.number("primaryKeyPosition")
@@ -154,32 +156,32 @@ class _Reader:
             self._notes.add(path, "not kept: partitioned: true")
         if node.flag("unique"):
             self._constraints.add_unique([dotted(path)], f"unique: true of {dotted(path)}")
-        found = self._type(node, path)
-        return finished(node, found, path, self._notes, is_required=bool(is_required))
+        converted = self._type(node, path)
+        return finished(node, converted, path, self._notes, is_required=bool(is_required))
 
     def _type(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
         logical, physical = node.text("logicalType"), node.text("physicalType")
         options = node.node("logicalTypeOptions") or Node({}, node.path)
         properties, items = node.nodes("properties"), node.node("items")
-        found: tuple[Json, Json]
+        converted: tuple[Json, Json]
         if properties:
             fields = [self._property(property, path, []) for property in properties]
-            found = struct(fields), {}
+            converted = struct(fields), {}
         elif items is not None:
-            tree, extra = self._slot(items, (*path, Part.ITEM), None)
-            found = list_of(part(tree, extra)), {}
+            tree, extra = self._field(items, (*path, Part.ITEM), None)
+            converted = list_of(part(tree, extra)), {}
         else:
             known = type_of_text(physical, self._dialect) if physical is not None else None
             if known is not None and not self._is_vague(logical, options, str(physical)):
-                found, physical = self._taken(known, path), None
+                converted, physical = self._with_notes(known, path), None
             else:
-                found = self._logical(logical, options, node, path)
+                converted = self._logical(logical, options, node, path)
         if physical is not None and physical.casefold() not in (str(logical).casefold(), "object", "array"):
             self._notes.add(path, f"not kept: physicalType: {physical}")
         self._constraints.add(path, rules(options))
         for loss in options.losses():
             self._notes.add(path, loss)
-        return found
+        return converted
 
     def _is_vague(self, logical: str | None, options: Node, physical: str) -> bool:
         """Whether the logical type says more than a physical one of an unknown system: the bits of a number, a zone."""
@@ -189,7 +191,7 @@ class _Reader:
             options.has("format") if logical in ("integer", "number") else physical.casefold() == "timestamp"
         )
 
-    def _taken(self, known: TypeFound, path: FieldPath) -> tuple[Json, Json]:
+    def _with_notes(self, known: TypeFound, path: FieldPath) -> tuple[Json, Json]:
         self._notes.merge(known.notes, path)
         return known.tree, known.extra
 

@@ -16,17 +16,17 @@ from schemac.engines.odf.codes import ODF_KIND, ODF_LEFT_OUT, ODF_LOSS
 from schemac.engines.odf.text import write_text
 from schemac.engines.odf.values import TAGS
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 
 
 def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return the event, as text and as bytes; nothing where the standard has no such kind."""
     strangers = [s for s in preorder(compilation.dataset.columns) if s.type.kind not in TAGS]
-    for slot in strangers:
+    for field in strangers:
         emission.findings.at_type(
-            slot,
+            field,
             ODF_KIND,
-            f"{slot.path_text}: the standard has no kind {slot.type.kind}",
+            f"{field.path_text}: the standard has no kind {field.type.kind}",
             help=f"leave it out of this dataset's engines with `{TARGETS_OF.key}` under the schema's `extra:`",
         )
     if strangers:
@@ -51,7 +51,7 @@ def to_binary(dataset: LogicalDataset) -> bytes:
     return write_binary(dataset, _keep_silent)
 
 
-def _keep_silent(_slot: Slot, _lost: str, _becomes: str) -> None:
+def _keep_silent(_field: SchemaField, _lost: str, _becomes: str) -> None:
     """Losses were entered when the text was written."""
 
 

@@ -26,7 +26,7 @@ from schemac.engines.odf.values import (
 )
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import ExtraAttributes
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 FLAGS = {
     "precision": numbers.Uint32Flags,
@@ -60,26 +60,26 @@ class _Writer:
         self._builder.Finish(self._table((1, _REFERENCE, schema)))
         return bytes(self._builder.Output())
 
-    def _fields(self, slots: tuple[Slot, ...]) -> int:
+    def _fields(self, fields: tuple[SchemaField, ...]) -> int:
         """Return the vector of fields."""
-        tables = [self._field(slot) for slot in slots]
+        tables = [self._field(field) for field in fields]
         builder = self._builder
         builder.StartVector(_REFERENCE.bytewidth, len(tables), _REFERENCE.bytewidth)
         for table in reversed(tables):
             builder.PrependUOffsetTRelative(table)
         return int(builder.EndVector())
 
-    def _field(self, slot: Slot) -> int:
+    def _field(self, field: SchemaField) -> int:
         builder = self._builder
-        type_ = self._type(slot)
-        extra = standard_extra(slot, self._lose) if slot.extra else {}
+        type_ = self._type(field)
+        extra = standard_extra(field, self._lose) if field.extra else {}
         attributes = self._extra(extra) if extra else 0
-        name = builder.CreateSharedString(str(slot.segment))
+        name = builder.CreateSharedString(str(field.segment))
         builder.StartObject(4)
         builder.PrependUOffsetTRelativeSlot(3, attributes, 0)
         builder.PrependUOffsetTRelativeSlot(2, type_, 0)
         builder.PrependUOffsetTRelativeSlot(0, name, 0)
-        builder.PrependSlot(TAG, 1, _tag(slot), None)
+        builder.PrependSlot(TAG, 1, _tag(field), None)
         return int(builder.EndObject())
 
     def _extra(self, extra: ExtraAttributes) -> int:
@@ -89,50 +89,52 @@ class _Writer:
             table = self._extras[text] = self._table((0, _REFERENCE, self._builder.CreateString(text)))
         return table
 
-    def _type(self, slot: Slot) -> int:
+    def _type(self, field: SchemaField) -> int:
         """Return the table of a slot's type."""
-        properties = standard_properties(slot, self._lose)
-        if slot.children:
-            return self._new_type(slot, properties)
+        properties = standard_properties(field, self._lose)
+        if field.children:
+            return self._new_type(field, properties)
         # By what is written: types that the standard does not tell apart are one table, as they are once read back.
-        said = (len(slot.options), slot.type.kind, *(value for _, value in properties))
-        table = self._leaves.get(said)
+        content_key = (len(field.options), field.type.kind, *(value for _, value in properties))
+        table = self._leaves.get(content_key)
         if table is None:
-            table = self._leaves[said] = self._new_type(slot, properties)
+            table = self._leaves[content_key] = self._new_type(field, properties)
         return table
 
-    def _new_type(self, slot: Slot, properties: list[tuple[Property, Any]]) -> int:
+    def _new_type(self, field: SchemaField, properties: list[tuple[Property, Any]]) -> int:
         values: list[tuple[int, Any, Any]] = []
-        children = iter(slot.children)
+        children = iter(field.children)
         for item, value in properties:
             if item.name.endswith("_type"):
                 child = next(children)
-                values += [(item.slot, TAG, _tag(child)), (item.slot + 1, _REFERENCE, self._type(child))]
+                values += [(item.field, TAG, _tag(child)), (item.field + 1, _REFERENCE, self._type(child))]
             elif item.name == "fields":
-                values.append((item.slot, _REFERENCE, self._fields(slot.children)))
+                values.append((item.field, _REFERENCE, self._fields(field.children)))
             elif item.alias in FLAGS:
                 number = UNITS.index(value) if item.name == "unit" else value
-                values.append((item.slot, FLAGS[item.alias], number))
+                values.append((item.field, FLAGS[item.alias], number))
             else:
-                values.append((item.slot, _REFERENCE, self._builder.CreateSharedString(value)))
+                values.append((item.field, _REFERENCE, self._builder.CreateSharedString(value)))
         table = self._table(*values)
-        return self._table((0, TAG, TAGS[slot.type.kind]), (1, _REFERENCE, table)) if slot.options else table
+        return (
+            self._table((0, TAG, TAGS[field.type.kind]), (1, _REFERENCE, table)) if field.options else table
+        )
 
     def _table(self, *values: tuple[int, Any, Any]) -> int:
         """Where a table stands that has these values: number of the slot, type, value."""
         builder = self._builder
         builder.StartObject(values[-1][0] + 1 if values else 0)
-        for slot, flags, value in reversed(values):
+        for field, flags, value in reversed(values):
             if flags is _REFERENCE:
-                builder.PrependUOffsetTRelativeSlot(slot, value, 0)
+                builder.PrependUOffsetTRelativeSlot(field, value, 0)
             else:
                 # Without a default, so zero too is written out.
-                builder.PrependSlot(flags, slot, value, None)
+                builder.PrependSlot(flags, field, value, None)
         return int(builder.EndObject())
 
 
-def _tag(slot: Slot) -> int:
-    return TAGS["Option" if slot.options else slot.type.kind]
+def _tag(field: SchemaField) -> int:
+    return TAGS["Option" if field.options else field.type.kind]
 
 
 def _entries(extra: ExtraAttributes) -> str:

@@ -81,53 +81,53 @@ class Table:
         buffer.check(vtable, vtable_size)
         buffer.check(start, self._size)
 
-    def scalar(self, slot: int, flags: Any) -> Any:
+    def scalar(self, field: int, flags: Any) -> Any:
         """Return a number or truth value."""
-        offset = self._offset(slot, flags.bytewidth)
+        offset = self._offset(field, flags.bytewidth)
         return None if offset is None else self._flat.Get(flags, self._flat.Pos + offset)
 
-    def text(self, slot: int) -> str | None:
+    def text(self, field: int) -> str | None:
         """Return a text."""
-        offset = self._vector(slot)
+        offset = self._vector(field)
         if offset is None:
             return None
         content: bytes = self._flat.String(self._flat.Pos + offset)
         try:
             return content.decode()
         except UnicodeDecodeError as error:
-            raise MalformedError(f"the text in slot {slot} at byte {self._flat.Pos} is not UTF-8") from error
+            raise MalformedError(f"the text in slot {field} at byte {self._flat.Pos} is not UTF-8") from error
 
-    def bytes(self, slot: int) -> bytes | None:
+    def bytes(self, field: int) -> bytes | None:
         """Return a vector of bytes, which is laid out as a text is."""
-        offset = self._vector(slot)
+        offset = self._vector(field)
         return None if offset is None else bytes(self._flat.String(self._flat.Pos + offset))
 
-    def table(self, slot: int) -> "Table | None":
+    def table(self, field: int) -> "Table | None":
         """Return a table."""
-        offset = self._offset(slot, _WIDTH)
+        offset = self._offset(field, _WIDTH)
         return None if offset is None else self._buffer.table(self._flat.Pos + offset, self._depth + 1)
 
-    def tables(self, slot: int) -> "Iterator[Table] | None":
+    def tables(self, field: int) -> "Iterator[Table] | None":
         """Return a vector of tables."""
-        offset = self._vector(slot, _WIDTH)
+        offset = self._vector(field, _WIDTH)
         if offset is None:
             return None
         start = self._flat.Vector(offset)
         places = range(start, start + _WIDTH * self._flat.VectorLen(offset), _WIDTH)
         return (self._buffer.table(place, self._depth + 1) for place in places)
 
-    def _offset(self, slot: int, size: int) -> int | None:
+    def _offset(self, field: int, size: int) -> int | None:
         """Where in the table the value of a slot stands."""
-        offset = int(self._flat.Offset(4 + 2 * slot))
+        offset = int(self._flat.Offset(4 + 2 * field))
         if offset == 0:
             return None
         if offset < 4 or offset + size > self._size:
-            raise MalformedError(f"slot {slot} of the table at byte {self._flat.Pos} lies outside of it")
+            raise MalformedError(f"slot {field} of the table at byte {self._flat.Pos} lies outside of it")
         return offset
 
-    def _vector(self, slot: int, width: int = 1) -> int | None:
+    def _vector(self, field: int, width: int = 1) -> int | None:
         """Return the same for a vector or text, all of whose items lie inside of the buffer."""
-        offset = self._offset(slot, _WIDTH)
+        offset = self._offset(field, _WIDTH)
         if offset is not None:
             start = self._buffer.follow(self._flat.Pos + offset)
             self._buffer.check(start, _WIDTH)

@@ -35,7 +35,7 @@ class _Edit(NamedTuple):
     text: str
 
 
-def lifted(source: SourceText, report: Report) -> SourceText | None:
+def replace_ddl(source: SourceText, report: Report) -> SourceText | None:
     """Return the text with schemas in place of its DDL; None where it has none, or where a line cannot be read."""
     edits: list[_Edit] = []
     for document in parse(source, Report()):
@@ -75,10 +75,10 @@ def _edit(document: Document, at: TreePath, report: Report) -> _Edit | None:
     notes, fields = Notes(), list[Json]()
     above = _comments(document.source.content, Span(key.end, whole.end), [s for s in spans if s is not None])
     for line, span, comments in zip(lines, spans, above, strict=True):
-        found = _columns(line, span, document.source, notes, report)
-        for comment in comments if found else ():
-            notes.add((found[0]["name"],), comment)
-        fields += found
+        columns = _columns(line, span, document.source, notes, report)
+        for comment in comments if columns else ():
+            notes.add((columns[0]["name"],), comment)
+        fields += columns
     if report.has_errors:
         return None
     if _is_in_braces(document, at):
@@ -104,15 +104,15 @@ def _is_in_braces(document: Document, at: TreePath) -> bool:
 def _comments(text: str, whole: Span, spans: list[Span]) -> list[list[str]]:
     """Return the comments above and behind each line; those behind the last one stay where they are."""
     ends = [whole.start, *(span.end for span in spans[:-1])]
-    found: list[list[str]] = [[] for _ in spans]
+    comments: list[list[str]] = [[] for _ in spans]
     for i, (end, span) in enumerate(zip(ends, spans, strict=True)):
         behind, _, gap = text[end : span.start].partition("\n")
         if i and "#" in behind:
-            found[i - 1] += _COMMENT.findall(behind)
+            comments[i - 1] += _COMMENT.findall(behind)
         elif "#" in behind:
-            found[i] += _COMMENT.findall(behind)
-        found[i] += _COMMENT.findall(gap)
-    return found
+            comments[i] += _COMMENT.findall(behind)
+        comments[i] += _COMMENT.findall(gap)
+    return comments
 
 
 def _columns(line: str, span: Span | None, source: SourceText, notes: Notes, report: Report) -> list[Json]:
@@ -127,16 +127,16 @@ def _columns(line: str, span: Span | None, source: SourceText, notes: Notes, rep
 
 
 def _field(column: ColumnText, line: str, notes: Notes) -> Json:
-    found = suggest_meaning(column.type)
-    if found is None:
+    meaning = suggest_meaning(column.type)
+    if meaning is None:
         raise MalformedError("there is no kind for its type", Span(0, len(line)))
     for text in column.others:
         notes.add((column.name,), f"not kept: {text}")
-    tree = found.tree.get("inner", found.tree) if column.type.is_nullable else found.tree
+    tree = meaning.tree.get("inner", meaning.tree) if column.type.is_nullable else meaning.tree
     if tree["kind"] == "Timestamp" and column.type.head.lower() == "timestamp":
         tree = {"kind": "Timestamp"}
     is_required = column.is_required or column.type.is_nullable is False
-    extra = {**found.extra, **({DESCRIPTION.key: column.comment} if column.comment is not None else {})}
+    extra = {**meaning.extra, **({DESCRIPTION.key: column.comment} if column.comment is not None else {})}
     type_ = tree if is_required else {"kind": "Option", "inner": tree}
     return {"name": column.name, "type": type_, **({"extra": extra} if extra else {})}
 

@@ -11,14 +11,14 @@ from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
 from schemac.evolution.version_pair import VersionPair
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 _NEW_DATASET = "derive a new dataset with this schema"
 
 
 def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Whether the event may follow the one before."""
-    if _is_in_map(change.new_slot or change.old_slot):
+    if _is_in_map(change.new_field or change.old_field):
         return Judgement(
             Outcome.REFUSED,
             "the standard compares maps as a whole and allows no change of type",
@@ -33,8 +33,8 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
             Outcome.REFUSED, "the standard allows no change of type", "add a new optional field beside it"
         )
     match change.fact:
-        case Fact.FIELD_ADDED if change.new_slot is not None:
-            if change.new_slot.is_nullable:
+        case Fact.FIELD_ADDED if change.new_field is not None:
+            if change.new_field.is_nullable:
                 return SAFE
             return Judgement(Outcome.REFUSED, "existing records have no value for it", "make it optional")
         case Fact.FIELD_DROPPED | Fact.FIELD_RENAMED | Fact.FIELD_MOVED:
@@ -52,8 +52,8 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _is_in_map(slot: Slot | None) -> bool:
-    above = slot.parent if slot is not None else None
+def _is_in_map(field: SchemaField | None) -> bool:
+    above = field.parent if field is not None else None
     while above is not None and above.type.family is not Family.MAP:
         above = above.parent
     return above is not None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from schemac.arrow.raw_arrow import MalformedArrowError, decode_raw_arrow, read_raw_arrow
-from schemac.engines.odf.ddl_lines import lifted
+from schemac.engines.odf.ddl_lines import replace_ddl
 from schemac.engines.odf.malformed import MalformedError
 from schemac.importers.importer import Imported, Importer, refuse
 from schemac.manifest.bind import bind
@@ -54,7 +54,7 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
             return None
         imported = _upgraded(content, path, report)
         return imported and Imported(imported.schema, imported.comments, name)
-    edited = lifted(source, report)
+    edited = replace_ddl(source, report)
     text = edited or source
     parsed = Report()
     datasets = [] if report.has_errors else bind(parse(text, parsed), text, parsed, report)
@@ -73,13 +73,13 @@ def _from_binary(content: bytes, path: Path, report: Report) -> Imported | None:
     from schemac.engines.odf.reader_binary import read_binary
 
     try:
-        found = read_binary(content)
+        decoded = read_binary(content)
     except MalformedError as error:
         refuse(path, f"it is not a SetDataSchema event: {error}", report)
         return None
-    if isinstance(found, bytes):
-        return _upgraded(found, path, report)
-    return Imported(found)
+    if isinstance(decoded, bytes):
+        return _upgraded(decoded, path, report)
+    return Imported(decoded)
 
 
 def _upgraded(content: bytes, path: Path, report: Report) -> Imported | None:
@@ -92,10 +92,10 @@ def _upgraded(content: bytes, path: Path, report: Report) -> Imported | None:
 
 def _raw_arrow(source: SourceText) -> tuple[str | None, str] | None:
     """Return the dataset's name and the schema of a text whose only SetDataSchema event holds the binary form alone."""
-    found = [item for document in parse(source, Report()) for item in _schema_events(document.value, None)]
-    if len(found) != 1 or "schema" in found[0][1]:
+    events = [item for document in parse(source, Report()) for item in _schema_events(document.value, None)]
+    if len(events) != 1 or "schema" in events[0][1]:
         return None
-    name, event = found[0]
+    name, event = events[0]
     raw = event.get("rawArrowSchema")
     return (name, raw) if isinstance(raw, str) else None
 

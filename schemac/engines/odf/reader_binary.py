@@ -33,8 +33,8 @@ def _schema(table: Table) -> Json:
     return {"fields": _fields(table, 0, "the schema"), **_extra(table.table(1))}
 
 
-def _fields(table: Table, slot: int, owner: str) -> list[Json]:
-    members = table.tables(slot)
+def _fields(table: Table, field: int, owner: str) -> list[Json]:
+    members = table.tables(field)
     if members is None:
         raise MalformedError(f"{owner} has no fields")
     return [_field(member) for member in members]
@@ -47,27 +47,27 @@ def _field(table: Table) -> Json:
     return {"name": name, "type": _type(table, 1, repr(name)), **_extra(table.table(3))}
 
 
-def _type(table: Table, slot: int, owner: str) -> Json:
+def _type(table: Table, field: int, owner: str) -> Json:
     """Return the type whose tag stands in a slot and whose table in the next one."""
-    tag = table.scalar(slot, TAG) or 0
+    tag = table.scalar(field, TAG) or 0
     kind = KINDS_BY_TAG.get(tag)
     if kind is None:
         raise MalformedError(f"{owner} has a type with the unknown number {tag}")
-    properties = table.table(slot + 1)
+    properties = table.table(field + 1)
     if properties is None:
         raise MalformedError(f"{owner} has a {kind} without its properties")
     tree: Json = {"kind": kind}
     for item in PROPERTIES[kind]:
-        value = _property(properties, kind, item.alias, item.slot, owner)
+        value = _property(properties, kind, item.alias, item.field, owner)
         if value is not None:
             tree[item.alias] = value
     return tree
 
 
-def _property(table: Table, kind: str, alias: str, slot: int, owner: str) -> Any:
+def _property(table: Table, kind: str, alias: str, field: int, owner: str) -> Any:
     """Return a property by its alias; None where it is left out."""
     if alias in FLAGS:
-        value = table.scalar(slot, FLAGS[alias])
+        value = table.scalar(field, FLAGS[alias])
         if value is None:
             return 0 if alias in ("precision", "scale") else None
         if alias != "unit":
@@ -76,10 +76,10 @@ def _property(table: Table, kind: str, alias: str, slot: int, owner: str) -> Any
             raise MalformedError(f"{owner} has a unit with the unknown number {value}")
         return UNITS[value]
     if alias == "timezone":
-        return table.text(slot)
+        return table.text(field)
     if alias == "fields":
-        return _fields(table, slot, owner)
-    return _type(table, slot, f"the {BY_NAME[kind].__name__} of {owner}" if owner[0] == "'" else owner)
+        return _fields(table, field, owner)
+    return _type(table, field, f"the {BY_NAME[kind].__name__} of {owner}" if owner[0] == "'" else owner)
 
 
 def _extra(table: Table | None) -> Json:

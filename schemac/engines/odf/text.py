@@ -13,7 +13,7 @@ from typing import Any
 from schemac.attributes.family import Family
 from schemac.engines.odf.values import Lose, standard_attributes, standard_extra, standard_properties
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[ ./-][A-Za-z0-9_]+)*")
 _NOT_PLAIN = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
@@ -56,40 +56,40 @@ class _Writer:
         extra = standard_attributes(dataset.schema.extra)
         return text + (f"{indent}extra:{_block(extra, indent)}" if extra else "")
 
-    def _fields(self, slots: tuple[Slot, ...], indent: str) -> str:
-        if not slots:
+    def _fields(self, fields: tuple[SchemaField, ...], indent: str) -> str:
+        if not fields:
             return "fields: []\n"
         below = indent + "  "
-        return "fields:\n" + "".join([self._field(slot, below) for slot in slots])
+        return "fields:\n" + "".join([self._field(field, below) for field in fields])
 
-    def _field(self, slot: Slot, indent: str) -> str:
-        type_ = self._type(slot, indent + "    ")
-        text = f"{indent}- name: {scalar(slot.segment)}\n{indent}  type:\n{type_}"
-        if slot.extra:
-            text += f"{indent}  extra:{_block(standard_extra(slot, self._lose), indent + '  ')}"
+    def _field(self, field: SchemaField, indent: str) -> str:
+        type_ = self._type(field, indent + "    ")
+        text = f"{indent}- name: {scalar(field.segment)}\n{indent}  type:\n{type_}"
+        if field.extra:
+            text += f"{indent}  extra:{_block(standard_extra(field, self._lose), indent + '  ')}"
         return text
 
-    def _type(self, slot: Slot, indent: str) -> str:
-        if slot.options:
-            return f"{indent}kind: Option\n{indent}inner:\n{self._bare_type(slot, indent + '  ')}"
-        return self._bare_type(slot, indent)
+    def _type(self, field: SchemaField, indent: str) -> str:
+        if field.options:
+            return f"{indent}kind: Option\n{indent}inner:\n{self._bare_type(field, indent + '  ')}"
+        return self._bare_type(field, indent)
 
-    def _bare_type(self, slot: Slot, indent: str) -> str:
+    def _bare_type(self, field: SchemaField, indent: str) -> str:
         """Return the type inside its Option. Most are leaves, of a few sorts: these are written once."""
-        if slot.children or (slot.type.family is Family.TIMESTAMP and slot.type.timezone is None):  # type: ignore[attr-defined]
-            return self._new_type(slot, indent)
-        key = (slot.type.type_text(), indent)
+        if field.children or (field.type.family is Family.TIMESTAMP and field.type.timezone is None):  # type: ignore[attr-defined]
+            return self._new_type(field, indent)
+        key = (field.type.type_text(), indent)
         text = self._leaves.get(key)
         if text is None:
-            text = self._leaves[key] = self._new_type(slot, indent)
+            text = self._leaves[key] = self._new_type(field, indent)
         return text
 
-    def _new_type(self, slot: Slot, indent: str) -> str:
-        children = list(slot.children)
-        lines = [f"{indent}kind: {scalar(slot.type.kind)}\n"]
-        for item, value in standard_properties(slot, self._lose):
+    def _new_type(self, field: SchemaField, indent: str) -> str:
+        children = list(field.children)
+        lines = [f"{indent}kind: {scalar(field.type.kind)}\n"]
+        for item, value in standard_properties(field, self._lose):
             if item.name == "fields":
-                lines.append(indent + self._fields(slot.children, indent))
+                lines.append(indent + self._fields(field.children, indent))
             elif item.name.endswith("_type"):
                 child = children.pop(0)
                 if child.extra:

@@ -14,9 +14,9 @@ from schemac.attributes.odf import ARCHETYPE, DESCRIPTION, TYPE
 from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import ExtraAttributes, LogicalType
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
-Lose = Callable[[Slot, str, str], None]
+Lose = Callable[[SchemaField, str, str], None]
 """Enters a loss: where, what, and what stands instead."""
 
 UNITS = tuple(ARROW_UNITS)
@@ -37,58 +37,58 @@ class Property(NamedTuple):
     name: str
     alias: str
     """As manifests spell it."""
-    slot: int
+    field: int
     """Its number in the kind's binary table. A type takes two: this one for its tag, the next for its table."""
 
 
 def _properties(kind: type[LogicalType]) -> tuple[Property, ...]:
     """Return the properties of a kind in the standard's order, which is that of the class."""
-    found: list[Property] = []
-    slot = 0
+    properties: list[Property] = []
+    field = 0
     for name, info in kind.model_fields.items():
         if name not in ("kind", "extra"):
-            found.append(Property(name, info.alias or name, slot))
-            slot += 2 if info.annotation is LogicalType else 1
-    return tuple(found)
+            properties.append(Property(name, info.alias or name, field))
+            field += 2 if info.annotation is LogicalType else 1
+    return tuple(properties)
 
 
 PROPERTIES = {name: _properties(kind) for name, kind in BY_NAME.items()}
 
 
-def standard_properties(slot: Slot, lose: Lose) -> list[tuple[Property, Any]]:
+def standard_properties(field: SchemaField, lose: Lose) -> list[tuple[Property, Any]]:
     """Return the properties of a slot's type that hold a value; types stand for the slot's children."""
-    found: list[tuple[Property, Any]] = []
-    for item in PROPERTIES[slot.type.kind]:
-        value = getattr(slot.type, item.name)
+    properties: list[tuple[Property, Any]] = []
+    for item in PROPERTIES[field.type.kind]:
+        value = getattr(field.type, item.name)
         if value is None and item.name == "timezone":
-            lose(slot, "a timestamp without zone", "the zone UTC")
+            lose(field, "a timestamp without zone", "the zone UTC")
             value = "UTC"
         if value is not None:
-            found.append((item, value))
-    return found
+            properties.append((item, value))
+    return properties
 
 
-def standard_extra(slot: Slot, lose: Lose) -> ExtraAttributes:
+def standard_extra(field: SchemaField, lose: Lose) -> ExtraAttributes:
     """Return the attributes of a field, keys sorted; those of the nameless parts of lists and maps have no place."""
-    if not slot.is_member:
-        for key in sorted(slot.extra):
-            lose(slot, f"the attribute {key}", "nothing")
+    if not field.is_member:
+        for key in sorted(field.extra):
+            lose(field, f"the attribute {key}", "nothing")
         return {}
-    return standard_attributes(slot.extra)
+    return standard_attributes(field.extra)
 
 
 def standard_attributes(extra: Mapping[str, Any]) -> ExtraAttributes:
     """Attributes with keys sorted, and words in the standard's spelling."""
     if len(extra) == 1 and DESCRIPTION.key in extra:
         return dict(extra)
-    found: ExtraAttributes = {}
+    attributes: ExtraAttributes = {}
     for key in sorted(extra):
         value = extra[key]
         attribute = _WITH_WORDS.get(key)
         if attribute is not None:
             value = attribute.as_standard(value)
-        found[key] = value if value.__class__ is str else _sorted(value)
-    return found
+        attributes[key] = value if value.__class__ is str else _sorted(value)
+    return attributes
 
 
 def _sorted(value: Any) -> Any:

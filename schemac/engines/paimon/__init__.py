@@ -19,6 +19,7 @@ ENGINE = Engine(
     attributes="schemac.engines.paimon.attributes:ATTRIBUTES",
     facts="schemac.engines.paimon.facts:PaimonFact",
     is_optional=True,
+    is_judged_on_request=True,
     codes="schemac.engines.paimon.codes:CODES",
     pages="schemac.engines.paimon.pages",
     documents="schemac.engines.paimon.documents:DOCUMENTS",

@@ -46,7 +46,7 @@ from schemac.engines.paimon.types import (
 )
 from schemac.kinds.plain import Int32
 from schemac.kinds.units import FRACTION_DIGITS
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.report import Report
@@ -61,7 +61,7 @@ def to_table_schema(
     compilation: Compilation,
     emission: Emission,
     *,
-    ids: Mapping[Slot, int] | None = None,
+    ids: Mapping[SchemaField, int] | None = None,
     highest: int | None = None,
     schema_id: int = 0,
     time_millis: int = 0,
@@ -70,9 +70,9 @@ def to_table_schema(
 
     Without ids columns and members are numbered as Paimon numbers those of a new table.
     """
-    kept = ids or {}
-    start = max(kept.values(), default=-1) if highest is None else highest
-    numbers, highest = number_fields(compilation.dataset.columns, kept, start)
+    known_ids = ids or {}
+    start = max(known_ids.values(), default=-1) if highest is None else highest
+    numbers, highest = number_fields(compilation.dataset.columns, known_ids, start)
     writer = _Writer(emission, numbers)
     fields = [writer.member(top) for top in compilation.lowered.fields]
     extra = compilation.dataset.schema.extra
@@ -100,10 +100,10 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     made = [_artifact(compilation, emission)]
     for past in compilation.past():
         # What an old version could not be is no finding about the new one.
-        said = Report()
-        silent = Emission(past.dataset, TARGET.name, PAIMON_LOSS, said)
+        past_report = Report()
+        silent = Emission(past.dataset, TARGET.name, PAIMON_LOSS, past_report)
         artifact = _artifact(past, silent)
-        if not said.has_errors:
+        if not past_report.has_errors:
             made.append(artifact)
     return made
 
@@ -161,16 +161,16 @@ _TYPES: TypeTable[PaimonType] = TypeTable(
 class _Writer(TypeWriter[PaimonType]):
     """Finds Paimon's type for each lowered field."""
 
-    def __init__(self, emission: Emission, ids: Mapping[Slot, int]) -> None:
+    def __init__(self, emission: Emission, ids: Mapping[SchemaField, int]) -> None:
         super().__init__(emission, _TYPES)
         self.ids = ids
 
     def member(self, lowered: LoweredField) -> DataField:
         """Return a column, or a member of a ROW."""
-        type_ = self.slot(lowered)
-        extra = lowered.slot.extra
+        type_ = self.field(lowered)
+        extra = lowered.field.extra
         return DataField(
-            self.ids[lowered.slot],
+            self.ids[lowered.field],
             lowered.arrow.name,
             type_,
             extra.get(odf.DESCRIPTION.key),
@@ -181,64 +181,66 @@ class _Writer(TypeWriter[PaimonType]):
         self, fields: Sequence[DataField], lowered: Sequence[LoweredField], key: Sequence[str]
     ) -> list[DataField]:
         """Return the columns with those of the key nullable, as Paimon makes them where an option says so."""
-        found: list[DataField] = []
+        nullable_fields: list[DataField] = []
         for field, top in zip(fields, lowered, strict=True):
             is_changed = field.name in key and not field.type.is_nullable
             if is_changed:
-                self.emission.lose(top.slot, "a value that may not be null", "one that may")
-            found.append(replace(field, type=field.type.required(False)) if is_changed else field)
-        return found
+                self.emission.lose(top.field, "a value that may not be null", "one that may")
+            nullable_fields.append(replace(field, type=field.type.required(False)) if is_changed else field)
+        return nullable_fields
 
-    def slot(self, lowered: LoweredField) -> PaimonType:
+    def field(self, lowered: LoweredField) -> PaimonType:
         """Return the type at any place, with its nullability."""
-        slot: Slot = lowered.slot
+        field: SchemaField = lowered.field
         # Most attributes are descriptions, which decide nothing about the type.
-        if not slot.extra or (slot.is_member and len(slot.extra) == 1 and odf.DESCRIPTION.key in slot.extra):
+        if not field.extra or (
+            field.is_member and len(field.extra) == 1 and odf.DESCRIPTION.key in field.extra
+        ):
             type_ = self.type(lowered, lowered.arrow.type)
         else:
             type_ = self.special(lowered)
-            self.lose_attributes(slot)
+            self.lose_attributes(field)
         return type_ if lowered.arrow.nullable else type_.required()
 
     def part(self, parent: LoweredField, index: int) -> PaimonType:
         """Return an item, a key or a value."""
         child = parent.children[index]
-        return self.slot(child)
+        return self.field(child)
 
     def type_text(self, type_: PaimonType) -> str:
         return type_.type_text()
 
-    def refused(self, slot: Slot) -> PaimonType:
+    def refused(self, field: SchemaField) -> PaimonType:
         """Kinds that Paimon has no type for."""
         help = {
             Family.DURATION: Retype.write(
                 "type", "Int64", reason=" and give the unit with `schemac.dev/unit`"
             ),
             Family.NULL: "leave the field out until it has a type",
-        }.get(slot.type.family, LeaveOut.engine("Paimon", own.TARGETS_OF.key, "paimon"))
-        message = f"Paimon has no type for {slot.type.type_text()}"
-        self.emission.findings.at_type(slot, PAIMON_TYPE, message, help=help)
+        }.get(field.type.family, LeaveOut.engine("Paimon", own.TARGETS_OF.key, "paimon"))
+        message = f"Paimon has no type for {field.type.type_text()}"
+        self.emission.findings.at_type(field, PAIMON_TYPE, message, help=help)
         return BYTES
 
     def special(self, lowered: LoweredField) -> PaimonType:
         """Return the type of a field with attributes."""
-        slot: Slot = lowered.slot
-        extra = slot.extra
+        field: SchemaField = lowered.field
+        extra = field.extra
         word = extra.get(paimon.TYPE.key)
         if word is not None:
             return self.worded(lowered, str(word))
         if has_role(extra, Role.BLOB):
-            self.emission.lose(slot, "a blob", "BYTES; `paimon.apache.org/type: BLOB` would keep it")
+            self.emission.lose(field, "a blob", "BYTES; `paimon.apache.org/type: BLOB` would keep it")
             return BYTES
         return self.with_extension(lowered)
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
-        slot: Slot = lowered.slot
+        field: SchemaField = lowered.field
         limit = DecimalLimit.broken_by(arrow_type, MOST_DIGITS)
         if limit is not None:
-            message = f"a DECIMAL in Paimon has {limit.reason} ({slot.path_text})"
+            message = f"a DECIMAL in Paimon has {limit.reason} ({field.path_text})"
             help = f"change the {limit.property}, or leave Paimon out with `schemac.dev/targets`"
-            self.emission.findings.at_type(slot, PAIMON_TYPE, message, limit.property, help=help)
+            self.emission.findings.at_type(field, PAIMON_TYPE, message, limit.property, help=help)
             return BYTES
         if arrow_type.bit_width != 128:
             self.lose(lowered, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
@@ -248,14 +250,14 @@ class _Writer(TypeWriter[PaimonType]):
         if arrow_type.tz is None:
             return Atomic("TIMESTAMP", (FRACTION_DIGITS[arrow_type.unit],))
         if arrow_type.tz != "UTC":
-            self.emission.lose(lowered.slot, f"the zone {arrow_type.tz}", "UTC")
+            self.emission.lose(lowered.field, f"the zone {arrow_type.tz}", "UTC")
         return Atomic("TIMESTAMP_LTZ", (FRACTION_DIGITS[arrow_type.unit],))
 
     def time(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         digits = FRACTION_DIGITS[arrow_type.unit]
         if digits > 3:
             self.emission.lose(
-                lowered.slot, f"time in {arrow_type.unit}", "time in ms, regardless of the p in TIME(p)"
+                lowered.field, f"time in {arrow_type.unit}", "time in ms, regardless of the p in TIME(p)"
             )
         return Atomic("TIME", (digits,))
 
@@ -273,37 +275,37 @@ class _Writer(TypeWriter[PaimonType]):
         return Array(self.part(lowered, 0))
 
     def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
-        slot: Slot = lowered.slot
+        field: SchemaField = lowered.field
         self.lose_child_names(lowered)
-        if has_role(slot.extra, Role.BRAIN_FLOATS):
-            self.emission.lose(slot, "bfloat16 values", "FLOAT")
+        if has_role(field.extra, Role.BRAIN_FLOATS):
+            self.emission.lose(field, "bfloat16 values", "FLOAT")
             element: PaimonType = Atomic("FLOAT").required(not lowered.children[0].arrow.nullable)
         else:
             element = self.part(lowered, 0)
         if element.root in VECTOR_ELEMENTS:
             return Vector(element, arrow_type.list_size)
-        self.emission.lose(slot, f"a fixed length of {arrow_type.list_size}", "ARRAY")
+        self.emission.lose(field, f"a fixed length of {arrow_type.list_size}", "ARRAY")
         return Array(element)
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
         if arrow_type.keys_sorted:
-            self.emission.lose(lowered.slot, "a map with sorted keys", "MAP")
+            self.emission.lose(lowered.field, "a map with sorted keys", "MAP")
         self.lose_child_names(lowered)
         return Map(self.key(lowered), self.part(lowered, 1))
 
     def key(self, lowered: LoweredField) -> PaimonType:
         """Return a map's key, NOT NULL unless Paimon's table is said to have it otherwise."""
-        is_nullable = lowered.slot.extra.get(paimon.NULLABLE_KEY.key) is True
+        is_nullable = lowered.field.extra.get(paimon.NULLABLE_KEY.key) is True
         return self.part(lowered, 0).required(not is_nullable)
 
     def worded(self, lowered: LoweredField, word: str) -> PaimonType:
         """Return the type that the attribute names, if it goes with the kind."""
-        slot: Slot = lowered.slot
+        field: SchemaField = lowered.field
         root = word.partition("(")[0]
         families, problem, help = _WORDS[root]
-        if slot.type.family not in families:
+        if field.type.family not in families:
             return self.refuse_word(
-                slot, f"{word} is {problem}, and {slot.path_text} is {slot.type.type_text()}", help
+                field, f"{word} is {problem}, and {field.path_text} is {field.type.type_text()}", help
             )
         if root == "MULTISET":
             return self.multiset(lowered)
@@ -311,74 +313,76 @@ class _Writer(TypeWriter[PaimonType]):
             return self.worded_vector(lowered)
         if root == "ARRAY":
             return self.worded_array(lowered)
-        if root == "VARIANT" and slot.type.family is Family.STRUCT and not is_variant(slot):
+        if root == "VARIANT" and field.type.family is Family.STRUCT and not is_variant(field):
             help = "give it the members `value` and `metadata`, both Binary and without Option"
-            return self.refuse_word(slot, f"{slot.path_text} does not have the members of a VARIANT", help)
+            return self.refuse_word(field, f"{field.path_text} does not have the members of a VARIANT", help)
         try:
             type_ = parse_type(word)
         except UnreadableError as error:
-            return self.refuse_word(slot, str(error).partition(": ")[2], "write a smaller number")
+            return self.refuse_word(field, str(error).partition(": ")[2], "write a smaller number")
         return self.fitted(lowered, type_)
 
     def fitted(self, lowered: LoweredField, type_: PaimonType) -> PaimonType:
         """Return a worded leaf, held against what the field says of itself."""
-        slot: Slot = lowered.slot
+        field: SchemaField = lowered.field
         assert isinstance(type_, Atomic)
-        length = getattr(slot.type, "fixed_length", None)
-        if slot.type.family is Family.TIMESTAMP:
-            is_local = getattr(slot.type, "timezone", None) is not None
+        length = getattr(field.type, "fixed_length", None)
+        if field.type.family is Family.TIMESTAMP:
+            is_local = getattr(field.type, "timezone", None) is not None
             if is_local != (type_.root == "TIMESTAMP_LTZ"):
                 right = f"TIMESTAMP{'_LTZ' if is_local else ''}({type_.parameters[0]})"
                 has = "a zone" if is_local else "no zone"
                 return self.refuse_word(
-                    slot,
-                    f"{slot.path_text} has {has}, so it cannot be {type_.type_text()}",
+                    field,
+                    f"{field.path_text} has {has}, so it cannot be {type_.type_text()}",
                     WriteText.text_of(right, is_safe=False),
                 )
         if length is not None and type_.root == "BINARY" and type_.parameters != (length,):
-            message = f"{slot.path_text} has {length} bytes, so it cannot be {type_.type_text()}"
-            return self.refuse_word(slot, message, Remove.it(f": the length makes a BINARY({length})"))
+            message = f"{field.path_text} has {length} bytes, so it cannot be {type_.type_text()}"
+            return self.refuse_word(field, message, Remove.it(f": the length makes a BINARY({length})"))
         self.lose_to_word(lowered, type_)
         return type_
 
     def lose_to_word(self, lowered: LoweredField, type_: Atomic) -> None:
         """Enter what a worded type does not keep of the layout, or of the digits of a time."""
-        slot: Slot = lowered.slot
+        field: SchemaField = lowered.field
         arrow_type: Any = lowered.arrow.type
         if type_.root in ("TIME", "TIMESTAMP", "TIMESTAMP_LTZ"):
             # Whatever its precision says, a TIME is stored in milliseconds; moments in the unit that holds the digits.
             stored = 3 if type_.root == "TIME" else -(-type_.parameters[0] // 3) * 3
             if stored < FRACTION_DIGITS[arrow_type.unit]:
-                self.emission.lose(slot, f"{slot.type.kind.lower()} in {arrow_type.unit}", type_.type_text())
+                self.emission.lose(
+                    field, f"{field.type.kind.lower()} in {arrow_type.unit}", type_.type_text()
+                )
             if getattr(arrow_type, "tz", None) not in (None, "UTC"):
-                self.emission.lose(slot, f"the zone {arrow_type.tz}", "UTC")
+                self.emission.lose(field, f"the zone {arrow_type.tz}", "UTC")
         elif pa.types.is_dictionary(arrow_type):
             lost = f"a dictionary with {arrow_type.index_type} indices"
-            self.emission.lose(slot, lost, type_.type_text())
+            self.emission.lose(field, lost, type_.type_text())
         elif (row := self.rows.get(arrow_type.id)) is not None and row.is_other:
-            self.emission.lose(slot, str(arrow_type), type_.type_text())
+            self.emission.lose(field, str(arrow_type), type_.type_text())
 
     def multiset(self, lowered: LoweredField) -> PaimonType:
-        slot: Slot = lowered.slot
-        value = slot.children[1]
+        field: SchemaField = lowered.field
+        value = field.children[1]
         if value.type.kind != Int32.__name__ or value.is_nullable:
-            message = f"the counts of a MULTISET are Int32, but the values of {slot.path_text} are {_type_text(value)}"
-            return self.refuse_word(slot, message, Retype.write("valueType", "Int32"))
+            message = f"the counts of a MULTISET are Int32, but the values of {field.path_text} are {_type_text(value)}"
+            return self.refuse_word(field, message, Retype.write("valueType", "Int32"))
         self.lose_child_names(lowered)
         return Multiset(self.key(lowered))
 
     def worded_vector(self, lowered: LoweredField) -> PaimonType:
-        slot: Slot = lowered.slot
-        if getattr(slot.type, "fixed_length", None) is None:
+        field: SchemaField = lowered.field
+        if getattr(field.type, "fixed_length", None) is None:
             return self.refuse_word(
-                slot, f"{slot.path_text} has no length, so it cannot be a VECTOR", "add `fixedLength`"
+                field, f"{field.path_text} has no length, so it cannot be a VECTOR", "add `fixedLength`"
             )
         type_ = self.fixed_size_list(lowered, lowered.arrow.type)
         if isinstance(type_, Vector):
             return type_
         message = f"a VECTOR cannot have elements of type {type_.children[0].type_text()}"
         help = Detach.attribute("make the items numbers, or remove the attribute", paimon.TYPE.key)
-        return self.refuse_word(slot, message, help)
+        return self.refuse_word(field, message, help)
 
     def worded_array(self, lowered: LoweredField) -> PaimonType:
         """Return a list, whatever its length: what releases without a VECTOR can store."""
@@ -387,20 +391,20 @@ class _Writer(TypeWriter[PaimonType]):
             return self.list(lowered, arrow_type)
         type_ = self.fixed_size_list(lowered, arrow_type)
         if isinstance(type_, Vector):
-            self.emission.lose(lowered.slot, f"a fixed length of {type_.length}", "ARRAY")
+            self.emission.lose(lowered.field, f"a fixed length of {type_.length}", "ARRAY")
         return Array(type_.children[0])
 
-    def refuse_word(self, slot: Slot, message: str, help: str) -> PaimonType:
-        self.emission.findings.at_extra(slot, paimon.TYPE.key, PAIMON_TYPE, message, help=help)
+    def refuse_word(self, field: SchemaField, message: str, help: str) -> PaimonType:
+        self.emission.findings.at_extra(field, paimon.TYPE.key, PAIMON_TYPE, message, help=help)
         return BYTES
 
     def lose_schema_attributes(self, extra: Mapping[str, Any]) -> None:
         """Attributes of the whole, and the description where the comment has taken its place."""
         for key in sorted(extra):
-            is_kept = key == own.TARGETS_OF.key or (
+            is_handled = key == own.TARGETS_OF.key or (
                 key == odf.DESCRIPTION.key and paimon.COMMENT.key not in extra
             )
-            if not is_kept and is_lost(key):
+            if not is_handled and is_lost(key):
                 self.emission.lose(None, f"the attribute {key}", "nothing")
 
 
@@ -430,23 +434,23 @@ _WORDS: dict[str, tuple[tuple[Family, ...], str, str]] = {
 """Families of kinds that a word goes with, what it is, and what to write instead, by root."""
 
 
-def _type_text(slot: Slot) -> str:
-    return f"Option<{slot.type.type_text()}>" if slot.is_nullable else slot.type.type_text()
+def _type_text(field: SchemaField) -> str:
+    return f"Option<{field.type.type_text()}>" if field.is_nullable else field.type.type_text()
 
 
-def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
+def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Paimon's types as its SQL writes them; not inside a type that Paimon has another one for."""
-    found: dict[Slot, str] = {}
+    type_texts: dict[SchemaField, str] = {}
 
-    def enter(slot: Slot, type_: PaimonType) -> None:
-        found[slot] = type_.full_type_text()
-        for child, inner in zip(slot.children, type_.children, strict=False):
+    def enter(schema_field: SchemaField, type_: PaimonType) -> None:
+        type_texts[schema_field] = type_.full_type_text()
+        for child, inner in zip(schema_field.children, type_.children, strict=False):
             enter(child, inner)
 
     fields = to_table_schema(compilation, emission).fields
-    for slot, field in zip(compilation.dataset.columns, fields, strict=True):
-        enter(slot, field.type)
-    return found
+    for schema_field, field in zip(compilation.dataset.columns, fields, strict=True):
+        enter(schema_field, field.type)
+    return type_texts
 
 
 TARGET = Target("paimon", PAIMON_LOSS, emit, left_out_code=PAIMON_LEFT_OUT, types=types)

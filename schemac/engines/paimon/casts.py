@@ -30,8 +30,8 @@ _INTEGERS = frozenset(_BITS)
 _NUMBERS = frozenset({*_BITS, *_MANTISSA, "DECIMAL"})
 _TEXTS = frozenset({"CHAR", "VARCHAR"})
 _BYTES = frozenset({"BINARY", "VARBINARY"})
-_MOMENTS = frozenset({"TIMESTAMP", "TIMESTAMP_LTZ"})
-_TIMES = frozenset({"DATE", "TIME", *_MOMENTS})
+_TIMESTAMPS = frozenset({"TIMESTAMP", "TIMESTAMP_LTZ"})
+_TIMES = frozenset({"DATE", "TIME", *_TIMESTAMPS})
 
 _IMPLICIT: dict[str, frozenset[str]] = {
     "BOOLEAN": frozenset(),
@@ -55,13 +55,13 @@ _IMPLICIT: dict[str, frozenset[str]] = {
 _EXPLICIT: dict[str, frozenset[str]] = {
     "BOOLEAN": _NUMBERS | _TEXTS,
     **dict.fromkeys(("TINYINT", "SMALLINT"), _INTEGERS | _TEXTS | {"BOOLEAN"}),
-    **dict.fromkeys(("INT", "BIGINT"), _INTEGERS | _TEXTS | _MOMENTS | {"BOOLEAN"}),
+    **dict.fromkeys(("INT", "BIGINT"), _INTEGERS | _TEXTS | _TIMESTAMPS | {"BOOLEAN"}),
     "FLOAT": _INTEGERS | _TEXTS,
     "DOUBLE": _INTEGERS | _TEXTS | {"FLOAT"},
     "DECIMAL": _INTEGERS | _TEXTS,
     **dict.fromkeys(_TEXTS, _NUMBERS | _BYTES | _TIMES | {"BOOLEAN", "CHAR"}),
     **dict.fromkeys(_BYTES, _TEXTS | {"BINARY"}),
-    **dict.fromkeys(("DATE", "TIME"), _MOMENTS | {"VARCHAR"}),
+    **dict.fromkeys(("DATE", "TIME"), _TIMESTAMPS | {"VARCHAR"}),
     "TIMESTAMP": frozenset({"INT", "BIGINT", "VARCHAR"}),
     "TIMESTAMP_LTZ": frozenset({"INT", "BIGINT", "DATE", "TIME", "VARCHAR"}),
 }

@@ -25,7 +25,7 @@ _TIMESTAMP = re.compile(
 )
 
 
-def complaint(type_: PaimonType, written: str) -> str | None:
+def default_error(type_: PaimonType, written: str) -> str | None:
     """Why Paimon cannot take a text as the default of a type; None where it can."""
     text = (
         written[1:-1] if len(written) > 1 and written.startswith("'") and written.endswith("'") else written
@@ -82,7 +82,7 @@ def _binary(type_: Atomic, text: str) -> str | None:
 
 def _date(type_: Atomic, text: str) -> str | None:
     match = _DATE.fullmatch(text.strip())
-    return _says(type_, match is not None and _is_moment(match.group(1, 2, 3)), "2026-01-31")
+    return _says(type_, match is not None and _is_timestamp(match.group(1, 2, 3)), "2026-01-31")
 
 
 def _time(type_: Atomic, text: str) -> str | None:
@@ -93,11 +93,11 @@ def _time(type_: Atomic, text: str) -> str | None:
 
 def _timestamp(type_: Atomic, text: str) -> str | None:
     match = _TIMESTAMP.fullmatch(text)
-    is_right = match is not None and _is_moment(match.group(1, 2, 3, 5, 6, 7))
+    is_right = match is not None and _is_timestamp(match.group(1, 2, 3, 5, 6, 7))
     return _says(type_, is_right, "2026-01-31 12:30:00")
 
 
-def _is_moment(parts: tuple[str | None, ...]) -> bool:
+def _is_timestamp(parts: tuple[str | None, ...]) -> bool:
     numbers = [int(part) for part in parts if part is not None]
     try:
         date(*numbers) if len(numbers) == 3 else datetime(*numbers)  # type: ignore[arg-type]  # noqa: DTZ001

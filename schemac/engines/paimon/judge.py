@@ -16,9 +16,9 @@ from schemac.engines.paimon.options import (
     EXPLICIT_CASTS,
     NULL_TO_NOT_NULL,
     after_renames,
-    complaint,
     is_about_files,
     is_true,
+    option_error,
 )
 from schemac.engines.paimon.types import Atomic, PaimonType, Vector
 from schemac.engines.paimon.view import PaimonPlace, errors_of, places, table_schema
@@ -29,13 +29,13 @@ from schemac.evolution.judge import Judge
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 _KEYS = frozenset({PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED})
 _OPTIONS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
 _OTHERS = frozenset({PaimonFact.COMMENT_CHANGED, PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED})
 """What the table and its fields tell themselves, before and after."""
-_BESIDE = "add a new field beside it, fill it, and drop the old one"
+_NEW_FIELD_HELP = "add a new field beside it, fill it, and drop the old one"
 _NEW_TABLE = "copy the rows into a new table"
 _ELSEWHERE = "use a type and settings that Paimon has, or leave paimon out of `schemac.dev/targets`"
 
@@ -57,7 +57,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         return _keys(change, pair)
     if change.fact in _OPTIONS:
         return _option(change, pair)
-    old, new = change.old_slot, change.new_slot
+    old, new = change.old_field, change.new_field
     match change.fact:
         case Fact.FIELD_ADDED if new is not None:
             return _added(change, new)
@@ -69,7 +69,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
             return Judgement(
                 Outcome.REFUSED,
                 "Paimon cannot move a field out of the struct, list or map around it",
-                _BESIDE,
+                _NEW_FIELD_HELP,
             )
         case Fact.FIELDS_REORDERED if new is not None:
             if new.is_in_key:
@@ -111,7 +111,7 @@ def _unheld(change: Change, pair: VersionPair) -> str:
     return ""
 
 
-def _added(change: Change, new: Slot) -> Judgement:
+def _added(change: Change, new: SchemaField) -> Judgement:
     if new.is_in_key:
         return _fixed_key(new)
     if not new.is_nullable:
@@ -123,7 +123,7 @@ def _added(change: Change, new: Slot) -> Judgement:
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
-def _dropped(pair: VersionPair, old: Slot) -> Judgement:
+def _dropped(pair: VersionPair, old: SchemaField) -> Judgement:
     if old.is_in_key:
         return _fixed_key(old)
     name, parent = str(old.segment), old.parent
@@ -142,7 +142,7 @@ def _dropped(pair: VersionPair, old: Slot) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _renamed(pair: VersionPair, old: Slot) -> Judgement:
+def _renamed(pair: VersionPair, old: SchemaField) -> Judgement:
     if old.is_in_key:
         return _fixed_key(old)
     if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
@@ -153,18 +153,18 @@ def _renamed(pair: VersionPair, old: Slot) -> Judgement:
         )
     place = places(pair.old).get(old)
     if old.parent is None and place is not None and place.type.root == "BLOB":
-        return Judgement(Outcome.REFUSED, "Paimon cannot rename a BLOB column", _BESIDE)
+        return Judgement(Outcome.REFUSED, "Paimon cannot rename a BLOB column", _NEW_FIELD_HELP)
     return Judgement(Outcome.METADATA)
 
 
-def _nullability(pair: VersionPair, old: Slot, new: Slot) -> Judgement:
+def _nullability(pair: VersionPair, old: SchemaField, new: SchemaField) -> Judgement:
     places = _places(pair, old, new)
     if places is None or places[0].type.is_nullable == places[1].type.is_nullable:
         return SAFE
     if new.is_in_key:
         return _fixed_key(new)
     if _is_in_vector(pair, old):
-        return Judgement(Outcome.REFUSED, "Paimon cannot change anything inside a VECTOR", _BESIDE)
+        return Judgement(Outcome.REFUSED, "Paimon cannot change anything inside a VECTOR", _NEW_FIELD_HELP)
     if places[1].type.is_nullable:
         if old.parent is None and str(old.segment) in table_schema(pair.old).primary_keys:
             return Judgement(Outcome.REFUSED, "a column of the primary key may not be null", _NEW_TABLE)
@@ -182,7 +182,7 @@ def _nullability(pair: VersionPair, old: Slot, new: Slot) -> Judgement:
     )
 
 
-def _field(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement:
+def _field(change: Change, pair: VersionPair, old: SchemaField, new: SchemaField) -> Judgement:
     """Whatever else was said of a field: its type, its description, its default value, or what Paimon has no word for."""
     places = _places(pair, old, new)
     if places is None:
@@ -194,15 +194,15 @@ def _field(change: Change, pair: VersionPair, old: Slot, new: Slot) -> Judgement
         return SAFE
     if was.field.default_value != is_.field.default_value and change.fact is PaimonFact.DEFAULT_VALUE_CHANGED:
         return Judgement(Outcome.NEW_FILES, "existing rows stay unchanged")
-    is_told = was.field.description != is_.field.description and change.path
-    return Judgement(Outcome.METADATA) if is_told and "description" in change.fact else SAFE
+    is_description_changed = was.field.description != is_.field.description and change.path
+    return Judgement(Outcome.METADATA) if is_description_changed and "description" in change.fact else SAFE
 
 
 def _type(
-    change: Change, pair: VersionPair, old: Slot, new: Slot, was: PaimonType, is_: PaimonType
+    change: Change, pair: VersionPair, old: SchemaField, new: SchemaField, was: PaimonType, is_: PaimonType
 ) -> Judgement:
     if _key_differs(was, is_):
-        return Judgement(Outcome.REFUSED, "the keys of a map cannot change", _BESIDE)
+        return Judgement(Outcome.REFUSED, "the keys of a map cannot change", _NEW_FIELD_HELP)
     if _shell(was) == _shell(is_):
         if change.fact in TYPE_FACTS and _is_doubtful(old, new):
             return Judgement(
@@ -214,7 +214,7 @@ def _type(
     if new.is_in_key:
         return _fixed_key(new)
     if _is_in_vector(pair, old):
-        return Judgement(Outcome.REFUSED, "Paimon changes nothing inside a VECTOR", _BESIDE)
+        return Judgement(Outcome.REFUSED, "Paimon changes nothing inside a VECTOR", _NEW_FIELD_HELP)
     table = table_schema(pair.old)
     if old.parent is None and str(old.segment) in (*table.partition_keys, *table.primary_keys):
         return Judgement(
@@ -224,7 +224,7 @@ def _type(
         )
     way = cast(was, is_)
     if way is Cast.NONE:
-        return Judgement(Outcome.REFUSED, f"{_word(was)} cannot become {_word(is_)}", _BESIDE)
+        return Judgement(Outcome.REFUSED, f"{_word(was)} cannot become {_word(is_)}", _NEW_FIELD_HELP)
     if way is Cast.EXPLICIT and is_true(table.options, EXPLICIT_CASTS):
         reason = f"{_word(was)} becomes {_word(is_)} only where `{EXPLICIT_CASTS}` is not set"
         return Judgement(Outcome.REFUSED, reason, "remove the option in an earlier version")
@@ -239,7 +239,7 @@ def _type(
     return Judgement(Outcome.METADATA, "values are cast when they are read")
 
 
-def _is_doubtful(old: Slot, new: Slot) -> bool:
+def _is_doubtful(old: SchemaField, new: SchemaField) -> bool:
     """Whether values may not fit, by their kinds; Paimon's own moments reach as far as any calendar."""
     return castability(old.type, new.type) >= Castability.DEPENDS and not is_lossless_by_calendar(
         old.type, new.type
@@ -266,7 +266,7 @@ def _option(change: Change, pair: VersionPair) -> Judgement:
     new = table_schema(pair.new).options
     if old.get(change.key) == new.get(change.key):
         return Judgement(Outcome.METADATA, "the option changes together with its columns")
-    reason = complaint(change.key, old, new)
+    reason = option_error(change.key, old, new)
     if reason:
         return Judgement(Outcome.REFUSED, reason, _NEW_TABLE)
     if change.key == "bucket":
@@ -280,7 +280,7 @@ def _option(change: Change, pair: VersionPair) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _places(pair: VersionPair, old: Slot, new: Slot) -> tuple[PaimonPlace, PaimonPlace] | None:
+def _places(pair: VersionPair, old: SchemaField, new: SchemaField) -> tuple[PaimonPlace, PaimonPlace] | None:
     """Return what Paimon has there before and after; None where it knows of neither."""
     was, is_ = places(pair.old).get(old), places(pair.new).get(new)
     return None if was is None or is_ is None else (was, is_)
@@ -300,8 +300,8 @@ def _key_differs(was: PaimonType, is_: PaimonType) -> bool:
     return was.children[0].is_nullable != is_.children[0].is_nullable
 
 
-def _is_in_vector(pair: VersionPair, slot: Slot) -> bool:
-    above = places(pair.old).get(slot.parent) if slot.parent is not None else None
+def _is_in_vector(pair: VersionPair, field: SchemaField) -> bool:
+    above = places(pair.old).get(field.parent) if field.parent is not None else None
     return above is not None and above.type.root == "VECTOR"
 
 
@@ -309,9 +309,9 @@ def _word(type_: PaimonType) -> str:
     return type_.type_text() if isinstance(type_, Atomic) else type_.root
 
 
-def _fixed_key(slot: Slot) -> Judgement:
+def _fixed_key(field: SchemaField) -> Judgement:
     return Judgement(
-        Outcome.REFUSED, f"{slot.path_text} is in the key of a map, which cannot change", _BESIDE
+        Outcome.REFUSED, f"{field.path_text} is in the key of a map, which cannot change", _NEW_FIELD_HELP
     )
 
 

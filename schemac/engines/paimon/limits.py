@@ -23,11 +23,11 @@ from schemac.engines.paimon.codes import (
     PAIMON_RELEASE,
     PAIMON_TYPE,
 )
-from schemac.engines.paimon.defaults import complaint
+from schemac.engines.paimon.defaults import default_error
 from schemac.engines.paimon.keys import OPTION_OF, KeyColumn, Table
 from schemac.engines.paimon.types import DataField, PaimonType, Row
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.diagnostic import Code
 from schemac.source.suggest import closest
 from schemac.syntax.plain import written
@@ -54,7 +54,7 @@ _REMOVE_OR_KEY = "remove it, or add `paimon.apache.org/primaryKeys`"
 class _Place(NamedTuple):
     """A type, the slot that it stands for, and what is around it, outermost first."""
 
-    slot: Slot
+    schema_field: SchemaField
     type: PaimonType
     around: tuple[str, ...]
     field: DataField | None
@@ -65,70 +65,72 @@ class Limits:
     """Judges one table."""
 
     def __init__(
-        self, columns: Sequence[Slot], fields: Sequence[DataField], table: Table, emission: Emission
+        self, columns: Sequence[SchemaField], fields: Sequence[DataField], table: Table, emission: Emission
     ) -> None:
-        self._slots = dict(zip([field.name for field in fields], columns, strict=True))
+        self._fields = dict(zip([field.name for field in fields], columns, strict=True))
         self._types = {field.name: field.type for field in fields}
         self._table = table
         self._findings = emission.findings
         self._places = [
             place
-            for slot, field in zip(columns, fields, strict=True)
-            for place in _places(slot, field.type, (), field)
+            for schema_field, field in zip(columns, fields, strict=True)
+            for place in _places(schema_field, field.type, (), field)
         ]
 
     def check(self) -> None:
         """Report everything that Paimon would refuse."""
-        for name, slot in self._slots.items():
-            self._name(name, slot)
+        for name, field in self._fields.items():
+            self._name(name, field)
         for place in self._places:
             self._place(place)
         self._keys()
         self._buckets()
         self._options()
 
-    def _name(self, name: str, slot: Slot) -> None:
+    def _name(self, name: str, field: SchemaField) -> None:
         if name in RESERVED_NAMES:
-            self._findings.at_name(slot, PAIMON_NAME, f"Paimon reserves the name '{name}'", help="rename it")
+            self._findings.at_name(field, PAIMON_NAME, f"Paimon reserves the name '{name}'", help="rename it")
         elif name.startswith(RESERVED_PREFIX):
             message = f"Paimon reserves names that start with {RESERVED_PREFIX}"
             plain = name[len(RESERVED_PREFIX) :]
             help = Rewrite.text_of(f"rename it, such as '{plain}'", plain) if plain else "rename it"
-            self._findings.at_name(slot, PAIMON_NAME, message, help=help)
+            self._findings.at_name(field, PAIMON_NAME, message, help=help)
 
     def _place(self, place: _Place) -> None:
-        slot, field = place.slot, place.field
+        schema_field, field = place.schema_field, place.field
         if field is not None and field.description is not None and field.description.startswith(DIRECTIVES):
-            message = f"Paimon reads the description of {slot.path_text} as a directive to change its type"
+            message = (
+                f"Paimon reads the description of {schema_field.path_text} as a directive to change its type"
+            )
             help = "start it with another word, and set the type with `paimon.apache.org/type`"
-            self._findings.at_description(slot, PAIMON_DESCRIPTION, message, help=help)
-        if paimon.DEFAULT_VALUE.key in slot.extra:
-            self._default(slot, place.type, field)
+            self._findings.at_description(schema_field, PAIMON_DESCRIPTION, message, help=help)
+        if paimon.DEFAULT_VALUE.key in schema_field.extra:
+            self._default(schema_field, place.type, field)
         if place.type.root == "BLOB":
             self._blob(place)
-        if place.type.root == "VECTOR" and paimon.TYPE.key not in slot.extra:
-            self._vector(slot)
+        if place.type.root == "VECTOR" and paimon.TYPE.key not in schema_field.extra:
+            self._vector(schema_field)
         self._format(place)
 
-    def _vector(self, slot: Slot) -> None:
+    def _vector(self, field: SchemaField) -> None:
         """Who writes `VECTOR` knows; who writes a list of fixed length may not."""
-        message = f"{slot.path_text} becomes a VECTOR, and Paimon before {VECTORS_SINCE} cannot open a table that has one"
+        message = f"{field.path_text} becomes a VECTOR, and Paimon before {VECTORS_SINCE} cannot open a table that has one"
         help = (
             f"write `{paimon.TYPE.key}: ARRAY` for older readers, or `VECTOR` if all readers are new enough"
         )
-        self._at_type(slot, PAIMON_RELEASE, message, help=help)
+        self._at_type(field, PAIMON_RELEASE, message, help=help)
 
-    def _default(self, slot: Slot, type_: PaimonType, field: DataField | None) -> None:
+    def _default(self, schema_field: SchemaField, type_: PaimonType, field: DataField | None) -> None:
         if field is None:
             reason = "only columns and members of structs have default values"
         else:
             text = str(field.default_value)
-            found = complaint(type_, text)
-            if found is None:
+            error = default_error(type_, text)
+            if error is None:
                 return
-            reason = f"'{text}' cannot be the default value of {slot.path_text} in Paimon: {found}"
+            reason = f"'{text}' cannot be the default value of {schema_field.path_text} in Paimon: {error}"
         self._findings.at_extra(
-            slot,
+            schema_field,
             paimon.DEFAULT_VALUE.key,
             PAIMON_DEFAULT,
             reason,
@@ -136,29 +138,29 @@ class Limits:
         )
 
     def _blob(self, place: _Place) -> None:
-        slot = place.slot
-        if place.around not in ((), ("ARRAY",), ("MAP",)) or slot.segment is Part.KEY:
+        field = place.schema_field
+        if place.around not in ((), ("ARRAY",), ("MAP",)) or field.segment is Part.KEY:
             message = (
                 "Paimon allows BLOBs only as columns, and as list items and map values of columns, not as"
-                f" {slot.path_text}"
+                f" {field.path_text}"
             )
-            self._at_type(slot, PAIMON_TYPE, message, help="move it to the top level")
+            self._at_type(field, PAIMON_TYPE, message, help="move it to the top level")
             return
         if not (self._table.is_set(ROW_TRACKING) and self._table.is_set(DATA_EVOLUTION)):
             help = AttachToSchema.several(
                 f"write {_EVOLVING} under `{paimon.OPTIONS.key}`", (paimon.OPTIONS.key,), *_EVOLVING_PAIRS
             )
-            message = f"a BLOB ({slot.path_text}) needs a table with row tracking and data evolution"
-            self._at_type(slot, PAIMON_OPTION, message, help=help)
+            message = f"a BLOB ({field.path_text}) needs a table with row tracking and data evolution"
+            self._at_type(field, PAIMON_OPTION, message, help=help)
         if all(_has_blobs(type_) for type_ in self._types.values()):
-            message = f"Paimon does not allow a table with only BLOBs ({slot.path_text})"
-            self._at_type(slot, PAIMON_TYPE, message, help="add a column of another type")
+            message = f"Paimon does not allow a table with only BLOBs ({field.path_text})"
+            self._at_type(field, PAIMON_TYPE, message, help="add a column of another type")
 
     def _format(self, place: _Place) -> None:
         format = self._table.options.get("file.format", "parquet").strip().lower()
-        found = _unheld(format, place.type, self._table.options)
-        if found is not None:
-            message = f"{format} files cannot store {found} ({place.slot.path_text})"
+        unsupported = _unheld(format, place.type, self._table.options)
+        if unsupported is not None:
+            message = f"{format} files cannot store {unsupported} ({place.schema_field.path_text})"
             other = "orc" if format == "parquet" else "parquet"
             help: str = AttachToSchema.pair(
                 f"write `file.format: {other}` under `{paimon.OPTIONS.key}`",
@@ -167,14 +169,14 @@ class Limits:
             )
             if isinstance(place.type, Row):
                 help = "give it a member, or leave it out"
-            self._at_type(place.slot, PAIMON_FORMAT, message, help=help)
+            self._at_type(place.schema_field, PAIMON_FORMAT, message, help=help)
 
-    def _at_type(self, slot: Slot, code: Code, message: str, help: str) -> None:
+    def _at_type(self, field: SchemaField, code: Code, message: str, help: str) -> None:
         """Report a finding about a type, at the attribute that decides it where there is one."""
-        if paimon.TYPE.key in slot.extra:
-            self._findings.at_extra(slot, paimon.TYPE.key, code, message, help=help)
+        if paimon.TYPE.key in field.extra:
+            self._findings.at_extra(field, paimon.TYPE.key, code, message, help=help)
         else:
-            self._findings.at_type(slot, code, message, help=help)
+            self._findings.at_type(field, code, message, help=help)
 
     def _keys(self) -> None:
         table = self._table
@@ -185,11 +187,11 @@ class Limits:
         for key, noun in ((table.primary, "primary key"), (table.partition, "partition keys")):
             self._key_columns(key, noun)
         for column in table.primary:
-            slot = self._slots.get(column.name)
-            if slot is not None and slot.is_nullable and not table.is_set("primary-key.nullable"):
-                message = f"a primary key may not be null, but {slot.path_text} may"
-                help = Unwrap.part(f"write its type ({slot.type.type_text()}) without Option", is_safe=False)
-                self._findings.at_option(slot, 0, PAIMON_KEY, message, help=help)
+            field = self._fields.get(column.name)
+            if field is not None and field.is_nullable and not table.is_set("primary-key.nullable"):
+                message = f"a primary key may not be null, but {field.path_text} may"
+                help = Unwrap.part(f"write its type ({field.type.type_text()}) without Option", is_safe=False)
+                self._findings.at_option(field, 0, PAIMON_KEY, message, help=help)
         names = table.primary_names
         if names and set(names) <= set(table.partition_names):
             message = "the primary key has only partition columns, so each partition would hold one row"
@@ -373,16 +375,16 @@ class Limits:
 
 
 def _places(
-    slot: Slot, type_: PaimonType, around: tuple[str, ...], field: DataField | None
+    schema_field: SchemaField, type_: PaimonType, around: tuple[str, ...], field: DataField | None
 ) -> Iterator[_Place]:
     """Yield a type and all below it, with their slots."""
-    yield _Place(slot, type_, around, field)
+    yield _Place(schema_field, type_, around, field)
     inside = (*around, type_.root)
     members: Sequence[DataField | None] = (
         type_.fields if isinstance(type_, Row) else [None] * len(type_.children)
     )
     # A multiset has no type for its counts, and what was refused has no children.
-    for child, inner, member in zip(slot.children, type_.children, members, strict=False):
+    for child, inner, member in zip(schema_field.children, type_.children, members, strict=False):
         yield from _places(child, inner, inside, member)
 
 

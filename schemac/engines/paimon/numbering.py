@@ -14,15 +14,15 @@ from schemac.engines.paimon import attributes as paimon
 from schemac.identity.lock import Numbers, Version
 from schemac.identity.numbering import Former, Numbered, Numbering
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 NAME = "paimon"
 
 
-def ids_of(numbers: Mapping[Slot, Numbers]) -> dict[Slot, int]:
+def ids_of(numbers: Mapping[SchemaField, Numbers]) -> dict[SchemaField, int]:
     """Return the ids that a lock gives to columns and members."""
-    found = {slot: own.of(NAME) for slot, own in numbers.items()}
-    return {slot: ids[0] for slot, ids in found.items() if ids}
+    ids_by_field = {field: field_ids.of(NAME) for field, field_ids in numbers.items()}
+    return {field: ids[0] for field, ids in ids_by_field.items() if ids}
 
 
 def highest_of(version: Version) -> int:
@@ -50,62 +50,62 @@ def _next_data(data: Mapping[str, Any]) -> dict[str, int]:
 
 
 def number_fields(
-    columns: Sequence[Slot], kept: Mapping[Slot, int] | None = None, highest: int = -1
-) -> tuple[dict[Slot, int], int]:
+    columns: Sequence[SchemaField], known_ids: Mapping[SchemaField, int] | None = None, highest: int = -1
+) -> tuple[dict[SchemaField, int], int]:
     """Return the ids of all columns and members, and the highest one: kept ids stay, others count on."""
-    counter = _Counter(kept or {}, highest)
-    for slot in columns:
-        counter.added(slot)
+    counter = _Counter(known_ids or {}, highest)
+    for field in columns:
+        counter.added(field)
     return counter.ids, counter.highest
 
 
 def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
     # Paimon reads by its ids whatever was between: a field that is back has the id that it had.
-    kept = _kept(dataset.columns, former) if former is not None else {}
-    ids, highest = number_fields(dataset.columns, kept, highest)
-    return {slot: (id,) for slot, id in ids.items()}, highest
+    known_ids = _known_ids(dataset.columns, former) if former is not None else {}
+    ids, highest = number_fields(dataset.columns, known_ids, highest)
+    return {field: (id,) for field, id in ids.items()}, highest
 
 
-def _kept(columns: Sequence[Slot], former: Former) -> dict[Slot, int]:
+def _known_ids(columns: Sequence[SchemaField], former: Former) -> dict[SchemaField, int]:
     """Return the ids that fields bring with them: those that stand where they stood, in types that Paimon can cast."""
-    kept: dict[Slot, int] = {}
+    ids: dict[SchemaField, int] = {}
     stack = list(columns)
     while stack:
-        slot = stack.pop()
-        before = former.fields.get(slot)
-        if before is None or not former.is_in_its_place(slot):
+        field = stack.pop()
+        before = former.fields.get(field)
+        if before is None or not former.is_in_its_place(field):
             continue
-        if not _is_of_the_same_form(slot, before.slot):
+        if not _is_of_the_same_form(field, before.field):
             continue
         if before.numbers:
-            kept[slot] = before.numbers[0]
-        stack.extend(slot.children)
-    return kept
+            ids[field] = before.numbers[0]
+        stack.extend(field.children)
+    return ids
 
 
-def _is_of_the_same_form(slot: Slot, before: Slot) -> bool:
+def _is_of_the_same_form(field: SchemaField, before: SchemaField) -> bool:
     """Whether Paimon could keep the id: it casts plain values, but makes no row of a number."""
-    return slot.type.kind == before.type.kind or not (slot.children or before.children)
+    return field.type.kind == before.type.kind or not (field.children or before.children)
 
 
 class _Counter:
     """Goes through the columns in the order of Paimon's Java."""
 
-    def __init__(self, kept: Mapping[Slot, int], highest: int) -> None:
-        self._kept = kept
+    def __init__(self, known_ids: Mapping[SchemaField, int], highest: int) -> None:
+        self._known_ids = known_ids
         self.highest = highest
-        self.ids: dict[Slot, int] = {}
+        self.ids: dict[SchemaField, int] = {}
 
-    def added(self, slot: Slot) -> None:
+    def added(self, field: SchemaField) -> None:
         """Enter the number of a column, or of a member of a row that was there before."""
-        self._take(slot)
-        self._below(slot, is_new=slot not in self._kept)
+        self._take(field)
+        self._below(field, is_new=field not in self._known_ids)
 
-    def _below(self, slot: Slot, *, is_new: bool) -> None:
+    def _below(self, field: SchemaField, *, is_new: bool) -> None:
         """Everything that a slot is made of; `is_new` tells whether the field that it belongs to is."""
-        if not slot.children or (slot.extra and slot.extra.get(paimon.TYPE.key) == "VARIANT"):
+        if not field.children or (field.extra and field.extra.get(paimon.TYPE.key) == "VARIANT"):
             return
-        for child in slot.children:
+        for child in field.children:
             if not child.is_member:
                 self._below(child, is_new=is_new)
             elif is_new:
@@ -114,12 +114,12 @@ class _Counter:
             else:
                 self.added(child)
 
-    def _take(self, slot: Slot) -> None:
-        id = self._kept.get(slot)
+    def _take(self, field: SchemaField) -> None:
+        id = self._known_ids.get(field)
         if id is None:
             self.highest += 1
             id = self.highest
-        self.ids[slot] = id
+        self.ids[field] = id
 
 
 NUMBERING = Numbering(_number, next_data=_next_data, data_of_form_1=data_of)

@@ -61,7 +61,7 @@ def is_about_files(key: str) -> bool:
     return key.startswith(_OF_FILES)
 
 
-def complaint(key: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
+def option_error(key: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
     """Why Paimon refuses to change an option of a table with data; empty where it does not."""
     if key in IMMUTABLE:
         return f"the option `{key}` cannot change once the table has data"
@@ -83,7 +83,7 @@ def after_renames(options: Mapping[str, str], names: Mapping[str, str]) -> dict[
     def renamed(text: str) -> str:
         return ",".join([names.get(name, name) for name in text.split(",")])
 
-    found: dict[str, str] = {}
+    updated: dict[str, str] = {}
     for key, value in options.items():
         if key.startswith("fields."):
             columns, dot, rest = key.removeprefix("fields.").partition(".")
@@ -91,5 +91,5 @@ def after_renames(options: Mapping[str, str], names: Mapping[str, str]) -> dict[
             value = renamed(value) if rest in ("sequence-group", "nested-key") else value
         elif key in ("bucket-key", "sequence.field"):
             value = renamed(value)
-        found[key] = value
-    return found
+        updated[key] = value
+    return updated

@@ -59,12 +59,12 @@ def read_table_schema(document: Any) -> TableSchema:
 
 def member_ids(fields: Iterable[DataField], above: FieldPath = ()) -> list[tuple[FieldPath, int]]:
     """Return the ids of columns and of the members of ROWs, by the paths that a manifest gives them."""
-    found: list[tuple[FieldPath, int]] = []
+    path_ids: list[tuple[FieldPath, int]] = []
     for field in fields:
         path = (*above, field.name)
-        found.append((path, field.id))
-        found += _below(field.type, path)
-    return found
+        path_ids.append((path, field.id))
+        path_ids += _below(field.type, path)
+    return path_ids
 
 
 def _below(type_: PaimonType, path: FieldPath) -> Iterator[tuple[FieldPath, int]]:
@@ -84,9 +84,9 @@ def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
 
 
 def _refuse_collisions(paths: Iterable[tuple[FieldPath, int]]) -> None:
-    taken: dict[int, FieldPath] = {}
+    paths_by_id: dict[int, FieldPath] = {}
     for path, id in paths:
-        first = taken.setdefault(id, path)
+        first = paths_by_id.setdefault(id, path)
         if first is not path:
             raise UnreadableError(
                 "",

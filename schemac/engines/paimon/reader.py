@@ -137,10 +137,10 @@ class _Lifting:
 
     def member(self, field: DataField, path: FieldPath, *, is_required: bool = False) -> Json | None:
         """Return a column, or a member of a struct; None where no kind stands for its type."""
-        lifted = self._slot(field.type.required() if is_required else field.type, path)
-        if lifted is None:
+        converted = self._field(field.type.required() if is_required else field.type, path)
+        if converted is None:
             return None
-        type_, extra = lifted
+        type_, extra = converted
         if field.description is not None:
             extra = {DESCRIPTION.key: field.description, **extra}
         if field.default_value is not None:
@@ -149,22 +149,22 @@ class _Lifting:
 
     def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Json | None:
         """Return an item, key or value: attributes go beside `kind`. A key is no Option; its map says if it may be null."""
-        lifted = self._slot(type_.required() if is_key else type_, path)
-        if lifted is None:
+        converted = self._field(type_.required() if is_key else type_, path)
+        if converted is None:
             return None
-        tree, extra = lifted
+        tree, extra = converted
         return {**tree, "extra": extra} if extra else tree
 
-    def _slot(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
+    def _field(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
         if isinstance(type_, Geo):
             message = f"{dotted(path)}: there is no kind for Paimon's {type_.type_text()}"
             help = f"cast it first, or leave the column out with `--skip '{path[0]}'`"
             self._report.add(UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(path), help=help)
             return None
-        lifted = _leaf(type_) if isinstance(type_, Atomic) else self._nested(type_, path)
-        if lifted is None:
+        converted = _leaf(type_) if isinstance(type_, Atomic) else self._nested(type_, path)
+        if converted is None:
             return None
-        tree, extra = lifted
+        tree, extra = converted
         return ({"kind": "Option", "inner": tree} if type_.is_nullable else tree), extra
 
     def _nested(self, type_: PaimonType, path: FieldPath) -> tuple[Json, Json] | None:
@@ -201,11 +201,11 @@ def _plain(kind: str) -> Callable[..., tuple[Json, Json]]:
 def _limited(kind: str, root: str) -> Callable[..., tuple[Json, Json]]:
     """Return a text or bytes; only STRING and BYTES are what a kind says by itself."""
 
-    def lifted(length: int) -> tuple[Json, Json]:
+    def convert(length: int) -> tuple[Json, Json]:
         is_plain = root.startswith("VAR") and length == LONGEST
         return {"kind": kind}, {} if is_plain else {paimon.TYPE.key: f"{root}({length})"}
 
-    return lifted
+    return convert
 
 
 def _time(digits: int) -> tuple[Json, Json]:
@@ -214,12 +214,12 @@ def _time(digits: int) -> tuple[Json, Json]:
     return {"kind": "Time", "unit": "Millisecond"}, extra
 
 
-def _moment(root: str, timezone: str | None) -> Callable[..., tuple[Json, Json]]:
-    def lifted(digits: int) -> tuple[Json, Json]:
+def _timestamp(root: str, timezone: str | None) -> Callable[..., tuple[Json, Json]]:
+    def convert(digits: int) -> tuple[Json, Json]:
         tree = {"kind": "Timestamp", "unit": _UNITS[-(-digits // 3)], "timezone": timezone}
         return tree, {} if digits % 3 == 0 else {paimon.TYPE.key: f"{root}({digits})"}
 
-    return lifted
+    return convert
 
 
 _LEAVES: dict[str, Callable[..., tuple[Json, Json]]] = {
@@ -237,8 +237,8 @@ _LEAVES: dict[str, Callable[..., tuple[Json, Json]]] = {
     "BINARY": _limited("Binary", "BINARY"),
     "VARBINARY": _limited("Binary", "VARBINARY"),
     "TIME": _time,
-    "TIMESTAMP": _moment("TIMESTAMP", None),
-    "TIMESTAMP_LTZ": _moment("TIMESTAMP_LTZ", "UTC"),
+    "TIMESTAMP": _timestamp("TIMESTAMP", None),
+    "TIMESTAMP_LTZ": _timestamp("TIMESTAMP_LTZ", "UTC"),
     "BLOB": lambda: ({"kind": "Binary"}, {paimon.TYPE.key: "BLOB"}),
     "VARIANT": lambda: (
         {

@@ -6,9 +6,10 @@ Source: `SchemaSerializer` of github.com/apache/paimon and Jackson's `DefaultPre
 order of a hash table; here they are sorted.
 """
 
+import dataclasses
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from schemac.attributes.own import TABLE_VERSION
@@ -31,7 +32,7 @@ class TableSchema:
     """The highest id that was ever given to a field of the table; -1 for none."""
     partition_keys: tuple[str, ...] = ()
     primary_keys: tuple[str, ...] = ()
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = dataclasses.field(default_factory=dict)
     comment: str | None = None
     time_millis: int = 0
     version: int = VERSION

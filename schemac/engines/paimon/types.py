@@ -7,9 +7,10 @@ Source: `DataTypeJsonParser` and the `asSQLString` of Paimon's types (github.com
 the canonical ones are those that Java reads, and those that pypaimon writes.
 """
 
+import dataclasses
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from schemac.source.json_object import Json
@@ -46,7 +47,7 @@ class UnreadableError(Exception):
 class PaimonType:
     """Base of all types."""
 
-    is_nullable: bool = field(default=True, kw_only=True)
+    is_nullable: bool = dataclasses.field(default=True, kw_only=True)
 
     @property
     def children(self) -> "tuple[PaimonType, ...]":
@@ -378,18 +379,18 @@ class _Words:
         """Return the type that all of the text says."""
         if self._is_geo:
             return self._geo()
-        found = self._one()
+        type_ = self._one()
         if self._tokens:
             raise self._wrong()
-        return found
+        return type_
 
     def _one(self) -> PaimonType:
-        found = self._with_nullability(self._plain())
+        type_ = self._with_nullability(self._plain())
         # Paimon's first releases wrote `INT NOT NULL ARRAY`.
         while self._tokens and self._tokens[0] in ("ARRAY", "MULTISET"):
             outer = Array if self._tokens.pop(0) == "ARRAY" else Multiset
-            found = self._with_nullability(outer(found))
-        return found
+            type_ = self._with_nullability(outer(type_))
+        return type_
 
     def _plain(self) -> PaimonType:
         word = self._tokens.pop(0) if self._tokens else ""
@@ -413,14 +414,14 @@ class _Words:
         if not self._tokens or self._tokens[0] != "(" or not bounds:
             return _DEFAULTS.get(root, ())
         self._tokens.pop(0)
-        found: list[int] = []
-        while len(found) < len(bounds) and self._tokens and self._tokens[0].isdecimal():
-            found.append(int(self._tokens.pop(0)))
+        numbers: list[int] = []
+        while len(numbers) < len(bounds) and self._tokens and self._tokens[0].isdecimal():
+            numbers.append(int(self._tokens.pop(0)))
             if not self._take(","):
                 break
-        if not found or not self._take(")"):
+        if not numbers or not self._take(")"):
             raise self._wrong()
-        parameters = (*found, *_DEFAULTS[root][len(found) :])
+        parameters = (*numbers, *_DEFAULTS[root][len(numbers) :])
         for value, (least, greatest) in zip(parameters, bounds, strict=True):
             if not least <= value <= greatest:
                 raise self._wrong(f"{value} is not between {least} and {greatest}")

@@ -13,7 +13,7 @@ from schemac.engines.paimon.numbering import highest_of, ids_of, schema_id_of
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.types import DataField, PaimonType, Row
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 
@@ -36,7 +36,7 @@ def errors_of(schema_version: SchemaVersion) -> tuple[Diagnostic, ...]:
     return schema_version.view(_compiled)[1]
 
 
-def places(schema_version: SchemaVersion) -> Mapping[Slot, PaimonPlace]:
+def places(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonPlace]:
     """Return what Paimon has at every slot that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
     return schema_version.view(_places)
 
@@ -58,15 +58,17 @@ def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnos
     return table, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
 
 
-def _places(schema_version: SchemaVersion) -> Mapping[Slot, PaimonPlace]:
-    found: dict[Slot, PaimonPlace] = {}
+def _places(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonPlace]:
+    places_by_field: dict[SchemaField, PaimonPlace] = {}
 
-    def enter(slot: Slot, type_: PaimonType, field: DataField | None) -> None:
-        found[slot] = PaimonPlace(type_, field)
+    def enter(schema_field: SchemaField, type_: PaimonType, field: DataField | None) -> None:
+        places_by_field[schema_field] = PaimonPlace(type_, field)
         fields = type_.fields if isinstance(type_, Row) else (None,) * len(type_.children)
-        for child, inner, member in zip(slot.children, type_.children, fields, strict=False):
+        for child, inner, member in zip(schema_field.children, type_.children, fields, strict=False):
             enter(child, inner, member)
 
-    for slot, field in zip(schema_version.dataset.columns, table_schema(schema_version).fields, strict=True):
-        enter(slot, field.type, field)
-    return found
+    for schema_field, field in zip(
+        schema_version.dataset.columns, table_schema(schema_version).fields, strict=True
+    ):
+        enter(schema_field, field.type, field)
+    return places_by_field

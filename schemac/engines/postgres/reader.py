@@ -7,9 +7,9 @@ Source: PostgreSQL's documentation, "Data Types" and "CREATE TABLE"; pgvector an
 from functools import partial
 
 from schemac.engines.sql_rules import (
-    Found,
     Rule,
     SqlType,
+    TypeMapping,
     binary,
     decimals,
     plain,
@@ -30,29 +30,31 @@ _MONEY = "not kept: the type money, whose digits after the point depend on lc_mo
 _ZONE = "not kept: the zone of each time"
 
 
-def _float(written: SqlType) -> Found:
+def _float(written: SqlType) -> TypeMapping:
     is_single = written.numbers and written.numbers[0] <= 24
-    return Found(pa.float32() if is_single else pa.float64())
+    return TypeMapping(pa.float32() if is_single else pa.float64())
 
 
-def _character(written: SqlType) -> Found:
-    return Found(pa.string(), f"not kept: the length in {written.text if written.numbers else 'char(1)'}")
+def _character(written: SqlType) -> TypeMapping:
+    return TypeMapping(
+        pa.string(), f"not kept: the length in {written.text if written.numbers else 'char(1)'}"
+    )
 
 
-def _vector(written: SqlType) -> Found:
+def _vector(written: SqlType) -> TypeMapping:
     item = pa.field("item", pa.float32(), nullable=False)
-    return Found(pa.list_(item, written.numbers[0]) if written.numbers else pa.list_(item))
+    return TypeMapping(pa.list_(item, written.numbers[0]) if written.numbers else pa.list_(item))
 
 
-def _half_vector(written: SqlType) -> Found:
+def _half_vector(written: SqlType) -> TypeMapping:
     item = pa.field("item", pa.float16(), nullable=False)
-    return Found(pa.list_(item, written.numbers[0]) if written.numbers else pa.list_(item))
+    return TypeMapping(pa.list_(item, written.numbers[0]) if written.numbers else pa.list_(item))
 
 
-def _interval(written: SqlType) -> Found | None:
+def _interval(written: SqlType) -> TypeMapping | None:
     """Judge intervals: those with months have no kind."""
     is_of_days = written.text.upper().startswith(("INTERVAL DAY", "INTERVAL HOUR", "INTERVAL MINUTE"))
-    return Found(pa.duration("us")) if is_of_days or written.text.upper() == "INTERVAL SECOND" else None
+    return TypeMapping(pa.duration("us")) if is_of_days or written.text.upper() == "INTERVAL SECOND" else None
 
 
 _RULES: dict[str, Rule] = {

@@ -24,7 +24,7 @@ from schemac.engines.protobuf.names import json_name, message_name, valid
 from schemac.engines.protobuf.numbering import is_number, numbers_of
 from schemac.logical.findings import Other
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.json_object import Json
 from schemac.syntax.remedies_around import LeaveOut
 
@@ -59,15 +59,15 @@ class Message:
         """What the message is there for, if it is no struct: `option`, `item`, `value` or `entry`."""
         self.lines: list[str] = []
         self.inner: list[Message] = []
-        self.taken: set[str] = set()
+        self.used_names: set[str] = set()
         """Names in its scope."""
 
     def nested(self, words: str, around: str = "") -> "Message":
         """Return a new message inside this one."""
-        found = Message(message_name(words, self.taken), around)
-        self.taken.add(found.name)
-        self.inner.append(found)
-        return found
+        message = Message(message_name(words, self.used_names), around)
+        self.used_names.add(message.name)
+        self.inner.append(message)
+        return message
 
     def text(self, indent: str = "") -> Iterator[str]:
         """Return its lines."""
@@ -106,136 +106,138 @@ class _Writer:
         self._reserved = _reserved(compilation, self._numbers)
         self.imported: set[str] = set()
 
-    def members(self, message: Message, holder: Slot | None, slots: Sequence[Slot]) -> None:
+    def members(self, message: Message, holder: SchemaField | None, fields: Sequence[SchemaField]) -> None:
         """Enter the fields of a table or struct."""
-        self._check_names(slots)
-        message.taken |= {valid(str(slot.segment)) for slot in slots}
+        self._check_names(fields)
+        message.used_names |= {valid(str(field.segment)) for field in fields}
         reserved = self._reserved.get(holder, {})
         if reserved:
             message.lines.append(f"reserved {', '.join(map(str, sorted(reserved)))};")
-            names = sorted(set(reserved.values()) - message.taken)
+            names = sorted(set(reserved.values()) - message.used_names)
             if names:
                 message.lines.append(f"reserved {', '.join(json.dumps(name) for name in names)};")
-        for slot in slots:
-            number = self._numbers[slot]
+        for field in fields:
+            number = self._numbers[field]
             if not is_number(number):
-                message_text = f"{slot.path_text} would have the number {number}, which Protobuf keeps for itself or does not have"
+                message_text = f"{field.path_text} would have the number {number}, which Protobuf keeps for itself or does not have"
                 help = f"leave Protobuf out with `{own.TARGETS_OF.key}`, or import the schema from a .proto with numbers of its own"
-                self._emission.findings.at_name(slot, PROTOBUF_NUMBER, message_text, help=help)
-            self.field(message, slot, str(slot.segment), number)
+                self._emission.findings.at_name(field, PROTOBUF_NUMBER, message_text, help=help)
+            self.field(message, field, str(field.segment), number)
 
-    def field(self, message: Message, slot: Slot, name: str, number: int) -> None:
+    def field(self, message: Message, schema_field: SchemaField, name: str, number: int) -> None:
         """Enter a field for a slot: a member, or the value of a message that is there for it."""
-        typed = self.type(message, slot, name)
+        typed = self.type(message, schema_field, name)
         label = f"{typed.label} " if typed.label else ""
-        told: Json = {}
-        if slot.is_nullable and typed.is_plain:
+        annotation: Json = {}
+        if schema_field.is_nullable and typed.is_plain:
             label = "" if typed.is_message else "optional "
-        elif slot.is_nullable:
+        elif schema_field.is_nullable:
             inner = message.nested(f"{name} option", "option")
             inner.lines.append(f"{label}{typed.type} value = 1;")
             typed, label = Typed("", inner.name, is_message=True), ""
         elif typed.is_message:
-            self._emission.lose(slot, "a value that is always there", "a message, which may be absent")
-            told["required"] = True
-        told |= self._told(slot, name)
-        message.lines += _comments(slot.extra, told)
+            self._emission.lose(
+                schema_field, "a value that is always there", "a message, which may be absent"
+            )
+            annotation["required"] = True
+        annotation |= self._annotation(schema_field, name)
+        message.lines += _comments(schema_field.extra, annotation)
         message.lines.append(f"{label}{typed.type} {valid(name)} = {number};")
 
-    def type(self, message: Message, slot: Slot, name: str) -> Typed:
+    def type(self, message: Message, field: SchemaField, name: str) -> Typed:
         """Return the type of a slot without its Option; messages that it needs are entered."""
-        match slot.type.family:
+        match field.type.family:
             case Family.STRUCT:
                 inner = message.nested(name)
-                self.members(inner, slot, slot.children)
+                self.members(inner, field, field.children)
                 return Typed("", inner.name, is_message=True)
             case Family.LIST:
-                (item,) = slot.children
-                if "fixedLength" in type_tree(slot.type):
-                    self._emission.lose(slot, slot.type.type_text(), "a list of any length")
+                (item,) = field.children
+                if "fixedLength" in type_tree(field.type):
+                    self._emission.lose(field, field.type.type_text(), "a list of any length")
                 return Typed("repeated", self.part(message, item, name, Part.ITEM))
             case Family.MAP:
-                return self._map(message, slot, name)
-        leaf = leaf_of(slot)
+                return self._map(message, field, name)
+        leaf = leaf_of(field)
         if leaf is None:
-            message_text = f"Protobuf cannot hold {slot.type.type_text()} ({slot.path_text})"
+            message_text = f"Protobuf cannot hold {field.type.type_text()} ({field.path_text})"
             self._emission.findings.at_type(
-                slot, PROTOBUF_TYPE, message_text, help=LeaveOut.engine("it", own.TARGETS_OF.key, "protobuf")
+                field, PROTOBUF_TYPE, message_text, help=LeaveOut.engine("it", own.TARGETS_OF.key, "protobuf")
             )
             return Typed("", "bytes")
         if not leaf.is_lossless:
-            self._emission.lose(slot, slot.type.type_text(), leaf.becomes or leaf.type)
-        self._check_attribute(slot)
+            self._emission.lose(field, field.type.type_text(), leaf.becomes or leaf.type)
+        self._check_attribute(field)
         if leaf.type == ENUM_TYPE:
-            return Typed("", _enum(message, name, ENUM.read(slot.extra) or {}))
+            return Typed("", _enum(message, name, ENUM.read(field.extra) or {}))
         if leaf.is_message:
             self.imported.add(leaf.type)
         return Typed("", leaf.type, leaf.is_message)
 
-    def _check_attribute(self, slot: Slot) -> None:
+    def _check_attribute(self, field: SchemaField) -> None:
         """Refuse the attribute of another type than the usual one at a field that cannot have it."""
-        wanted, usual = TYPE.read(slot.extra), usual_leaf(slot.type)
-        if wanted is None or usual is None or USUAL.get(wanted) == usual.type:
+        requested, usual = TYPE.read(field.extra), usual_leaf(field.type)
+        if requested is None or usual is None or USUAL.get(requested) == usual.type:
             return
         possible = [type_ for type_, of in USUAL.items() if of == usual.type]
-        message = f"{slot.path_text} is {usual.type} in Protobuf, which cannot be {wanted}"
+        message = f"{field.path_text} is {usual.type} in Protobuf, which cannot be {requested}"
         help = f"it can be {', '.join(possible)}" if possible else f"remove `{TYPE.key}`"
-        self._emission.findings.at_extra(slot, TYPE.key, PROTOBUF_TYPE, message, help=help)
+        self._emission.findings.at_extra(field, TYPE.key, PROTOBUF_TYPE, message, help=help)
 
-    def _map(self, message: Message, slot: Slot, name: str) -> Typed:
-        key, value = slot.children
-        if "keysSorted" in type_tree(slot.type):
-            self._emission.lose(slot, "sorted keys", "keys in any order")
+    def _map(self, message: Message, field: SchemaField, name: str) -> Typed:
+        key, value = field.children
+        if "keysSorted" in type_tree(field.type):
+            self._emission.lose(field, "sorted keys", "keys in any order")
         if _is_plain_key(key):
             leaf = self.type(message, key, name)
             return Typed("", f"map<{leaf.type}, {self.part(message, value, name, Part.VALUE)}>")
         entry = message.nested(f"{name} entry", "entry")
-        self._emission.lose(slot, slot.type.type_text(), "a list of entries, in which a key may occur twice")
+        self._emission.lose(
+            field, field.type.type_text(), "a list of entries, in which a key may occur twice"
+        )
         self.field(entry, key, Part.KEY.value, 1)
         self.field(entry, value, Part.VALUE.value, 2)
         return Typed("repeated", entry.name)
 
-    def part(self, message: Message, slot: Slot, name: str, part: Part) -> str:
+    def part(self, message: Message, field: SchemaField, name: str, part: Part) -> str:
         """Return the type of an item or value: a message around it where it may be null, or is a list or a map."""
-        if _is_inline(slot):
-            return self.type(message, slot, f"{name} {part.value}").type
+        if _is_inline(field):
+            return self.type(message, field, f"{name} {part.value}").type
         inner = message.nested(f"{name} {part.value}", part.value)
-        self.field(inner, slot, "value", 1)
+        self.field(inner, field, "value", 1)
         return inner.name
 
-    def _told(self, slot: Slot, name: str) -> Json:
+    def _annotation(self, field: SchemaField, name: str) -> Json:
         """Return what the comment of a field says: its type where Protobuf's does not, and names that had to change."""
-        told: Json = {}
+        annotation: Json = {}
         if valid(name) != name:
-            self._emission.lose(slot, f"the name {name}", valid(name))
-            told["name"] = name
-        return told | _kept(slot)
+            self._emission.lose(field, f"the name {name}", valid(name))
+            annotation["name"] = name
+        return annotation | _type_annotation(field)
 
-    def _check_names(self, slots: Sequence[Slot]) -> None:
-        taken: dict[str, Slot] = {}
-        for slot in slots:
-            name = json_name(valid(str(slot.segment))).lower()
-            if name in taken:
-                message = (
-                    f"{slot.path_text} and {taken[name].path_text} have one name in Protobuf or in its JSON"
-                )
-                other = Other(taken[name], "the other one")
+    def _check_names(self, fields: Sequence[SchemaField]) -> None:
+        fields_by_name: dict[str, SchemaField] = {}
+        for field in fields:
+            name = json_name(valid(str(field.segment))).lower()
+            if name in fields_by_name:
+                message = f"{field.path_text} and {fields_by_name[name].path_text} have one name in Protobuf or in its JSON"
+                other = Other(fields_by_name[name], "the other one")
                 self._emission.findings.at_name(
-                    slot, PROTOBUF_NAME, message, help="give one of them another name", other=other
+                    field, PROTOBUF_NAME, message, help="give one of them another name", other=other
                 )
-            taken.setdefault(name, slot)
+            fields_by_name.setdefault(name, field)
 
 
-def _is_inline(slot: Slot) -> bool:
+def _is_inline(field: SchemaField) -> bool:
     """Whether an item or value stands in its list or map as it is, with no message around it; attributes never ask for one."""
-    return not slot.is_nullable and (slot.type.family is Family.STRUCT or leaf_of(slot) is not None)
+    return not field.is_nullable and (field.type.family is Family.STRUCT or leaf_of(field) is not None)
 
 
-def _is_plain_key(slot: Slot) -> bool:
+def _is_plain_key(field: SchemaField) -> bool:
     """Whether a key can stand in a `map`."""
-    leaf = leaf_of(slot)
+    leaf = leaf_of(field)
     is_scalar = leaf is not None and not leaf.is_message and leaf.type not in ("bytes", ENUM_TYPE)
-    return is_scalar and slot.type.family in _KEYS
+    return is_scalar and field.type.family in _KEYS
 
 
 def _enum(message: Message, name: str, numbers: Mapping[str, int]) -> str:
@@ -252,52 +254,59 @@ def _enum(message: Message, name: str, numbers: Mapping[str, int]) -> str:
     return f"{scope.name}.Value"
 
 
-def _kept(slot: Slot) -> Json:
+def _type_annotation(field: SchemaField) -> Json:
     """Return what of a type the messages and scalars do not tell, and of those parts that have no field of their own."""
-    tree = {key: value for key, value in type_tree(slot.type).items() if key not in _PARTS}
-    leaf = leaf_of(slot)
-    is_told = leaf.is_lossless if leaf is not None else len(tree) == 1
-    found: Json = {} if is_told else {"type": tree}
-    for child in slot.children if slot.type.family in (Family.LIST, Family.MAP) else ():
+    tree = {key: value for key, value in type_tree(field.type).items() if key not in _PARTS}
+    leaf = leaf_of(field)
+    is_expressed = leaf.is_lossless if leaf is not None else len(tree) == 1
+    annotation: Json = {} if is_expressed else {"type": tree}
+    for child in field.children if field.type.family in (Family.LIST, Family.MAP) else ():
         is_key = child.segment is Part.KEY
         if (is_key and _is_plain_key(child)) or (not is_key and _is_inline(child)):
-            told = {**_kept(child), **({"extra": dict(child.extra)} if child.extra else {})}
-            found |= {str(child.segment.value): told} if told and isinstance(child.segment, Part) else {}
-    return found
+            child_annotation = {
+                **_type_annotation(child),
+                **({"extra": dict(child.extra)} if child.extra else {}),
+            }
+            annotation |= (
+                {str(child.segment.value): child_annotation}
+                if child_annotation and isinstance(child.segment, Part)
+                else {}
+            )
+    return annotation
 
 
-def _comments(extra: Mapping[str, Any], told: Json) -> Iterator[str]:
+def _comments(extra: Mapping[str, Any], annotation: Json) -> Iterator[str]:
     """Return the comments above a field: the description, and what is read again."""
     description = str(extra.get(odf.DESCRIPTION.key, ""))
     yield from (f"// {line}".rstrip() for line in description.splitlines())
-    kept = {key: extra[key] for key in sorted(extra) if key != odf.DESCRIPTION.key}
-    whole = {**told, **({"extra": kept} if kept else {})}
+    attributes = {key: extra[key] for key in sorted(extra) if key != odf.DESCRIPTION.key}
+    whole = {**annotation, **({"extra": attributes} if attributes else {})}
     if whole:
         yield f"// {MARK} {json.dumps(whole, sort_keys=True)}"
 
 
 def _reserved(
-    compilation: Compilation, numbers: Mapping[Slot, int]
-) -> Mapping[Slot | None, Mapping[int, str]]:
+    compilation: Compilation, numbers: Mapping[SchemaField, int]
+) -> Mapping[SchemaField | None, Mapping[int, str]]:
     """Return the numbers and names that fields of former versions had, by the message that they were in."""
     ids = compilation.ids or {}
-    holders: dict[int | None, Slot | None] = {None: None, **{id: slot for slot, id in ids.items()}}
-    present: dict[Slot | None, set[int]] = {}
-    for slot, number in numbers.items():
-        if slot.is_member:
-            present.setdefault(slot.parent, set()).add(number)
-    found: dict[Slot | None, dict[int, str]] = {}
+    holders: dict[int | None, SchemaField | None] = {None: None, **{id: field for field, id in ids.items()}}
+    present: dict[SchemaField | None, set[int]] = {}
+    for field, number in numbers.items():
+        if field.is_member:
+            present.setdefault(field.parent, set()).add(number)
+    reserved: dict[SchemaField | None, dict[int, str]] = {}
     for past in compilation.past():
         former = numbers_of(past)
         past_ids = past.ids or {}
-        for slot, number in former.items():
-            holder = past_ids.get(slot.parent) if slot.parent is not None else None
-            if not slot.is_member or (holder is None and slot.parent is not None) or holder not in holders:
+        for field, number in former.items():
+            holder = past_ids.get(field.parent) if field.parent is not None else None
+            if not field.is_member or (holder is None and field.parent is not None) or holder not in holders:
                 continue
             now = holders[holder]
             if number not in present.get(now, ()):
-                found.setdefault(now, {})[number] = valid(str(slot.segment))
-    return found
+                reserved.setdefault(now, {})[number] = valid(str(field.segment))
+    return reserved
 
 
 TARGET = Target("protobuf", PROTOBUF_LOSS, emit)

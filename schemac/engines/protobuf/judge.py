@@ -14,11 +14,11 @@ from schemac.evolution.castability import castability, misfit
 from schemac.evolution.changes import DATASET_FACTS, JUDGED_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
-from schemac.evolution.messages import BESIDE, judge_parts
+from schemac.evolution.messages import NEW_FIELD_HELP, judge_parts
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 _NOTHING = DATASET_FACTS | {Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED}
 _ALIKE = (
@@ -32,7 +32,7 @@ _ALIKE = (
 
 def judge(change: Change, pair: VersionPair | None) -> Judgement:
     """Judge whether messages that were written can be read with the new file."""
-    old, new = change.old_slot, change.new_slot
+    old, new = change.old_field, change.new_field
     if change.fact in TIGHTENED:
         return tightened(change, pair)
     if change.fact in _NOTHING:
@@ -50,7 +50,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
             # The number stays; only JSON goes by names.
             return Judgement(Outcome.METADATA, "messages in JSON go by names", "read those with the old file")
         case Fact.FIELD_MOVED:
-            return Judgement(Outcome.REFUSED, "a number counts in its own message only", BESIDE)
+            return Judgement(Outcome.REFUSED, "a number counts in its own message only", NEW_FIELD_HELP)
         case Fact.BECAME_OPTIONAL | Fact.BECAME_REQUIRED if new is not None:
             return _presence(change, new)
         case Fact.UNIT_CHANGED:
@@ -60,24 +60,26 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     return NO_VERDICT
 
 
-def _added(path: str, new: Slot) -> Judgement:
+def _added(path: str, new: SchemaField) -> Judgement:
     if new.is_nullable:
         return SAFE
     leaf = leaf_of(new)
-    found = "nothing" if leaf is None or leaf.is_message else "the default of proto3, such as 0"
+    read_value = "nothing" if leaf is None or leaf.is_message else "the default of proto3, such as 0"
     return Judgement(
         Outcome.DATA,
-        f"messages that were written have no {path}, and readers find {found}",
+        f"messages that were written have no {path}, and readers find {read_value}",
         "wrap its type in `{kind: Option, inner: …}` to tell them apart",
     )
 
 
-def _presence(change: Change, new: Slot) -> Judgement:
+def _presence(change: Change, new: SchemaField) -> Judgement:
     """Judge a field that may be absent now, or may not any more."""
     is_plain = leaf_of(new) is not None or new.type.family is Family.STRUCT
     if not new.is_member or not is_plain:
         # Items, values, lists and maps that may be absent have a message around them.
-        return Judgement(Outcome.REFUSED, f"Protobuf writes {change.path} in another form then", BESIDE)
+        return Judgement(
+            Outcome.REFUSED, f"Protobuf writes {change.path} in another form then", NEW_FIELD_HELP
+        )
     if change.fact is Fact.BECAME_OPTIONAL:
         if leaf_of(new) is None or _is_message(new):
             return SAFE
@@ -86,23 +88,23 @@ def _presence(change: Change, new: Slot) -> Judgement:
     return Judgement(Outcome.DATA, f"a null in {change.path} is read as a default", "look for nulls first")
 
 
-def _is_message(slot: Slot) -> bool:
-    leaf = leaf_of(slot)
+def _is_message(field: SchemaField) -> bool:
+    leaf = leaf_of(field)
     return leaf is not None and leaf.is_message
 
 
-def _type(old: Slot, new: Slot) -> Judgement:
-    written, wanted = leaf_of(old), leaf_of(new)
-    if written is None or wanted is None:
+def _type(old: SchemaField, new: SchemaField) -> Judgement:
+    written, target = leaf_of(old), leaf_of(new)
+    if written is None or target is None:
         return judge_parts("Protobuf", old, new)
-    if not _is_readable(written.type, wanted.type) or castability(old.type, new.type) is Castability.NEVER:
-        what = f"Protobuf does not read {written.type} as {wanted.type} ({new.type.type_text()})"
-        if written.type == wanted.type:
+    if not _is_readable(written.type, target.type) or castability(old.type, new.type) is Castability.NEVER:
+        what = f"Protobuf does not read {written.type} as {target.type} ({new.type.type_text()})"
+        if written.type == target.type:
             what = f"values of {old.type.type_text()} are none of {new.type.type_text()}"
-        return Judgement(Outcome.REFUSED, what, BESIDE)
+        return Judgement(Outcome.REFUSED, what, NEW_FIELD_HELP)
     if _is_count(old) and not _has_same_unit(old, new):
         return Judgement(
-            Outcome.REFUSED, f"what was written counts in the unit of {old.type.type_text()}", BESIDE
+            Outcome.REFUSED, f"what was written counts in the unit of {old.type.type_text()}", NEW_FIELD_HELP
         )
     if castability(old.type, new.type) is Castability.DEPENDS:
         what = f"Protobuf reads it, but {misfit(old.type, new.type)}"
@@ -110,13 +112,15 @@ def _type(old: Slot, new: Slot) -> Judgement:
     return SAFE
 
 
-def _form(old: Slot, new: Slot) -> Judgement:
+def _form(old: SchemaField, new: SchemaField) -> Judgement:
     """Judge another form of a field whose type may be the same."""
-    written, wanted = leaf_of(old), leaf_of(new)
-    if written is None or wanted is None:
+    written, target = leaf_of(old), leaf_of(new)
+    if written is None or target is None:
         return SAFE
-    if not _is_readable(written.type, wanted.type):
-        return Judgement(Outcome.REFUSED, f"Protobuf does not read {written.type} as {wanted.type}", BESIDE)
+    if not _is_readable(written.type, target.type):
+        return Judgement(
+            Outcome.REFUSED, f"Protobuf does not read {written.type} as {target.type}", NEW_FIELD_HELP
+        )
     before, after = ENUM.read(old.extra) or {}, ENUM.read(new.extra) or {}
     other = [name for name, number in before.items() if after.get(name) != number]
     if written.type == ENUM_TYPE and other:
@@ -128,19 +132,19 @@ def _form(old: Slot, new: Slot) -> Judgement:
     return SAFE
 
 
-def _is_readable(written: str, wanted: str) -> bool:
-    are_alike = any({written, wanted} <= types for types in _ALIKE)
-    return written == wanted or are_alike or (written, wanted) == ("string", "bytes")
+def _is_readable(written: str, target: str) -> bool:
+    are_alike = any({written, target} <= types for types in _ALIKE)
+    return written == target or are_alike or (written, target) == ("string", "bytes")
 
 
-def _is_count(slot: Slot) -> bool:
+def _is_count(field: SchemaField) -> bool:
     """Whether its values are counts of a unit that only the manifest says."""
-    leaf = leaf_of(slot)
-    is_of_time = slot.type.family in (Family.TIME, Family.TIMESTAMP)
+    leaf = leaf_of(field)
+    is_of_time = field.type.family in (Family.TIME, Family.TIMESTAMP)
     return is_of_time and leaf is not None and leaf.type not in (TIMESTAMP, DURATION)
 
 
-def _has_same_unit(old: Slot, new: Slot) -> bool:
+def _has_same_unit(old: SchemaField, new: SchemaField) -> bool:
     return old.type.family is new.type.family and getattr(old.type, "unit", None) == getattr(
         new.type, "unit", None
     )

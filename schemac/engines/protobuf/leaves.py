@@ -13,7 +13,7 @@ from schemac.attributes.zones import is_utc
 from schemac.engines.protobuf.attributes import ENUM, TYPE
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import LogicalType
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 TIMESTAMP = "google.protobuf.Timestamp"
 DURATION = "google.protobuf.Duration"
@@ -73,10 +73,10 @@ class Leaf(NamedTuple):
 _PLAIN = {Family.BOOLEAN: Leaf("bool", is_lossless=True), Family.TEXT: Leaf("string", is_lossless=True)}
 
 
-def leaf_of(slot: Slot) -> Leaf | None:
+def leaf_of(field: SchemaField) -> Leaf | None:
     """Return the type of a field without parts; None for types with parts, and for what Protobuf cannot hold."""
-    leaf = usual_leaf(slot.type)
-    other, enum = TYPE.read(slot.extra), ENUM.read(slot.extra)
+    leaf = usual_leaf(field.type)
+    other, enum = TYPE.read(field.extra), ENUM.read(field.extra)
     if leaf is None or (other is None and enum is None):
         return leaf
     if enum is not None:

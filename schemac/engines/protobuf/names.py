@@ -10,8 +10,8 @@ from collections.abc import Collection
 
 def valid(name: str) -> str:
     """Return the nearest name of a field."""
-    found = re.sub(r"[^A-Za-z0-9_]", "_", name)
-    return found if found[:1].isalpha() else f"f_{found}".rstrip("_")
+    valid_name = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return valid_name if valid_name[:1].isalpha() else f"f_{valid_name}".rstrip("_")
 
 
 def json_name(name: str) -> str:
@@ -19,13 +19,13 @@ def json_name(name: str) -> str:
     return re.sub("_+([A-Za-z0-9]?)", lambda match: match[1].upper(), name)
 
 
-def message_name(words: str, taken: Collection[str] = ()) -> str:
+def message_name(words: str, used_names: Collection[str] = ()) -> str:
     """Return the name of a message: `PickupTime`; one that is taken gets a number."""
     parts = re.findall("[A-Za-z0-9]+", words)
-    found = "".join(part[0].upper() + part[1:] for part in parts)
-    found = found if found[:1].isalpha() else f"M{found}"
-    number, free = 1, found
-    while free in taken:
+    base_name = "".join(part[0].upper() + part[1:] for part in parts)
+    base_name = base_name if base_name[:1].isalpha() else f"M{base_name}"
+    number, free = 1, base_name
+    while free in used_names:
         number += 1
-        free = f"{found}{number}"
+        free = f"{base_name}{number}"
     return free

@@ -12,7 +12,7 @@ from schemac.artifacts.emission import Compilation
 from schemac.identity.lock import Numbers
 from schemac.identity.numbering import Former, Numbered, Numbering
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 
 NAME = "protobuf"
 HIGHEST = 536_870_911
@@ -25,29 +25,31 @@ def is_number(number: int) -> bool:
     return 1 <= number <= HIGHEST and number not in IMPLEMENTATION
 
 
-def numbers_of(compilation: Compilation) -> Mapping[Slot, int]:
+def numbers_of(compilation: Compilation) -> Mapping[SchemaField, int]:
     """Return the number of every slot: that of its `.proto`, or its id in the lock; without a lock the place in the schema."""
-    numbers: Mapping[Slot, Numbers] = compilation.numbers or {}
-    kept = {slot: own.of(NAME)[0] for slot, own in numbers.items() if own.of(NAME)}
-    if kept:
-        return kept
-    return compilation.ids or {slot: i for i, slot in enumerate(preorder(compilation.dataset.columns), 1)}
+    numbers: Mapping[SchemaField, Numbers] = compilation.numbers or {}
+    declared = {
+        field: field_numbers.of(NAME)[0] for field, field_numbers in numbers.items() if field_numbers.of(NAME)
+    }
+    if declared:
+        return declared
+    return compilation.ids or {field: i for i, field in enumerate(preorder(compilation.dataset.columns), 1)}
 
 
 def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Numbered:
-    found: dict[Slot, tuple[int, ...]] = {}
-    for slot in preorder(dataset.columns):
-        if not slot.is_member:
+    field_numbers: dict[SchemaField, tuple[int, ...]] = {}
+    for field in preorder(dataset.columns):
+        if not field.is_member:
             continue
-        old = former.fields.get(slot) if former is not None else None
-        if former is not None and old is not None and old.numbers and former.is_in_its_place(slot):
-            found[slot] = old.numbers
+        old = former.fields.get(field) if former is not None else None
+        if former is not None and old is not None and old.numbers and former.is_in_its_place(field):
+            field_numbers[field] = old.numbers
             continue
         highest = max(highest, 0) + 1
         if highest in IMPLEMENTATION:
             highest = IMPLEMENTATION.stop
-        found[slot] = (highest,)
-    return found, highest
+        field_numbers[field] = (highest,)
+    return field_numbers, highest
 
 
-NUMBERING = Numbering(_number, is_kept_only=True)
+NUMBERING = Numbering(_number, is_existing_only=True)

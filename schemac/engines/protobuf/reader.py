@@ -74,7 +74,7 @@ class _Reader:
         self._notes = Notes()
         self._constraints = Constraints(self._notes)
         self._numbers: dict[FieldPath, int] = {}
-        self._given: list[int] = []
+        self._used_numbers: list[int] = []
         """All numbers that fields have or had."""
         self._open: list[Message] = []
 
@@ -100,14 +100,14 @@ class _Reader:
                 if other is not message and id(message) in reached[id(other)]
             )
         ]
-        used = {found for top in tops for found in (id(top), *reached[id(top)])}
+        used = {message_id for top in tops for message_id in (id(top), *reached[id(top)])}
         unused = [message for message in declared if id(message) not in used]
         tables = [self._table(top) for top in tops]
         for message in unused:
-            self._say_unused(message, tops, tables)
+            self._note_unused(message, tops, tables)
         return tables
 
-    def _say_unused(self, message: Message, tops: list[Message], tables: list[Imported]) -> None:
+    def _note_unused(self, message: Message, tops: list[Message], tables: list[Imported]) -> None:
         """Note a message that no table has: at the table that it is declared in, else at the first one."""
         if (not message.fields and message.inner) or not tables:
             return
@@ -117,31 +117,31 @@ class _Reader:
 
     def _reached_from(self, message: Message) -> set[int]:
         """Return the messages, by `id`, that fields of a message and of those in it are."""
-        found: set[int] = set()
+        reached: set[int] = set()
         left = [message]
         while left:
             for inner in self._types_of(left.pop()):
-                if id(inner) not in found:
-                    found.add(id(inner))
+                if id(inner) not in reached:
+                    reached.add(id(inner))
                     left.append(inner)
-        return found
+        return reached
 
     def _types_of(self, message: Message) -> list[Message]:
         names = [name for f in message.fields for name in f.type.split(",")]
-        return [found for name in names if (found := self._find(name, message)) is not None]
+        return [message_type for name in names if (message_type := self._find(name, message)) is not None]
 
     def _table(self, message: Message) -> Imported:
-        self._notes, self._numbers, self._given, self._open = Notes(), {}, [], [message]
+        self._notes, self._numbers, self._used_numbers, self._open = Notes(), {}, [], [message]
         self._constraints = Constraints(self._notes)
-        told = _told(message)
-        extra = _extra(message.comments, told)
+        annotation = _annotation(message)
+        extra = _extra(message.comments, annotation)
         schema: Json = {"fields": self._members(message, ()), "extra": self._with_options(message, (), extra)}
         for loss in self._constraints.put(schema):
             self._notes.add((), loss)
         numbers = {path: Numbers.make({NAME: (number,)}) for path, number in self._numbers.items()}
-        highest = Highest.make({NAME: max(self._given, default=0)})
+        highest = Highest.make({NAME: max(self._used_numbers, default=0)})
         versions = (ImportedVersion(schema, numbers, highest),)
-        name = told.get("name", _full_name(message))
+        name = annotation.get("name", _full_name(message))
         return Imported(schema, name=name, notes=self._notes, versions=versions)
 
     def _with_options(self, message: Message, path: FieldPath, extra: Json) -> Json:
@@ -154,45 +154,47 @@ class _Reader:
         return extra
 
     def _members(self, message: Message, holder: FieldPath) -> list[Json]:
-        self._given += [number for number in message.reserved if is_number(number)]
-        for target, found in self._extensions():
+        self._used_numbers += [number for number in message.reserved if is_number(number)]
+        for target, field in self._extensions():
             if target is message:
-                self._given.append(found.number)
-                self._notes.add(holder, f"not kept: the extension {found.name} = {found.number}")
+                self._used_numbers.append(field.number)
+                self._notes.add(holder, f"not kept: the extension {field.name} = {field.number}")
         fields: list[Json] = []
-        for found in message.fields:
-            told = _told(found)
-            path = (*holder, told.get("name", found.name))
-            self._numbers[path] = found.number
-            self._given.append(found.number)
-            chosen = [f.name for f in message.fields if f.oneof == found.oneof]
-            if found.label == "oneof":
+        for field in message.fields:
+            annotation = _annotation(field)
+            path = (*holder, annotation.get("name", field.name))
+            self._numbers[path] = field.number
+            self._used_numbers.append(field.number)
+            chosen = [f.name for f in message.fields if f.oneof == field.oneof]
+            if field.label == "oneof":
                 self._notes.add(path, f"not kept: that only one of {', '.join(chosen)} is there")
-            if found.is_group:
+            if field.is_group:
                 self._notes.add(path, "not kept: the encoding of a group")
-            tree, own = _parted(self._field(message, found, told, path))
-            extra = self._with_field_options(message, found, path, {**own, **_extra(found.comments, told)})
+            tree, type_attributes = _parted(self._field(message, field, annotation, path))
+            extra = self._with_field_options(
+                message, field, path, {**type_attributes, **_extra(field.comments, annotation)}
+            )
             fields.append({"name": path[-1], "type": tree, **({"extra": extra} if extra else {})})
         return fields
 
     def _extensions(self) -> Iterator[tuple[Message | None, Field]]:
         """Return the fields that are given to messages from outside."""
         for message in self._file.root.all():
-            for name, found in message.extensions:
-                yield self._find(name, message), found
+            for name, field in message.extensions:
+                yield self._find(name, message), field
 
-    def _with_field_options(self, message: Message, found: Field, path: FieldPath, extra: Json) -> Json:
+    def _with_field_options(self, message: Message, field: Field, path: FieldPath, extra: Json) -> Json:
         """Return attributes with those that options of a field mean; the others are losses."""
         lost: list[str] = []
-        for option in found.options:
+        for option in field.options:
             if (option.name, option.value) == ("deprecated", True):
                 extra = {DEPRECATED.key: {}, **extra}
             elif option.name != _PRESENCE and not option.name.startswith(FIELD_RULES):
                 lost.append(option.text)
-        target = self._find(found.type.rpartition(",")[2], message)
-        is_exempt = found.name in exempt(message.options)
-        for rule in rules_of(found.options, target.values if target is not None else None):
-            if not (rule.is_required and not rule.parts and self._is_required(message, found)):
+        target = self._find(field.type.rpartition(",")[2], message)
+        is_exempt = field.name in exempt(message.options)
+        for rule in rules_of(field.options, target.values if target is not None else None):
+            if not (rule.is_required and not rule.parts and self._is_required(message, field)):
                 where = (*path, *rule.parts)
                 if rule.constraints and not is_exempt:
                     self._constraints.add(where, dict(rule.constraints), f"the rule {rule.text}")
@@ -202,78 +204,78 @@ class _Reader:
             self._notes.add(path, f"not kept: the options {','.join(lost)[:200]}")
         return extra
 
-    def _is_required(self, message: Message, found: Field) -> bool:
+    def _is_required(self, message: Message, field: Field) -> bool:
         """Whether rules say of a message that it is always there."""
-        is_ruled = any(rule.is_required and not rule.parts for rule in rules_of(found.options))
-        return is_ruled and found.label == "" and self._is_message(found, message)
+        is_ruled = any(rule.is_required and not rule.parts for rule in rules_of(field.options))
+        return is_ruled and field.label == "" and self._is_message(field, message)
 
-    def _is_message(self, found: Field, message: Message) -> bool:
-        target = self._find(found.type, message)
-        is_scalar = found.type in _SCALARS or found.type in ENCODINGS
+    def _is_message(self, field: Field, message: Message) -> bool:
+        target = self._find(field.type, message)
+        is_scalar = field.type in _SCALARS or field.type in ENCODINGS
         return not is_scalar and not (target is not None and target.is_enum)
 
-    def _field(self, message: Message, found: Field, told: Json, path: FieldPath) -> Json:
+    def _field(self, message: Message, field: Field, annotation: Json, path: FieldPath) -> Json:
         """Return the type of a field, with its Option."""
-        around = self._around(found.type, message) if found.label != "map" else None
-        if around is not None and _told(around)["around"] == "option":
+        around = self._around(field.type, message) if field.label != "map" else None
+        if around is not None and _annotation(around)["around"] == "option":
             (inner,) = around.fields
-            return _option(self._bare(around, inner, told, path))
-        tree = self._bare(message, found, told, path)
+            return _option(self._bare(around, inner, annotation, path))
+        tree = self._bare(message, field, annotation, path)
         if tree["kind"] == "Option":
             return tree
-        return _option(tree) if self._is_optional(message, found, told) else tree
+        return _option(tree) if self._is_optional(message, field, annotation) else tree
 
-    def _is_optional(self, message: Message, found: Field, told: Json) -> bool:
-        if found.label in ("repeated", "map", "required") or told.get("required"):
+    def _is_optional(self, message: Message, field: Field, annotation: Json) -> bool:
+        if field.label in ("repeated", "map", "required") or annotation.get("required"):
             return False
-        if self._is_message(found, message):
-            return not self._is_required(message, found)
-        if found.label in ("optional", "oneof") or self._file.syntax != "editions":
-            return found.label in ("optional", "oneof") or self._file.syntax != "proto3"
-        said = [
-            option.value for option in (*self._file.root.options, *found.options) if option.name == _PRESENCE
+        if self._is_message(field, message):
+            return not self._is_required(message, field)
+        if field.label in ("optional", "oneof") or self._file.syntax != "editions":
+            return field.label in ("optional", "oneof") or self._file.syntax != "proto3"
+        presences = [
+            option.value for option in (*self._file.root.options, *field.options) if option.name == _PRESENCE
         ]
-        return not said or said[-1] == "EXPLICIT"
+        return not presences or presences[-1] == "EXPLICIT"
 
-    def _bare(self, message: Message, found: Field, told: Json, path: FieldPath) -> Json:
+    def _bare(self, message: Message, field: Field, annotation: Json, path: FieldPath) -> Json:
         """Return the type of a field without its Option."""
-        if found.label == "map":
-            key, value = found.type.split(",")
+        if field.label == "map":
+            key, value = field.type.split(",")
             parts = [
-                self._part(message, key, told, path, Part.KEY),
-                self._part(message, value, told, path, Part.VALUE),
+                self._part(message, key, annotation, path, Part.KEY),
+                self._part(message, value, annotation, path, Part.VALUE),
             ]
             tree: Json = {"kind": "Map", "keyType": parts[0], "valueType": parts[1]}
-        elif found.label == "repeated":
-            tree = self._repeated(message, found, told, path)
+        elif field.label == "repeated":
+            tree = self._repeated(message, field, annotation, path)
         else:
-            tree = self._single(message, found.type, path)
-        return _as_kept(told, tree)
+            tree = self._single(message, field.type, path)
+        return _annotated_type(annotation, tree)
 
-    def _repeated(self, message: Message, found: Field, told: Json, path: FieldPath) -> Json:
-        around = self._around(found.type, message)
-        if around is not None and _told(around)["around"] == "entry":
+    def _repeated(self, message: Message, field: Field, annotation: Json, path: FieldPath) -> Json:
+        around = self._around(field.type, message)
+        if around is not None and _annotation(around)["around"] == "entry":
             key, value = around.fields
             return {
                 "kind": "Map",
                 "keyType": self._wrapped(around, key, (*path, Part.KEY)),
                 "valueType": self._wrapped(around, value, (*path, Part.VALUE)),
             }
-        return {"kind": "List", "itemType": self._part(message, found.type, told, path, Part.ITEM)}
+        return {"kind": "List", "itemType": self._part(message, field.type, annotation, path, Part.ITEM)}
 
-    def _part(self, message: Message, type_: str, told: Json, path: FieldPath, part: Part) -> Json:
+    def _part(self, message: Message, type_: str, annotation: Json, path: FieldPath, part: Part) -> Json:
         """Return the type of an item, key or value, with its attributes."""
         around = self._around(type_, message)
         if around is not None:
             return self._wrapped(around, around.fields[0], (*path, part))
         tree = self._single(message, type_, (*path, part))
-        kept = told.get(part.value, {})
-        return _with_extra(_as_kept(kept, tree), kept.get("extra", {}))
+        part_annotation = annotation.get(part.value, {})
+        return _with_extra(_annotated_type(part_annotation, tree), part_annotation.get("extra", {}))
 
     def _wrapped(self, around: Message, inner: Field, path: FieldPath) -> Json:
         """Return the type of the value in a message that is there only for it."""
-        told = _told(inner)
-        return _with_extra(self._field(around, inner, told, path), _extra(inner.comments, told))
+        annotation = _annotation(inner)
+        return _with_extra(self._field(around, inner, annotation, path), _extra(inner.comments, annotation))
 
     def _single(self, message: Message, type_: str, path: FieldPath) -> Json:
         if type_ in _SCALARS:
@@ -311,15 +313,15 @@ class _Reader:
     def _any(self, path: FieldPath, what: str, type_: str) -> Json:
         """Return any value of JSON; messages have it as `type_`, so that what was written is read."""
         self._notes.add(path, f"any value of JSON; not kept: {what}")
-        found = any_json()
-        return {**found, "extra": {**found["extra"], TYPE.key: type_}}
+        tree = any_json()
+        return {**tree, "extra": {**tree["extra"], TYPE.key: type_}}
 
     def _around(self, type_: str, message: Message) -> Message | None:
         """Return the message of a type if it is there only for what a label cannot say."""
-        found = self._find(type_, message)
-        if found is None or not found.fields or "around" not in _told(found):
+        wrapper = self._find(type_, message)
+        if wrapper is None or not wrapper.fields or "around" not in _annotation(wrapper):
             return None
-        return found
+        return wrapper
 
     def _find(self, type_: str, message: Message) -> Message | None:
         """Return the message or enum of a name, from the inside out."""
@@ -331,28 +333,28 @@ class _Reader:
                 steps,
                 steps[len(package) :] if package and steps[: len(package)] == package else None,
             ):
-                found = _below(scope, names) if names else None
-                if found is not None:
-                    return found
+                match = _below(scope, names) if names else None
+                if match is not None:
+                    return match
             scope = scope.outer
         return None
 
 
 def _below(scope: Message, steps: list[str]) -> Message | None:
-    found: Message | None = scope
+    inner_message: Message | None = scope
     for step in steps:
-        found = found.inner.get(step) if found is not None else None
-    return found
+        inner_message = inner_message.inner.get(step) if inner_message is not None else None
+    return inner_message
 
 
 def _around(message: Message) -> list[Message]:
     """Return the messages that one is declared in, without the file."""
-    found: list[Message] = []
+    enclosing: list[Message] = []
     outer = message.outer
     while outer is not None and outer.outer is not None:
-        found.append(outer)
+        enclosing.append(outer)
         outer = outer.outer
-    return found
+    return enclosing
 
 
 def _full_name(message: Message) -> str:
@@ -369,58 +371,58 @@ def _parted(tree: Json) -> tuple[Json, Json]:
 
 def _with_extra(tree: Json, extra: Json) -> Json:
     """Return the type of an item, key or value with attributes."""
-    bare, own = _parted(tree)
-    found = {**own, **extra}
-    return {**bare, "extra": found} if found else bare
+    bare, type_attributes = _parted(tree)
+    attributes = {**type_attributes, **extra}
+    return {**bare, "extra": attributes} if attributes else bare
 
 
-def _as_kept(told: Json, tree: Json) -> Json:
+def _annotated_type(annotation: Json, tree: Json) -> Json:
     """Return the type that the manifest had: a leaf as a whole, a list or a map with its parts."""
-    own = told.get("type")
-    if own is None:
+    declared_type = annotation.get("type")
+    if declared_type is None:
         return tree
-    has_parts = own.get("kind") == tree["kind"] and not tree.keys().isdisjoint(_PARTS.values())
-    kept = {**tree, **own} if has_parts else dict(own)
-    return kept if typed(kept) is not None else tree
+    has_parts = declared_type.get("kind") == tree["kind"] and not tree.keys().isdisjoint(_PARTS.values())
+    merged = {**tree, **declared_type} if has_parts else dict(declared_type)
+    return merged if typed(merged) is not None else tree
 
 
 def _option(tree: Json) -> Json:
     return {"kind": "Option", "inner": tree}
 
 
-def _told(about: Field | Message) -> Json:
+def _annotation(about: Field | Message) -> Json:
     """Return what the compiler wrote above a field or message; nothing for a comment that it cannot have written."""
     for line in about.comments:
         if line.startswith(MARK):
             try:
-                found = json.loads(line.removeprefix(MARK))
+                annotation = json.loads(line.removeprefix(MARK))
             except (ValueError, RecursionError):
                 continue
-            if isinstance(found, dict) and _is_sane(found, about):
-                return found
+            if isinstance(annotation, dict) and _is_sane(annotation, about):
+                return annotation
     return {}
 
 
-def _is_sane(told: Json, about: Field | Message | None) -> bool:
+def _is_sane(annotation: Json, about: Field | Message | None) -> bool:
     """Whether a comment has the form that the compiler writes."""
-    extra, around = told.get("extra", {}), told.get("around")
+    extra, around = annotation.get("extra", {}), annotation.get("around")
     count = len(about.fields) if isinstance(about, Message) else 0
-    parts = [told[part.value] for part in _PARTS if part.value in told]
+    parts = [annotation[part.value] for part in _PARTS if part.value in annotation]
     return (
-        isinstance(told.get("name", "a"), str)
-        and told.get("name") != ""
-        and isinstance(told.get("type", {}), dict)
+        isinstance(annotation.get("name", "a"), str)
+        and annotation.get("name") != ""
+        and isinstance(annotation.get("type", {}), dict)
         and isinstance(extra, dict)
         and all(re.fullmatch(KEY_PATTERN, key) for key in extra)
-        and ("around" not in told or count == _AROUND.get(str(around)))
+        and ("around" not in annotation or count == _AROUND.get(str(around)))
         and all(isinstance(part, dict) and _is_sane(part, None) for part in parts)
     )
 
 
-def _extra(comments: tuple[str, ...], told: Json) -> Json:
+def _extra(comments: tuple[str, ...], annotation: Json) -> Json:
     lines = [line for line in comments if not line.startswith(MARK)]
     text = "\n".join(lines).strip()
-    extra: Any = told.get("extra", {})
+    extra: Any = annotation.get("extra", {})
     return {**({DESCRIPTION.key: text} if text else {}), **extra}
 
 

@@ -50,11 +50,11 @@ class Rule(NamedTuple):
 
 def rules_of(options: Sequence[Option], enum: Mapping[str, int] | None = None) -> Iterator[Rule]:
     """Return the rules that options of a field say; `enum` is the one that its values are of."""
-    found = [option for option in options if option.name.startswith(FIELD_RULES)]
-    rules = [(_rules(option), option) for option in found]
+    rule_options = [option for option in options if option.name.startswith(FIELD_RULES)]
+    rules = [(_rules(option), option) for option in rule_options]
     if any(str(value.get("ignore", "IGNORE_UNSPECIFIED")) != "IGNORE_UNSPECIFIED" for value, _ in rules):
         # Some or all values need not keep the rules, and no constraint says which.
-        yield from (Rule((), {}, option.text) for option in found)
+        yield from (Rule((), {}, option.text) for option in rule_options)
         return
     for value, option in rules:
         yield from _field_rules(value, (), enum) if value else [Rule((), {}, option.text)]
@@ -62,13 +62,15 @@ def rules_of(options: Sequence[Option], enum: Mapping[str, int] | None = None) -
 
 def exempt(options: Sequence[Option]) -> Collection[str]:
     """Return the fields of a message whose rules do not hold for zero, because it says that only one of them is there."""
-    found: set[str] = set()
+    exempt_fields: set[str] = set()
     for option in options:
         if option.name.startswith("(buf.validate.message)"):
             value = _rules(option, "(buf.validate.message)").get("oneof")
             for one in _listed(value):
-                found |= set(map(str, _listed(one.get("fields", [])))) if isinstance(one, dict) else set()
-    return found
+                exempt_fields |= (
+                    set(map(str, _listed(one.get("fields", [])))) if isinstance(one, dict) else set()
+                )
+    return exempt_fields
 
 
 def _rules(option: Option, name: str = FIELD_RULES) -> Mapping[str, Any]:
@@ -122,8 +124,8 @@ def _enum_rule(
     """Say a rule of numbers by the names of the enum; that there are no others is what a manifest says anyway."""
     if name == "defined_only" and value is True and enum:
         return
-    wanted = _listed(value) if name in ("const", "in") else []
-    names = [word for word, number in (enum or {}).items() if number in wanted]
+    allowed = _listed(value) if name in ("const", "in") else []
+    names = [word for word, number in (enum or {}).items() if number in allowed]
     yield Rule(parts, {ENUM.key: names} if names else {}, text)
 
 
@@ -141,7 +143,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _text(name: str, value: Any) -> str:
-    shown = (
+    value_text = (
         f'"{value}"' if type(value) is str else str(value).lower() if isinstance(value, bool) else str(value)
     )
-    return f"{name}: {shown[:160]}"
+    return f"{name}: {value_text[:160]}"

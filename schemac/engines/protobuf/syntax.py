@@ -128,27 +128,27 @@ class _Tokens:
         above: list[str] = []
         is_same_line = can_trail = False
         while at < len(text):
-            found = _TOKEN.match(text, at)
-            if found is None:
+            match = _TOKEN.match(text, at)
+            if match is None:
                 raise MalformedError(f"'{text[at]}' is not expected in line {text.count(chr(10), 0, at) + 1}")
-            at = found.end()
-            if found["space"]:
-                is_same_line = is_same_line and "\n" not in found[0]
-                if _BLANK_LINE.search(found[0]):
+            at = match.end()
+            if match["space"]:
+                is_same_line = is_same_line and "\n" not in match[0]
+                if _BLANK_LINE.search(match[0]):
                     self._detach(above if can_trail else [])
                     above, can_trail = [], False
-            elif found["comment"]:
-                ends_line = found[0].startswith("//") or _LINE_END.match(text, at)
+            elif match["comment"]:
+                ends_line = match[0].startswith("//") or _LINE_END.match(text, at)
                 if is_same_line and ends_line:
-                    self._detach(_lines(found[0]))
+                    self._detach(_lines(match[0]))
                     can_trail = False
                 else:
-                    above += _lines(found[0])
+                    above += _lines(match[0])
             else:
-                if found[0] in _CLOSING.values():
+                if match[0] in _CLOSING.values():
                     self._detach(above if can_trail else [])
                     above = []
-                self.texts.append(found[0])
+                self.texts.append(match[0])
                 self.leading.append(tuple(above))
                 above, is_same_line, can_trail = [], True, True
 
@@ -165,21 +165,21 @@ class _Parser:
 
     def file(self) -> File:
         """Read the whole file."""
-        found = File(Message(""))
+        file = File(Message(""))
         while self._at < len(self._tokens.texts):
             word = self._peek()
             if word in ("syntax", "edition"):
                 self._skip(2)
                 value = self._next().strip("\"'")
-                found.syntax = value if word == "syntax" else "editions"
+                file.syntax = value if word == "syntax" else "editions"
                 self._expect(";")
             elif word == "package":
                 self._skip(1)
-                found.package = self._next()
+                file.package = self._next()
                 self._expect(";")
             else:
-                self._member(found.root)
-        return found
+                self._member(file.root)
+        return file
 
     def _member(self, message: Message) -> None:
         """Read what stands in a message, or at the top of a file."""
@@ -298,9 +298,9 @@ class _Parser:
 
     def _option_statement(self) -> Option:
         self._skip(1)
-        found = self._option()
+        option = self._option()
         self._expect(";")
-        return found
+        return option
 
     def _options(self) -> Iterator[Option]:
         """Read the options in brackets."""
@@ -329,13 +329,13 @@ class _Parser:
         if word in _CLOSING:
             return self._message_value(_CLOSING[word])
         if word == "[":
-            found = []
+            items = []
             while self._peek() != "]":
-                found.append(self._value())
+                items.append(self._value())
                 if self._peek() == ",":
                     self._skip(1)
             self._skip(1)
-            return found
+            return items
         if word[0] in "\"'":
             text = _unescaped(word)
             while self._peek()[0] in "\"'":
@@ -349,7 +349,7 @@ class _Parser:
         return {"true": True, "false": False, "inf": float("inf"), "nan": float("nan")}.get(word, Word(word))
 
     def _message_value(self, end: str) -> Json:
-        found: Json = {}
+        message: Json = {}
         while self._peek() != end:
             if self._peek() in (",", ";"):
                 self._skip(1)
@@ -366,9 +366,9 @@ class _Parser:
                 self._expect(":")
             value = self._value()
             # A field that stands there twice is a repeated one.
-            found[name] = [*_listed(found[name]), *_listed(value)] if name in found else value
+            message[name] = [*_listed(message[name]), *_listed(value)] if name in message else value
         self._skip(1)
-        return found
+        return message
 
     def _statement(self) -> None:
         """Pass over a statement, to its semicolon or its closing brace."""
@@ -430,12 +430,12 @@ def _number(word: str) -> Any:
 def _unescaped(quoted: str) -> str:
     """Return what a text in quotes says."""
 
-    def character(found: re.Match[str]) -> str:
-        for digits, base in ((found[1], 16), (found[2], 8), (found[3], 16), (found[4], 16)):
+    def character(match: re.Match[str]) -> str:
+        for digits, base in ((match[1], 16), (match[2], 8), (match[3], 16), (match[4], 16)):
             if digits:
                 code = int(digits, base)
-                return chr(code) if code < 0x110000 else found[0]
-        return _CONTROLS.get(found[5], found[5])
+                return chr(code) if code < 0x110000 else match[0]
+        return _CONTROLS.get(match[5], match[5])
 
     return _ESCAPE.sub(character, quoted[1:-1])
 

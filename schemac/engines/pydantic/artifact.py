@@ -35,11 +35,11 @@ from schemac.engines.python_source import NOTICE, docstring, identifier, identif
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import LogicalType
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.field import LoweredField
 from schemac.source.json_object import Json
 
-TAKEN = frozenset(
+RESERVED_NAMES = frozenset(
     [
         "construct",
         "copy",
@@ -140,11 +140,13 @@ class _Module:
         aliases = [f"{name} = {text}" for text, name in self._aliases.items()]
         used = _names([*aliases, *body])
         imports, functions = parts().needed({*used, "Record"})
-        own = {name: f"from pydantic import {name}" for name in _OF_PYDANTIC}
-        own["Annotated"] = "from typing import Annotated"
+        pydantic_imports = {name: f"from pydantic import {name}" for name in _OF_PYDANTIC}
+        pydantic_imports["Annotated"] = "from typing import Annotated"
         yield docstring(f"Models of {self._dataset.name}.\n\n{NOTICE}")
         yield ""
-        yield from import_lines({*imports, *(line for name, line in own.items() if name in used)})
+        yield from import_lines(
+            {*imports, *(line for name, line in pydantic_imports.items() if name in used)}
+        )
         for function in functions:
             yield from ("", "") if function.startswith(("def ", "class ")) else ("",)
             yield from function.split("\n")
@@ -157,16 +159,16 @@ class _Module:
     ) -> str:
         """Enter the class of a table or struct, and return its name."""
         fields = {member.arrow.name: member for member in members}
-        names = identifiers(fields, TAKEN)
+        names = identifiers(fields, RESERVED_NAMES)
         self._names[tuple(path)] = names
         lines = [
             f"    {docstring(str(extra.get(odf.DESCRIPTION.key) or f'A record of {title}.'), '    ')}",
             "",
         ]
-        kept = _attributes(extra)
+        attributes = _attributes(extra)
         settings = {
             **({} if path else {"title": self._dataset.name}),
-            **({"json_schema_extra": kept} if kept else {}),
+            **({"json_schema_extra": attributes} if attributes else {}),
         }
         if settings:
             lines += [f"    model_config = {_python(settings)}", ""]
@@ -178,9 +180,9 @@ class _Module:
             lines.pop()
         words = [word for part in (self._dataset.name, *path) for word in re.findall("[A-Za-z0-9]+", part)]
         base = "".join(word[0].upper() + word[1:] for word in words) or "Table"
-        found = identifier(base, {*_OF_MODULE, *(part.name for part in self._classes)})
-        self._classes.append(Class(found, lines))
-        return found
+        class_name = identifier(base, {*_OF_MODULE, *(part.name for part in self._classes)})
+        self._classes.append(Class(class_name, lines))
+        return class_name
 
     def _conditions(self) -> Iterator[str]:
         """Return the method that checks the conditions of a record; nothing where there are none."""
@@ -204,95 +206,97 @@ class _Module:
                 "        return self",
             )
 
-    def _validators(self, slot: Slot) -> list[str]:
+    def _validators(self, field: SchemaField) -> list[str]:
         """Return the metadata of an annotation that checks the constraints of a slot."""
-        found: list[str] = []
-        for constraint in constraints_at(slot):
+        validators: list[str] = []
+        for constraint in constraints_at(field):
             if isinstance(constraint, UniqueItems) and not constraint.is_set:
                 continue
             try:
-                found.append(validator(constraint))
+                validators.append(validator(constraint))
             except UnwritableError:
-                self._leaves.emission.lose(slot, f"the constraint {constraint.attribute.key}", IGNORED)
-        return found
+                self._leaves.emission.lose(field, f"the constraint {constraint.attribute.key}", IGNORED)
+        return validators
 
     def _field(self, path: Sequence[str], member: LoweredField, name: str) -> str:
-        slot: Slot = member.slot
+        field: SchemaField = member.field
         annotation = self._type(path, member)
         settings: list[str] = []
-        if slot.is_nullable:
+        if field.is_nullable:
             settings.append("default=None")
         if name != member.arrow.name:
             settings.append(f"alias={literal(member.arrow.name)}")
-        if odf.DESCRIPTION.key in slot.extra:
-            settings.append(f"description={literal(str(slot.extra[odf.DESCRIPTION.key]))}")
-        kept = _attributes(slot.extra)
-        if kept:
-            settings.append(f"json_schema_extra={_python(kept)}")
+        if odf.DESCRIPTION.key in field.extra:
+            settings.append(f"description={literal(str(field.extra[odf.DESCRIPTION.key]))}")
+        attributes = _attributes(field.extra)
+        if attributes:
+            settings.append(f"json_schema_extra={_python(attributes)}")
         if settings == ["default=None"]:
             return f"{annotation} = None"
         return f"{annotation} = Field({', '.join(settings)})" if settings else annotation
 
     def _type(self, path: Sequence[str], lowered: LoweredField) -> str:
         """Return the annotation of a column, a member, an item or a value."""
-        slot: Slot = lowered.slot
-        found = self._bare_type(path, lowered)
-        if slot.extra and not slot.is_member:
-            found = f"Annotated[{found}, {_told({'extra': dict(slot.extra)})}]"
-        return f"{found} | None" if slot.is_nullable and found != "None" else found
+        field: SchemaField = lowered.field
+        annotation = self._bare_type(path, lowered)
+        if field.extra and not field.is_member:
+            annotation = f"Annotated[{annotation}, {_metadata_text({'extra': dict(field.extra)})}]"
+        return f"{annotation} | None" if field.is_nullable and annotation != "None" else annotation
 
     def _bare_type(self, path: Sequence[str], lowered: LoweredField) -> str:
-        slot: Slot = lowered.slot
-        tree = _tree(slot.type)
-        match slot.type.family:
+        field: SchemaField = lowered.field
+        tree = _tree(field.type)
+        match field.type.family:
             case Family.STRUCT:
-                return self.model(path, lowered.children, {}, slot.path_text)
+                return self.model(path, lowered.children, {}, field.path_text)
             case Family.LIST:
                 return self._list(path, lowered, tree)
             case Family.MAP:
                 return self._map(path, lowered, tree)
         leaf = self._leaves.leaf(lowered)
-        return "None" if leaf is None else self._alias(slot, leaf, tree)
+        return "None" if leaf is None else self._alias(field, leaf, tree)
 
     def _list(self, path: Sequence[str], lowered: LoweredField, tree: Json) -> str:
         (item,) = lowered.children
         inner = self._leaves.brain_float(lowered)
-        found = self._alias(item.slot, inner, _tree(item.slot.type)) if inner else ""
-        if inner and item.slot.is_nullable:
-            found = f"{found} | None"
-        found = found or self._type((*path, Part.ITEM.value), item)
+        item_type = self._alias(item.field, inner, _tree(item.field.type)) if inner else ""
+        if inner and item.field.is_nullable:
+            item_type = f"{item_type} | None"
+        item_type = item_type or self._type((*path, Part.ITEM.value), item)
         length = tree.get("fixedLength")
         bounds = f", min_length={length}, max_length={length}" if length is not None else ""
-        told = ", ".join([f"Field(strict=True{bounds})", *self._validators(lowered.slot)])
-        return f"Annotated[list[{found}], {told}]"
+        metadata = ", ".join([f"Field(strict=True{bounds})", *self._validators(lowered.field)])
+        return f"Annotated[list[{item_type}], {metadata}]"
 
     def _map(self, path: Sequence[str], lowered: LoweredField, tree: Json) -> str:
         key, value = lowered.children
-        slot: Slot = key.slot
+        field: SchemaField = key.field
         leaf = self._leaves.key(key)
         if leaf is None:
             return "None"
         del tree["keyType"], tree["valueType"]
-        named = self._alias(slot, leaf, _tree(slot.type), "Key")
-        if slot.extra:
-            named = f"Annotated[{named}, {_told({'extra': dict(slot.extra)})}]"
-        found = f"dict[{named}, {self._type((*path, Part.VALUE.value), value)}]"
-        told = ["Field(strict=True)"] if slot.type.family is Family.TEXT else ["WrapValidator(distinct_keys)"]
-        told += [_told(tree)] if len(tree) > 1 else []
-        return f"Annotated[{found}, {', '.join(told)}]"
+        named = self._alias(field, leaf, _tree(field.type), "Key")
+        if field.extra:
+            named = f"Annotated[{named}, {_metadata_text({'extra': dict(field.extra)})}]"
+        dict_type = f"dict[{named}, {self._type((*path, Part.VALUE.value), value)}]"
+        metadata = (
+            ["Field(strict=True)"] if field.type.family is Family.TEXT else ["WrapValidator(distinct_keys)"]
+        )
+        metadata += [_metadata_text(tree)] if len(tree) > 1 else []
+        return f"Annotated[{dict_type}, {', '.join(metadata)}]"
 
-    def _alias(self, slot: Slot, leaf: Leaf, tree: Mapping[str, Any], suffix: str = "") -> str:
+    def _alias(self, field: SchemaField, leaf: Leaf, tree: Mapping[str, Any], suffix: str = "") -> str:
         """Return the name of a type without parts; its definition is entered once."""
-        validators = self._validators(slot)
+        validators = self._validators(field)
         suffix = f"{suffix}Constrained" if validators else suffix
-        text = f"Annotated[{', '.join([leaf.type, *leaf.metadata, *validators, _told(tree)])}]"
+        text = f"Annotated[{', '.join([leaf.type, *leaf.metadata, *validators, _metadata_text(tree)])}]"
         if text not in self._aliases:
             word = "".join(
-                part[0].upper() + part[1:] for part in re.findall("[A-Za-z0-9]+", slot.type.type_text())
+                part[0].upper() + part[1:] for part in re.findall("[A-Za-z0-9]+", field.type.type_text())
             )
             base = f"{word}{leaf.suffix}{suffix}"
-            taken = {name.removeprefix("_") for name in self._aliases.values()}
-            self._aliases[text] = f"_{identifier(base, taken)}"
+            used_names = {name.removeprefix("_") for name in self._aliases.values()}
+            self._aliases[text] = f"_{identifier(base, used_names)}"
         return self._aliases[text]
 
 
@@ -316,7 +320,7 @@ def _python(value: Any) -> str:
     return literal(value) if isinstance(value, str) else repr(value)
 
 
-def _told(value: Any) -> str:
+def _metadata_text(value: Any) -> str:
     """Return the metadata of an annotation: JSON as text, for unions want what can be hashed."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return f"'{text}'" if text.isprintable() and not {"'", "\\"} & set(text) else literal(text)

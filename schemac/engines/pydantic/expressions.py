@@ -51,25 +51,29 @@ def settings_of(node: ast.expr | None) -> Json:
         named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
         return {word: literal(value) for word, value in [*words, *named.items()]}
     if isinstance(node, ast.Call) and name_of(node.func) in ("Field", "StringConstraints"):
-        found = {keyword.arg: literal(keyword.value) for keyword in node.keywords if keyword.arg is not None}
+        settings = {
+            keyword.arg: literal(keyword.value) for keyword in node.keywords if keyword.arg is not None
+        }
         if node.args and ast.unparse(node.args[0]) != "...":
-            found["default"] = literal(node.args[0])
-        return found
+            settings["default"] = literal(node.args[0])
+        return settings
     if isinstance(node, ast.Constant):
-        return {} if isinstance(node.value, str) and kept_metadata(node.value) else {"default": node.value}
+        return (
+            {} if isinstance(node.value, str) and compiler_metadata(node.value) else {"default": node.value}
+        )
     return {}
 
 
-def kept_metadata(text: str) -> Json:
+def compiler_metadata(text: str) -> Json:
     """Return the metadata that the compiler wrote; nothing for any other text."""
     try:
-        found = json.loads(text)
+        metadata = json.loads(text)
     except ValueError:
         return {}
-    is_ours = isinstance(found, dict) and (
-        isinstance(found.get("kind"), str) or isinstance(found.get("extra"), dict)
+    is_ours = isinstance(metadata, dict) and (
+        isinstance(metadata.get("kind"), str) or isinstance(metadata.get("extra"), dict)
     )
-    return found if is_ours else {}
+    return metadata if is_ours else {}
 
 
 def written_value(node: ast.Call) -> str | None:

@@ -15,11 +15,11 @@ from pydantic_core import SchemaValidator, core_schema
 from schemac.engines.pydantic.values import broken
 
 
-def keeps(rule: str, is_kept: Callable[[Any], bool], text: str) -> Callable[[Any], Any]:
+def keeps(rule: str, is_valid: Callable[[Any], bool], text: str) -> Callable[[Any], Any]:
     """Make a validator of values that keep a constraint."""
 
     def validate(value: Any) -> Any:
-        if not is_kept(value):
+        if not is_valid(value):
             raise broken(rule, f"not {text}")
         return value
 
@@ -99,14 +99,14 @@ def value_at(record: Any, *names: str) -> Any:
 
 def exact_at(record: Any, *names: str) -> Fraction | None:
     """Return an integer or a decimal of a record, to be calculated with."""
-    found = value_at(record, *names)
-    return None if found is None else Fraction(found)
+    value = value_at(record, *names)
+    return None if value is None else Fraction(value)
 
 
 def length_at(record: Any, *names: str) -> int | None:
     """Return how many characters a text of a record has."""
-    found = value_at(record, *names)
-    return None if found is None else len(found)
+    value = value_at(record, *names)
+    return None if value is None else len(value)
 
 
 OPERATORS = {

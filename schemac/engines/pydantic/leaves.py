@@ -17,7 +17,7 @@ from schemac.engines import json_values
 from schemac.engines.pydantic.codes import PYDANTIC_TYPE
 from schemac.kinds.units import ARROW_PER_SECOND
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.syntax.remedies_around import LeaveOut
@@ -83,34 +83,32 @@ class Leaves(TypeWriter[Leaf]):
 
     def leaf(self, lowered: LoweredField) -> Leaf | None:
         """Return the annotation; None where there is none but null."""
-        found = self.type(lowered, lowered.arrow.type)
-        return None if found.type == "None" else found
+        leaf = self.type(lowered, lowered.arrow.type)
+        return None if leaf.type == "None" else leaf
 
     def key(self, lowered: LoweredField) -> Leaf | None:
         """Return the annotation of the keys of a map; None after refusing them."""
-        slot: Slot = lowered.slot
-        if slot.type.family in NESTED:
-            self.refused(slot)
+        field: SchemaField = lowered.field
+        if field.type.family in NESTED:
+            self.refused(field)
             return None
-        found = self.type(lowered, lowered.arrow.type)
-        reader = _KEYS.get(slot.type.family)
+        leaf = self.type(lowered, lowered.arrow.type)
+        reader = _KEYS.get(field.type.family)
         # The last of several is asked first.
         return (
-            found
-            if reader is None
-            else found._replace(metadata=(*found.metadata, f"BeforeValidator({reader})"))
+            leaf if reader is None else leaf._replace(metadata=(*leaf.metadata, f"BeforeValidator({reader})"))
         )
 
     def brain_float(self, lowered: LoweredField) -> Leaf | None:
         """Return the annotation of the items of a vector of brain floats; None for any other list."""
-        if not has_role(lowered.slot.extra, Role.BRAIN_FLOATS):
+        if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
             return None
         return _before("float", "brain_float")._replace(suffix="Brain")
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Return the annotation of an Arrow type; blobs and extension types have others than their storage."""
-        slot: Slot = lowered.slot
-        if slot.extra and has_role(slot.extra, Role.BLOB):
+        field: SchemaField = lowered.field
+        if field.extra and has_role(field.extra, Role.BLOB):
             return _binary()
         if isinstance(arrow_type, pa.BaseExtensionType):
             if arrow_type.extension_name == "arrow.json":
@@ -122,12 +120,12 @@ class Leaves(TypeWriter[Leaf]):
             )
         return super().type(lowered, arrow_type)
 
-    def refused(self, slot: Slot) -> Leaf:
+    def refused(self, field: SchemaField) -> Leaf:
         """Report a type that has no annotation."""
-        what = "as the key of a map " if slot.segment is Part.KEY else ""
-        message = f"{slot.type.type_text()} {what}has no form in a model of pydantic ({slot.path_text})"
+        what = "as the key of a map " if field.segment is Part.KEY else ""
+        message = f"{field.type.type_text()} {what}has no form in a model of pydantic ({field.path_text})"
         help = LeaveOut.engine("pydantic", own.TARGETS_OF.key, "pydantic")
-        self.emission.findings.at_type(slot, PYDANTIC_TYPE, message, help=help)
+        self.emission.findings.at_type(field, PYDANTIC_TYPE, message, help=help)
         return Leaf("None", ())
 
     def type_text(self, type_: Leaf) -> str:
@@ -140,19 +138,19 @@ class Leaves(TypeWriter[Leaf]):
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Return that of instants, which are in UTC, or of readings of a clock without a zone."""
-        slot: Slot = lowered.slot
+        field: SchemaField = lowered.field
         unit = 10**9 // ARROW_PER_SECOND[arrow_type.unit]
         zone = arrow_type.tz
         if zone is None:
             return self._time(lowered, arrow_type, "datetime", f"clock({unit})", "timestamp_text")
-        declared = own.CLOCK_ZONE.read(slot.extra)
+        declared = own.CLOCK_ZONE.read(field.extra)
         clock = "UTC" if is_utc(declared or zone) else declared
         margin = "0" if is_utc(zone) else "MARGIN"
         read = repr(None) if clock is None else f'"{clock}"'
-        found = self._time(
+        leaf = self._time(
             lowered, arrow_type, "datetime", f"instant({unit}, {read}, {margin})", "instant_text"
         )
-        return found._replace(suffix="Clock") if declared else found
+        return leaf._replace(suffix="Clock") if declared else leaf
 
     def time(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Return the annotation of times of day."""
@@ -182,16 +180,16 @@ class Leaves(TypeWriter[Leaf]):
 
     def struct(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Refuse what has parts."""
-        return self.refused(lowered.slot)
+        return self.refused(lowered.field)
 
     def list(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Refuse what has parts."""
-        return self.refused(lowered.slot)
+        return self.refused(lowered.field)
 
     def fixed_size_list(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Refuse what has parts."""
-        return self.refused(lowered.slot)
+        return self.refused(lowered.field)
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Refuse what has parts."""
-        return self.refused(lowered.slot)
+        return self.refused(lowered.field)

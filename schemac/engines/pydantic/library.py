@@ -48,7 +48,7 @@ class Parts:
 
     def needed(self, names: Iterable[str]) -> tuple[list[str], list[str]]:
         """Return the imports and the statements that some names need, in the order of the module."""
-        found: set[int] = set()
+        indices: set[int] = set()
         imports: set[str] = set()
         waiting = list(names)
         while waiting:
@@ -56,10 +56,10 @@ class Parts:
             if name in self._imports:
                 imports.add(self._imports[name])
             index = self._by_name.get(name)
-            if index is not None and index not in found:
-                found.add(index)
+            if index is not None and index not in indices:
+                indices.add(index)
                 waiting += self._needs[index]
-        return sorted(imports), [self._texts[index] for index in sorted(found)]
+        return sorted(imports), [self._texts[index] for index in sorted(indices)]
 
 
 def _defined(statement: ast.stmt) -> Iterator[str]:

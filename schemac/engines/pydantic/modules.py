@@ -80,18 +80,18 @@ class Module:
 
     def lineage(self, node: ast.ClassDef) -> list[ast.ClassDef]:
         """Return the classes of the file that a class has its fields from, the most basic first."""
-        found: list[ast.ClassDef] = []
+        class_defs: list[ast.ClassDef] = []
 
         def enter(held: ast.ClassDef, above: tuple[str, ...]) -> None:
             for base in reversed(self.bases(held)):
                 below = self.classes.get(base)
                 if below is not None and below.name not in above:
                     enter(below, (*above, below.name))
-            if held not in found:
-                found.append(held)
+            if held not in class_defs:
+                class_defs.append(held)
 
         enter(node, (node.name,))
-        return found
+        return class_defs
 
     def descends(self, node: ast.ClassDef, from_: Collection[str]) -> bool:
         """Whether a class has one of some bases, directly or through others of the file."""

@@ -18,8 +18,8 @@ from schemac.attributes.own import DEPRECATED, DOMAIN
 from schemac.engines.pydantic.expressions import (
     SETTERS,
     choices_of,
+    compiler_metadata,
     is_none,
-    kept_metadata,
     literal,
     name_of,
     settings_of,
@@ -88,19 +88,23 @@ class _Reader:
             if isinstance(node, ast.Name)
         }
         used |= {base for name in models for base in self._bases(name)}
-        found = [self._table(name) for name in models if name not in used]
-        if not found:
+        tables = [self._table(name) for name in models if name not in used]
+        if not tables:
             raise _UnreadableError("it has no model with fields that stands by itself")
-        return found
+        return tables
 
     def _table(self, name: str) -> Imported:
         self._notes, self._open = Notes(), [name]
         config = self._config(name)
         extra = config.get("json_schema_extra")
-        kept = {key: value for key, value in extra.items() if "/" in key} if isinstance(extra, dict) else {}
-        told = ast.get_docstring(self._classes[name])
-        description = {DESCRIPTION.key: told} if told and not told.startswith("A record of ") else {}
-        schema: Json = {"fields": self._members(name, ()), "extra": {**description, **kept}}
+        attributes = (
+            {key: value for key, value in extra.items() if "/" in key} if isinstance(extra, dict) else {}
+        )
+        docstring = ast.get_docstring(self._classes[name])
+        description = (
+            {DESCRIPTION.key: docstring} if docstring and not docstring.startswith("A record of ") else {}
+        )
+        schema: Json = {"fields": self._members(name, ()), "extra": {**description, **attributes}}
         title = config.get("title")
         return Imported(schema, name=title if isinstance(title, str) else name, notes=self._notes)
 
@@ -115,13 +119,13 @@ class _Reader:
 
     def _config(self, name: str) -> Json:
         """Return the settings of a model: of its head, of `model_config`, and of the class `Config` that pydantic 1 has."""
-        own = self._classes[name]
-        found: Json = {
-            keyword.arg: literal(keyword.value) for keyword in own.keywords if keyword.arg is not None
+        class_node = self._classes[name]
+        config: Json = {
+            keyword.arg: literal(keyword.value) for keyword in class_node.keywords if keyword.arg is not None
         }
-        for statement in own.body:
+        for statement in class_node.body:
             if isinstance(statement, ast.ClassDef) and statement.name == "Config":
-                found |= {
+                config |= {
                     target.id: literal(one.value)
                     for one in statement.body
                     if isinstance(one, ast.Assign)
@@ -136,10 +140,10 @@ class _Reader:
             if isinstance(targets[0], ast.Name) and targets[0].id == "model_config":
                 value = getattr(statement, "value", None)
                 if isinstance(value, ast.Call):
-                    found |= {keyword.arg or "": literal(keyword.value) for keyword in value.keywords}
+                    config |= {keyword.arg or "": literal(keyword.value) for keyword in value.keywords}
                 elif isinstance(settings := literal(value), dict):
-                    found |= settings
-        return found
+                    config |= settings
+        return config
 
     def _members(self, name: str, holder: FieldPath) -> list[Json]:
         for one in reversed(self._module.lineage(self._classes[name])):
@@ -171,12 +175,12 @@ class _Reader:
         alias = settings.get("alias")
         path = (*holder, alias if isinstance(alias, str) else member.name)
         more = settings.get("json_schema_extra")
-        is_own = isinstance(more, dict) and any("/" in key for key in more)
+        has_attributes = isinstance(more, dict) and any("/" in key for key in more)
         tree = self._with_digits(member.annotation, settings, path)
-        tree = self._narrowed(tree, {} if is_own else settings, path)
+        tree = self._narrowed(tree, {} if has_attributes else settings, path)
         extra = tree.pop("extra", {})
-        if (told := settings.get("deprecated")) is not None and told is not False:
-            extra = {DEPRECATED.key: {"note": told} if isinstance(told, str) else {}, **extra}
+        if (deprecated := settings.get("deprecated")) is not None and deprecated is not False:
+            extra = {DEPRECATED.key: {"note": deprecated} if isinstance(deprecated, str) else {}, **extra}
         if isinstance(settings.get("description"), str):
             extra = {DESCRIPTION.key: settings["description"], **extra}
         if isinstance(more, dict):
@@ -247,19 +251,19 @@ class _Reader:
 
     def _enumeration(self, name: str, path: FieldPath) -> Json:
         """Return the type of the values of an enumeration, with the values where they are written out."""
-        found = [literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)]
-        kind = {frozenset({str}): "String", frozenset({int}): "Int64"}.get(frozenset(map(type, found)))
-        if kind is None or any(isinstance(value, str) and "(" in value for value in found):
+        values = [literal(one.value) for one in self._classes[name].body if isinstance(one, ast.Assign)]
+        kind = {frozenset({str}): "String", frozenset({int}): "Int64"}.get(frozenset(map(type, values)))
+        if kind is None or any(isinstance(value, str) and "(" in value for value in values):
             self._notes.add(path, f"not kept: the values of {name}")
             return {"kind": kind or "String"}
-        return self._constrained({"kind": kind}, enumerated(found), path)
+        return self._constrained({"kind": kind}, enumerated(values), path)
 
-    def _constrained(self, tree: Json, wanted: Json, path: FieldPath) -> Json:
+    def _constrained(self, tree: Json, constraints: Json, path: FieldPath) -> Json:
         """Return a type with constraints beside its outermost kind; those that it cannot have are noted."""
-        kept, lost = fitting(tree, wanted)
+        accepted, lost = fitting(tree, constraints)
         for key, reason in lost.items():
-            self._notes.add(path, f"not kept: {key.rpartition('/')[2]} {wanted[key]!r}: {reason}")
-        return {**tree, "extra": {**tree.get("extra", {}), **kept}} if kept else tree
+            self._notes.add(path, f"not kept: {key.rpartition('/')[2]} {constraints[key]!r}: {reason}")
+        return {**tree, "extra": {**tree.get("extra", {}), **accepted}} if accepted else tree
 
     def _inside(self, name: str, make: Any, path: FieldPath) -> Json:
         if name in self._open:
@@ -267,8 +271,8 @@ class _Reader:
             return any_json()
         self._open.append(name)
         try:
-            found: Json = make()
-            return found
+            tree: Json = make()
+            return tree
         finally:
             self._open.pop()
 
@@ -306,26 +310,26 @@ class _Reader:
 
     def _annotated(self, arguments: list[ast.expr], path: FieldPath) -> Json:
         settings: Json = {}
-        kept: Json = {}
+        metadata: Json = {}
         others: list[str] = []
         for argument in arguments[1:]:
             argument = (
                 self._aliases.get(argument.id, argument) if isinstance(argument, ast.Name) else argument
             )
-            found = (
-                kept_metadata(argument.value)
+            argument_metadata = (
+                compiler_metadata(argument.value)
                 if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
                 else {}
             )
-            kept |= found
+            metadata |= argument_metadata
             is_read = isinstance(argument, ast.Call) and name_of(argument.func) in SETTERS
             settings |= settings_of(argument) if is_read else {}
-            others += [] if is_read or found else [ast.unparse(argument)[:200]]
-        for other in others if not kept and "Record" not in self._classes else ():
+            others += [] if is_read or argument_metadata else [ast.unparse(argument)[:200]]
+        for other in others if not metadata and "Record" not in self._classes else ():
             self._notes.add(path, f"not kept: {other}")
-        is_leaf = "kind" in kept and kept["kind"] != "Map"
-        extra = kept.pop("extra", {})
-        tree = dict(kept) if is_leaf else {**self._with_digits(arguments[0], settings, path), **kept}
+        is_leaf = "kind" in metadata and metadata["kind"] != "Map"
+        extra = metadata.pop("extra", {})
+        tree = dict(metadata) if is_leaf else {**self._with_digits(arguments[0], settings, path), **metadata}
         tree = self._narrowed(tree, {} if is_leaf else settings, path)
         extra = {**tree.pop("extra", {}), **extra}
         return {**tree, "extra": extra} if extra else tree
@@ -338,15 +342,15 @@ class _Reader:
         if inner["kind"] == "List" and isinstance(least, int) and least == most and least > 0:
             inner["fixedLength"] = least
             del settings["min_length"], settings["max_length"]
-        wanted: Json = {}
+        constraints: Json = {}
         for key, value in settings.items():
             rule = RULES.get(key)
             if rule is not None:
                 rule = rule.replace("Length", "Items") if inner["kind"] == "List" else rule
-                wanted[f"{DOMAIN}/{rule}"] = value
+                constraints[f"{DOMAIN}/{rule}"] = value
             elif key not in ("max_digits", "decimal_places") or inner["kind"] != "Decimal":
                 self._notes.add(path, f"not kept: {key} {value!r}")
-        return self._constrained(tree, wanted, path)
+        return self._constrained(tree, constraints, path)
 
     def _call(self, node: ast.Call, path: FieldPath) -> Json:
         """Read `Vector(128)` of LanceDB and `condecimal(max_digits=…)`; of other calls, what they narrow."""

@@ -48,7 +48,7 @@ class Record(BaseModel):
                 parse_float=_number_of_digits,
                 parse_int=_integer_of_digits,
                 parse_constant=_refuse_constant,
-                object_pairs_hook=_without_twins,
+                object_pairs_hook=_without_duplicates,
             )
             if HALF_CHARACTER.search(text):
                 json.dumps(value, ensure_ascii=False, default=str).encode()
@@ -72,7 +72,7 @@ def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no value of JSON")
 
 
-def _without_twins(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
     if len({key for key, _ in pairs}) < len(pairs):
         raise ValueError("a key occurs twice in an object")
     return dict(pairs)
@@ -93,10 +93,10 @@ def number_of(value: Any) -> int | float | Decimal:
 def exact_of(value: Any) -> Decimal:
     """Return a finite number; the shortest digits of a float count."""
     number = number_of(value)
-    found = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
-    if not found.is_finite():
+    exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+    if not exact.is_finite():
         raise broken("cast", "not a finite number")
-    return found
+    return exact
 
 
 def integer(lowest: int, highest: int) -> Callable[[Any], int]:
@@ -104,17 +104,17 @@ def integer(lowest: int, highest: int) -> Callable[[Any], int]:
 
     def validate(value: Any) -> int:
         if isinstance(value, int) and not isinstance(value, bool):
-            found = value
+            number = value
         else:
             exact = exact_of(value)
             if exact and exact.adjusted() >= LONGEST_NUMBER:
                 raise broken("range", f"not from {lowest} to {highest}")
             if (exact and exact.adjusted() < -LONGEST_NUMBER) or exact != exact.to_integral_value():
                 raise broken("cast", "not an integer")
-            found = int(exact)
-        if not lowest <= found <= highest:
+            number = int(exact)
+        if not lowest <= number <= highest:
             raise broken("range", f"not from {lowest} to {highest}")
-        return found
+        return number
 
     return validate
 
@@ -134,12 +134,12 @@ def floating(bits: int) -> Callable[[Any], float]:
         if isinstance(number, float) and not math.isfinite(number):
             return number
         try:
-            found = _rounded(number, bits)
+            converted = _rounded(number, bits)
         except OverflowError:
-            found = math.inf
-        if math.isinf(found):
+            converted = math.inf
+        if math.isinf(converted):
             raise broken("range", "too large")
-        return found
+        return converted
 
     return validate
 
@@ -202,10 +202,10 @@ def text_of(value: Any) -> str:
 
 def matched(pattern: re.Pattern[str], value: Any) -> re.Match[str]:
     """Return what a text says in a form."""
-    found = pattern.fullmatch(text_of(value))
-    if found is None:
+    match = pattern.fullmatch(text_of(value))
+    if match is None:
         raise broken("cast", "not of the form that this type has")
-    return found
+    return match
 
 
 BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
@@ -215,10 +215,10 @@ def binary(length: int | None) -> Callable[[Any], bytes]:
     """Make a validator of binaries: base64 in JSON."""
 
     def validate(value: Any) -> bytes:
-        found = value if isinstance(value, bytes) else base64.b64decode(matched(BASE64, value)[0])
-        if length is not None and len(found) != length:
+        data = value if isinstance(value, bytes) else base64.b64decode(matched(BASE64, value)[0])
+        if length is not None and len(data) != length:
             raise broken("length", f"not {length} bytes")
-        return found
+        return data
 
     return validate
 
@@ -299,11 +299,11 @@ def clock(unit: int) -> Callable[[Any], Any]:
         if isinstance(value, datetime):
             if value.tzinfo is not None:
                 raise broken("cast", "an instant, not the reading of a clock")
-            return _moment(_nanoseconds(value), unit, 0, None)
-        shown, rest = _shown(value)
+            return _timestamp(_nanoseconds(value), unit, 0, None)
+        nanoseconds, rest = _local_nanoseconds(value)
         if rest:
             raise broken("cast", "not of the form that this type has")
-        return _moment(shown, unit, 0, None)
+        return _timestamp(nanoseconds, unit, 0, None)
 
     return validate
 
@@ -317,18 +317,18 @@ def instant(unit: int, clock_zone: str | None, margin: int) -> Callable[[Any], A
         if isinstance(value, datetime):
             if value.tzinfo is None:
                 raise broken("zone", "a clock without a zone")
-            return _moment(_nanoseconds(value.astimezone(UTC).replace(tzinfo=None)), unit, margin, UTC)
-        shown, rest = _shown(value)
+            return _timestamp(_nanoseconds(value.astimezone(UTC).replace(tzinfo=None)), unit, margin, UTC)
+        nanoseconds, rest = _local_nanoseconds(value)
         if rest:
-            return _moment(shown - _offset(rest), unit, margin, UTC)
+            return _timestamp(nanoseconds - _offset(rest), unit, margin, UTC)
         if clock_zone is None:
             raise broken("zone", "a clock without a zone")
-        return _moment(shown - _distance(shown, clock_zone), unit, margin, UTC)
+        return _timestamp(nanoseconds - _distance(nanoseconds, clock_zone), unit, margin, UTC)
 
     return validate
 
 
-def _shown(value: Any) -> tuple[int, str]:
+def _local_nanoseconds(value: Any) -> tuple[int, str]:
     """Return what a clock shows, in nanoseconds as if it was in UTC, and what stands behind it."""
     day, hours, minutes, seconds, digits, rest = matched(CLOCK, value).groups()
     days = _day_of(day).toordinal() - date(1970, 1, 1).toordinal()
@@ -342,27 +342,27 @@ def _nanoseconds(value: datetime) -> int:
 
 def _offset(text: str) -> int:
     sign, hours, minutes = matched(OFFSET, text).groups()
-    found = (int(hours or 0) * 60 + int(minutes or 0)) * 60
-    if found > 18 * 3600:
+    seconds = (int(hours or 0) * 60 + int(minutes or 0)) * 60
+    if seconds > 18 * 3600:
         raise broken("cast", "further than 18 hours from UTC")
-    return (-found if sign == "-" else found) * SECOND
+    return (-seconds if sign == "-" else seconds) * SECOND
 
 
-def _distance(shown: int, zone: str) -> int:
+def _distance(nanoseconds: int, zone: str) -> int:
     """Return how far a clock is ahead of UTC."""
     if zone == "UTC":
         return 0
     if zone[0] in "+-":
         return _offset(zone)
-    at = datetime(1970, 1, 1) + timedelta(seconds=shown // SECOND)  # noqa: DTZ001 — a clock
-    found = {at.replace(tzinfo=ZoneInfo(zone), fold=fold).utcoffset() or timedelta() for fold in (0, 1)}
-    if len(found) > 1:
-        back = (at - min(found)).replace(tzinfo=UTC).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+    at = datetime(1970, 1, 1) + timedelta(seconds=nanoseconds // SECOND)  # noqa: DTZ001 — a clock
+    offsets = {at.replace(tzinfo=ZoneInfo(zone), fold=fold).utcoffset() or timedelta() for fold in (0, 1)}
+    if len(offsets) > 1:
+        back = (at - min(offsets)).replace(tzinfo=UTC).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
         raise broken(*(("zone-overlap", "shown twice") if back == at else ("zone-gap", "never shown")))
-    return found.pop() // timedelta(seconds=1) * SECOND
+    return offsets.pop() // timedelta(seconds=1) * SECOND
 
 
-def _moment(nanoseconds: int, unit: int, margin: int, zone: Any) -> datetime | Nanoseconds:
+def _timestamp(nanoseconds: int, unit: int, margin: int, zone: Any) -> datetime | Nanoseconds:
     if not FIRST + margin <= nanoseconds < LAST - margin:
         raise broken("range", "not in the years 0001 to 9999")
     if unit == NANOSECOND:
@@ -386,10 +386,10 @@ def time_of_day(unit: int) -> Callable[[Any], Any]:
         else:
             hours, minutes, seconds, digits = matched(TIME, value).groups()
             in_seconds, below = (int(hours) * 60 + int(minutes)) * 60 + int(seconds or 0), fraction(digits)
-        found = in_unit(in_seconds * SECOND + below, unit)
+        ticks = in_unit(in_seconds * SECOND + below, unit)
         if unit == NANOSECOND:
-            return Nanoseconds(found)
-        return (datetime(1970, 1, 1) + timedelta(microseconds=found // 1000)).time()  # noqa: DTZ001 — a clock
+            return Nanoseconds(ticks)
+        return (datetime(1970, 1, 1) + timedelta(microseconds=ticks // 1000)).time()  # noqa: DTZ001 — a clock
 
     return validate
 
@@ -398,8 +398,8 @@ def timestamp_text(value: Any) -> Any:
     """Write nanoseconds since 1970 as JSON has them."""
     if not isinstance(value, Nanoseconds):
         return value
-    shown = datetime(1970, 1, 1) + timedelta(seconds=value // SECOND)  # noqa: DTZ001 — a clock
-    return f"{shown.isoformat()}.{value % SECOND:09}"
+    timestamp = datetime(1970, 1, 1) + timedelta(seconds=value // SECOND)  # noqa: DTZ001 — a clock
+    return f"{timestamp.isoformat()}.{value % SECOND:09}"
 
 
 def instant_text(value: Any) -> Any:
@@ -438,7 +438,7 @@ def boolean_key(value: Any) -> Any:
 
 def distinct_keys(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:
     """Refuse a map two of whose keys are one after they are read."""
-    found = validate(value)
-    if len(found) < len(value):
+    mapping = validate(value)
+    if len(mapping) < len(value):
         raise broken("key", "two keys are equal")
-    return found
+    return mapping

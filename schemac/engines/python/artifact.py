@@ -44,18 +44,18 @@ def _made(engine: str, file: str, compilation: Compilation, emission: Emission) 
     if errors:
         emission.lose(None, file, f"nothing: {errors[0].message}")
         return None
-    entered = {(slot, loss.lost, loss.becomes) for loss, slot in emission.entries}
-    for loss, slot in run.emission.entries:
+    entered = {(field, loss.lost, loss.becomes) for loss, field in emission.entries}
+    for loss, field in run.emission.entries:
         # The two libraries may lose the same.
-        if loss.artifact in ("", file) and (slot, loss.lost, loss.becomes) not in entered:
-            emission.lose(slot, loss.lost, loss.becomes)
+        if loss.artifact in ("", file) and (field, loss.lost, loss.becomes) not in entered:
+            emission.lose(field, loss.lost, loss.becomes)
     return artifacts[file]
 
 
 def _head(dataset: LogicalDataset) -> Iterator[str]:
     description = odf.DESCRIPTION.read(dataset.schema.extra)
-    told = f"\n\n{description.strip()}" if description else ""
-    yield docstring(f"The schema of {dataset.name}.{told}\n\n{NOTICE}")
+    details = f"\n\n{description.strip()}" if description else ""
+    yield docstring(f"The schema of {dataset.name}.{details}\n\n{NOTICE}")
     yield ""
     yield "import base64"
     yield "import json"
@@ -75,15 +75,15 @@ def _head(dataset: LogicalDataset) -> Iterator[str]:
 
 
 def _columns(dataset: LogicalDataset) -> Iterator[str]:
-    names = [str(slot.segment) for slot in dataset.columns]
+    names = [str(field.segment) for field in dataset.columns]
     constants = identifiers(names)
     yield "class Columns:"
     yield '    """Names of the columns."""'
     yield ""
-    for slot, name in zip(dataset.columns, names, strict=True):
+    for field, name in zip(dataset.columns, names, strict=True):
         yield f"    {constants[name]}: Final = {literal(name)}"
-        if odf.DESCRIPTION.key in slot.extra:
-            yield f"    {docstring(str(slot.extra[odf.DESCRIPTION.key]), '    ')}"
+        if odf.DESCRIPTION.key in field.extra:
+            yield f"    {docstring(str(field.extra[odf.DESCRIPTION.key]), '    ')}"
     yield ""
     yield ""
     listed = ", ".join(f"Columns.{constants[name]}" for name in names)

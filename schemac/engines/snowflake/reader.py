@@ -7,9 +7,9 @@ Source: Snowflake's documentation, "Data types" and "CREATE TABLE".
 from functools import partial
 
 from schemac.engines.sql_rules import (
-    Found,
     Rule,
     SqlType,
+    TypeMapping,
     binary,
     decimals,
     plain,
@@ -27,23 +27,25 @@ _MAPPED = "this is TIMESTAMP_NTZ, unless the parameter TIMESTAMP_TYPE_MAPPING sa
 _ZONE = "not kept: the zone of each timestamp"
 
 
-def _integer(written: SqlType) -> Found:
-    return Found(pa.decimal128(38, 0))
+def _integer(written: SqlType) -> TypeMapping:
+    return TypeMapping(pa.decimal128(38, 0))
 
 
-def _character(written: SqlType) -> Found:
-    return Found(pa.string(), f"not kept: the length in {written.text if written.numbers else 'CHAR(1)'}")
+def _character(written: SqlType) -> TypeMapping:
+    return TypeMapping(
+        pa.string(), f"not kept: the length in {written.text if written.numbers else 'CHAR(1)'}"
+    )
 
 
-def _loose(written: SqlType) -> Found:
-    return Found(pa.json_(), f"not kept: the type {written.text}; this is its JSON")
+def _as_json(written: SqlType) -> TypeMapping:
+    return TypeMapping(pa.json_(), f"not kept: the type {written.text}; this is its JSON")
 
 
-def _vector(written: SqlType) -> Found | None:
+def _vector(written: SqlType) -> TypeMapping | None:
     if not written.numbers or not written.words:
         return None
     item = pa.int32() if written.words[0].upper().startswith("INT") else pa.float32()
-    return Found(pa.list_(pa.field("item", item, nullable=False), written.numbers[-1]))
+    return TypeMapping(pa.list_(pa.field("item", item, nullable=False), written.numbers[-1]))
 
 
 _RULES: dict[str, Rule] = {
@@ -62,7 +64,7 @@ _RULES: dict[str, Rule] = {
     "TIMESTAMPTZ": timestamps("UTC", _DIGITS, _ZONE),
     "TIME": times(_DIGITS),
     "UUID": plain(lambda: pa.uuid()),
-    **dict.fromkeys(("VARIANT", "OBJECT", "ARRAY"), _loose),
+    **dict.fromkeys(("VARIANT", "OBJECT", "ARRAY"), _as_json),
     "VECTOR": _vector,
     "GEOMETRY": wkb,
     "GEOGRAPHY": wkb,

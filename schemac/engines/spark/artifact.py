@@ -29,7 +29,7 @@ from schemac.engines.spark import attributes as spark
 from schemac.engines.spark.codes import SPARK_LOSS, SPARK_PROPERTY, SPARK_TYPE
 from schemac.engines.spark.columns import SparkField, SparkType
 from schemac.engines.spark.connector import Maker
-from schemac.engines.spark.ddl_losses import lost_of_schema, tell_differences
+from schemac.engines.spark.ddl_losses import lost_of_schema, report_differences
 from schemac.engines.spark.marks import (
     BLOB,
     BLOB_EXTENSION,
@@ -46,10 +46,10 @@ from schemac.engines.spark.marks import (
     VECTOR_SIZE,
 )
 from schemac.engines.spark.readable import warn_of_unreadable
-from schemac.engines.spark.statements import key_columns, own_properties, statements
+from schemac.engines.spark.statements import key_columns, schema_properties, statements
 from schemac.engines.spark.storage import storage_version
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
 from schemac.source.json_object import Json
@@ -73,7 +73,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
     """Return schema and DDL."""
     fields = to_fields(compilation.lowered, emission)
     if not emission.findings.report.has_errors:
-        properties = own_properties(compilation, fields)
+        properties = schema_properties(compilation, fields)
         _lose_of_ddl(compilation, fields, properties, emission)
         _check_properties(compilation, properties, emission)
     return [
@@ -107,12 +107,12 @@ def _lose_of_ddl(
     extra = compilation.dataset.schema.extra
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
     made = Maker(connector).table(fields, properties, storage_version(extra), key_columns(compilation))
-    told = emission.losing_paths
-    tell_differences(
+    reported_paths = emission.losing_paths
+    report_differences(
         compilation.lowered.fields,
         made,
-        told,
-        lambda slot, lost, becomes: emission.lose(slot, lost, becomes, artifact=DDL_FILE),
+        reported_paths,
+        lambda field, lost, becomes: emission.lose(field, lost, becomes, artifact=DDL_FILE),
     )
     for lost in lost_of_schema(extra):
         emission.lose(None, lost, "nothing")
@@ -175,7 +175,7 @@ class _Writer(TypeWriter[SparkType]):
     def field(self, lowered: LoweredField) -> SparkField:
         arrow = lowered.arrow
         type_ = self.type(lowered, arrow.type)
-        extra = lowered.slot.extra
+        extra = lowered.field.extra
         metadata = type_.metadata
         comment: str | None = None
         if extra:
@@ -186,8 +186,8 @@ class _Writer(TypeWriter[SparkType]):
         return SparkField(arrow.name, type_, arrow.nullable, metadata, comment)
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        slot: Slot = lowered.slot
-        extra = slot.extra
+        field: SchemaField = lowered.field
+        extra = field.extra
         may_decide = isinstance(arrow_type, pa.BaseExtensionType) or (extra and are_telling(extra))
         if may_decide and (special := self.special(lowered, arrow_type)) is not None:
             return special
@@ -200,26 +200,26 @@ class _Writer(TypeWriter[SparkType]):
         """Return Arrow's name; pyarrow calls 16 bits a half float."""
         return "float16" if arrow_type.id == pa.lib.Type_HALF_FLOAT else str(arrow_type)
 
-    def refused(self, slot: Slot) -> SparkType:
+    def refused(self, field: SchemaField) -> SparkType:
         """Return a type that Spark has nothing for."""
         self.emission.findings.at_type(
-            slot,
+            field,
             SPARK_TYPE,
-            f"Spark has no type for {slot.type.type_text()} ({slot.path_text})",
+            f"Spark has no type for {field.type.type_text()} ({field.path_text})",
             help=LeaveOut.engine("Spark", own.TARGETS_OF.key, "spark"),
         )
         return SparkType("void", "VOID")
 
     def special(self, lowered: LoweredField, arrow_type: Any) -> SparkType | None:
         """Types that an attribute decides; None where the Arrow type does."""
-        slot: Slot = lowered.slot
-        word = spark.TYPE.read(slot.extra)
+        field: SchemaField = lowered.field
+        word = spark.TYPE.read(field.extra)
         if word is not None:
             storage = self.plainly(lowered, arrow_type)
             if word == "variant":
-                self.emission.lose(slot, "a VARIANT", "nothing: lance-spark refuses it", artifact=DDL_FILE)
+                self.emission.lose(field, "a VARIANT", "nothing: lance-spark refuses it", artifact=DDL_FILE)
             return SparkType(word, word.upper(), storage.metadata, storage.quotations)
-        if has_role(slot.extra, Role.BLOB):
+        if has_role(field.extra, Role.BLOB):
             is_typed = arrow_type.id == pa.lib.Type_STRUCT
             return SparkType(
                 "binary", "BINARY", {EXTENSION_NAME: BLOB_EXTENSION} if is_typed else {BLOB: "true"}
@@ -227,7 +227,7 @@ class _Writer(TypeWriter[SparkType]):
         if isinstance(arrow_type, pa.BaseExtensionType):
             storage = self.plainly(lowered, arrow_type.storage_type)
             mark = {**_without_empty_metadata(registered_extension_metadata(arrow_type))}
-            if arrow_type.extension_name == "arrow.json" and slot.parent is not None:
+            if arrow_type.extension_name == "arrow.json" and field.parent is not None:
                 # Lance gives JSON back with large offsets, and below the top the connector reads it as it was marked.
                 mark[LARGE_STRING] = "true"
             return SparkType(storage.json, storage.ddl, {**storage.metadata, **mark}, storage.quotations)
@@ -235,46 +235,48 @@ class _Writer(TypeWriter[SparkType]):
 
     def plainly(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         """Return the type of a storage that the attributes have no say in any more."""
-        slot: Slot = lowered.slot
-        return self.type(LoweredField(lowered.arrow, lowered.children, slot.without_attributes()), arrow_type)
+        field: SchemaField = lowered.field
+        return self.type(
+            LoweredField(lowered.arrow, lowered.children, field.without_attributes()), arrow_type
+        )
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
-        slot, precision, scale = lowered.slot, arrow_type.precision, arrow_type.scale
+        field, precision, scale = lowered.field, arrow_type.precision, arrow_type.scale
         if not 0 <= scale <= precision:
             rule = "at most the precision" if scale > precision else "zero or more"
             self.emission.findings.at_type(
-                slot,
+                field,
                 SPARK_TYPE,
-                f"in Spark the scale of {slot.path_text} has to be {rule}, not {scale}",
+                f"in Spark the scale of {field.path_text} has to be {rule}, not {scale}",
                 "scale",
                 help="change the scale, or leave Spark out with `schemac.dev/targets`",
             )
         if precision > MOST_DIGITS:
-            self.emission.lose(slot, f"decimal({precision}, {scale})", "string")
+            self.emission.lose(field, f"decimal({precision}, {scale})", "string")
             return SparkType("string", "STRING")
         if arrow_type.bit_width != 128:
-            self.emission.lose(slot, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
+            self.emission.lose(field, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
         return SparkType(f"decimal({precision},{scale})", f"DECIMAL({precision},{scale})")
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         if arrow_type.unit != "us":
-            self.emission.lose(lowered.slot, f"timestamp in {arrow_type.unit}", "timestamp in us")
+            self.emission.lose(lowered.field, f"timestamp in {arrow_type.unit}", "timestamp in us")
         zone = arrow_type.tz
         if zone is None:
             return _CLOCK_READING
         if zone != "UTC":
-            self.emission.lose(lowered.slot, f"the zone {zone}", "the zone of the session")
+            self.emission.lose(lowered.field, f"the zone {zone}", "the zone of the session")
         return _INSTANT
 
     def time(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         precision = {"s": 0, "ms": 3, "us": 6, "ns": 6}[arrow_type.unit]
         if arrow_type.unit == "ns":
-            self.emission.lose(lowered.slot, "time in ns", "time(6)")
+            self.emission.lose(lowered.field, "time in ns", "time(6)")
         return SparkType(f"time({precision})", f"TIME({precision})")
 
     def duration(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         if arrow_type.unit != "us":
-            self.emission.lose(lowered.slot, f"duration in {arrow_type.unit}", "interval in us")
+            self.emission.lose(lowered.field, f"duration in {arrow_type.unit}", "interval in us")
         return SparkType("interval day to second", "INTERVAL DAY TO SECOND")
 
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
@@ -297,10 +299,10 @@ class _Writer(TypeWriter[SparkType]):
 
     def list_of(self, lowered: LoweredField, arrow_type: Any, metadata: Json) -> SparkType:
         """Return the array of a field's items, with what else the field's metadata has to say."""
-        slot: Slot = lowered.slot
+        field: SchemaField = lowered.field
         (child,) = lowered.children
-        if has_role(slot.extra, Role.BRAIN_FLOATS):
-            self.emission.lose(slot, "bfloat16 values", "float")
+        if has_role(field.extra, Role.BRAIN_FLOATS):
+            self.emission.lose(field, "bfloat16 values", "float")
             item = _float_item(child)
         elif VECTOR_SIZE in metadata and arrow_type.value_type.id == pa.lib.Type_HALF_FLOAT:
             metadata[FLOAT16] = "true"
@@ -310,26 +312,26 @@ class _Writer(TypeWriter[SparkType]):
         if child.arrow.name != "item":
             metadata[CHILD_NAME] = child.arrow.name
         json = {"containsNull": item.is_nullable, "elementType": item.type.json, "type": "array"}
-        quoted, quotations = self.child_metadata(slot, ITEM_KEYS, [item])
+        quoted, quotations = self.child_metadata(field, ITEM_KEYS, [item])
         return SparkType(json, f"ARRAY<{item.type.ddl}>", {**metadata, **quoted}, quotations)
 
     def map(self, lowered: LoweredField, arrow_type: Any) -> SparkType:
         if arrow_type.keys_sorted:
-            self.emission.lose(lowered.slot, "a map with sorted keys", "a map")
+            self.emission.lose(lowered.field, "a map with sorted keys", "a map")
         key, value = (self.field(child) for child in lowered.children)
         if (key.name, value.name) != ("key", "value"):
-            self.emission.lose(lowered.slot, f"the names {key.name} and {value.name}", "key and value")
+            self.emission.lose(lowered.field, f"the names {key.name} and {value.name}", "key and value")
         json = {
             "keyType": key.type.json,
             "type": "map",
             "valueContainsNull": value.is_nullable,
             "valueType": value.type.json,
         }
-        quoted, quotations = self.child_metadata(lowered.slot, ENTRY_KEYS, [key, value])
+        quoted, quotations = self.child_metadata(lowered.field, ENTRY_KEYS, [key, value])
         return SparkType(json, f"MAP<{key.type.ddl}, {value.type.ddl}>", quoted, quotations)
 
     def child_metadata(
-        self, slot: Slot, keys: Sequence[str], children: Sequence[SparkField]
+        self, field: SchemaField, keys: Sequence[str], children: Sequence[SparkField]
     ) -> tuple[Json, int]:
         """Return the metadata of items, keys and values as entries of the field's own, and how deep it is quoted.
 
@@ -342,10 +344,10 @@ class _Writer(TypeWriter[SparkType]):
             return {}, deepest  # which was reported where it was too deep first
         if quotations > MOST_QUOTATIONS:
             self.emission.findings.at_type(
-                slot,
+                field,
                 SPARK_TYPE,
                 f"Spark keeps attributes and lengths of items in at most {MOST_QUOTATIONS} lists and maps inside each other"
-                f" ({slot.path_text})",
+                f" ({field.path_text})",
                 help="put a struct between them, or leave Spark out with `schemac.dev/targets`",
             )
             return {}, quotations
@@ -370,11 +372,11 @@ def _without_empty_metadata(texts: Mapping[str, str]) -> Mapping[str, str]:
     return {key: text for key, text in texts.items() if text or key != EXTENSION_METADATA}
 
 
-def types(compilation: Compilation, emission: Emission) -> dict[Slot, str]:
+def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
     """Return Spark's types as its SQL writes them."""
     writer = _Writer(emission)
     return {
-        field.slot: writer.type(field, field.arrow.type).ddl + ("" if field.arrow.nullable else " NOT NULL")
+        field.field: writer.type(field, field.arrow.type).ddl + ("" if field.arrow.nullable else " NOT NULL")
         for field in compilation.lowered.preorder()
     }
 
@@ -387,4 +389,4 @@ def _beside(compilation: Compilation, emission: Emission, asked: frozenset[str])
     warn_of_unreadable(compilation, emission, asked)
 
 
-TARGET = Target("spark", SPARK_LOSS, emit, beside=_beside, types=types)
+TARGET = Target("spark", SPARK_LOSS, emit, interop=_beside, types=types)

@@ -3,7 +3,8 @@
 Layer: engines.
 """
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from functools import cached_property
 from json.encoder import encode_basestring
 from typing import Any
@@ -19,7 +20,7 @@ class SparkType:
 
     json: Any
     ddl: str
-    metadata: Json = field(default_factory=dict)
+    metadata: Json = dataclasses.field(default_factory=dict)
     quotations: int = 0
     """How many texts of JSON the metadata has inside each other, for items of items."""
 

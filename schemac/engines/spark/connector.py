@@ -78,26 +78,26 @@ class Maker:
         type_: Any = made.type
         metadata = {**made.metadata}
 
-        def said(suffix: str) -> str | None:
+        def property_of(suffix: str) -> str | None:
             return properties.get(f"{made.name}.{suffix}")
 
         is_newer = self.connector.knows_widths
-        size, width = said(VECTOR_SIZE), said(BYTE_WIDTH)
+        size, width = property_of(VECTOR_SIZE), property_of(BYTE_WIDTH)
         if size is not None:
-            item = pa.float16() if said(FLOAT16) and is_newer else type_.value_type
+            item = pa.float16() if property_of(FLOAT16) and is_newer else type_.value_type
             type_ = pa.list_(type_.value_field.with_type(item), int(size))
         elif width is not None and is_newer:
             type_ = pa.binary(int(width))
-        elif said("arrow.large_var_char"):
+        elif property_of("arrow.large_var_char"):
             type_ = pa.large_string()
-        elif said("lance.encoding") == "blob" and version >= BLOB_SINCE:
+        elif property_of("lance.encoding") == "blob" and version >= BLOB_SINCE:
             metadata[EXTENSION_NAME] = BLOB_EXTENSION
             type_ = blob_type()
-        elif said("lance.encoding") == "blob":
+        elif property_of("lance.encoding") == "blob":
             metadata[BLOB] = "true"
             type_ = pa.large_binary()
         for encoding in ENCODINGS if is_newer else ():
-            value = said(f"lance.{encoding}")
+            value = property_of(f"lance.{encoding}")
             if value is not None:
                 metadata[ENCODING_PREFIX + encoding] = value
         return made._replace(type=type_, metadata=metadata)
@@ -120,9 +120,11 @@ class Maker:
         for member in json["fields"]:
             comment = member["metadata"].get(COMMENT)
             # A parent that is null makes its members null.
-            is_loose = is_nullable and self.connector.loosens_members
-            kept = {} if comment is None else {COMMENT: comment}
-            members.append(self.field(member["name"], member["type"], is_loose or member["nullable"], kept))
+            is_relaxed = is_nullable and self.connector.loosens_members
+            metadata = {} if comment is None else {COMMENT: comment}
+            members.append(
+                self.field(member["name"], member["type"], is_relaxed or member["nullable"], metadata)
+            )
         return pa.struct(members)
 
 

@@ -22,50 +22,50 @@ from schemac.attributes.attribute import Role
 from schemac.attributes.registry import are_telling, domain_of, has_role
 from schemac.engines.spark.connector import MadeField
 from schemac.engines.spark.marks import COMMENT
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.physical.field import LoweredField
 
-Lose = Callable[[Slot, str, str], None]
+Lose = Callable[[SchemaField, str, str], None]
 
 
-def tell_differences(
-    wanted: Sequence[LoweredField], made: Sequence[MadeField], told: frozenset[str], lose: Lose
+def report_differences(
+    expected: Sequence[LoweredField], made: Sequence[MadeField], reported_paths: frozenset[str], lose: Lose
 ) -> None:
     """Enter all differences; the types of the fields that were `told` of count as told."""
-    for field, there in zip(wanted, made, strict=True):
-        _tell_of_field(field, there, told, lose)
+    for field, there in zip(expected, made, strict=True):
+        _report_field(field, there, reported_paths, lose)
 
 
-def _tell_of_field(field: LoweredField, made: MadeField, told: frozenset[str], lose: Lose) -> None:
-    slot: Slot = field.slot
+def _report_field(field: LoweredField, made: MadeField, told: frozenset[str], lose: Lose) -> None:
+    schema_field: SchemaField = field.field
     arrow = field.arrow
-    wanted_type: Any = arrow.type
+    expected_type: Any = arrow.type
     metadata = field.metadata
-    if isinstance(wanted_type, pa.BaseExtensionType):
-        metadata = {**metadata, **registered_extension_metadata(wanted_type)}
-        wanted_type = wanted_type.storage_type
+    if isinstance(expected_type, pa.BaseExtensionType):
+        metadata = {**metadata, **registered_extension_metadata(expected_type)}
+        expected_type = expected_type.storage_type
     if made.is_nullable and not arrow.nullable:
-        lose(slot, "a value that may not be null", "one that may")
+        lose(schema_field, "a value that may not be null", "one that may")
     if metadata:
-        _tell_metadata(slot, metadata, made.metadata, lose)
-    if not field.children and wanted_type.equals(made.type):
+        _report_metadata(schema_field, metadata, made.metadata, lose)
+    if not field.children and expected_type.equals(made.type):
         return
-    words, becomes = _layout(wanted_type), _layout(made.type)
-    if words != becomes and not (told and slot.path_text in told) and not _is_json(arrow):
-        lose(slot, words, becomes)
+    words, becomes = _layout(expected_type), _layout(made.type)
+    if words != becomes and not (told and schema_field.path_text in told) and not _is_json(arrow):
+        lose(schema_field, words, becomes)
     if not field.children:
         return
     # What is in a vector of plain values Lance itself does not keep.
-    if pa.types.is_fixed_size_list(wanted_type) and not pa.types.is_struct(wanted_type.value_type):
+    if pa.types.is_fixed_size_list(expected_type) and not pa.types.is_struct(expected_type.value_type):
         return
     parts = _parts(made.type)
     if len(parts) == len(field.children):
         for child, part in zip(field.children, parts, strict=True):
             if pa.types.is_list(made.type) and child.arrow.name != part.name:
-                lose(slot, f"the name {child.arrow.name} of its items", part.name)
+                lose(schema_field, f"the name {child.arrow.name} of its items", part.name)
             inner = MadeField(part.name, part.type, part.nullable, _texts(part.metadata))
-            _tell_of_field(child, inner, told, lose)
+            _report_field(child, inner, told, lose)
 
 
 def _is_json(field: ArrowField) -> bool:
@@ -101,33 +101,35 @@ def _texts(metadata: Any) -> dict[str, str]:
     return {key.decode(): value.decode() for key, value in (metadata or {}).items()}
 
 
-def _tell_metadata(slot: Slot, wanted: Mapping[str, str], made: Mapping[str, str], lose: Lose) -> None:
+def _report_metadata(
+    field: SchemaField, expected: Mapping[str, str], made: Mapping[str, str], lose: Lose
+) -> None:
     """Enter what the table does not know of a field, in the author's words."""
     is_commented = COMMENT in made
     lost = [
         key
-        for key, value in wanted.items()
+        for key, value in expected.items()
         if value and made.get(key) != value and not (is_commented and key == odf.DESCRIPTION.key)
     ]
     if not lost:
         return
-    if EXTENSION_NAME not in lost and not are_telling(slot.extra):
+    if EXTENSION_NAME not in lost and not are_telling(field.extra):
         # Nothing but attributes that travel under their own keys.
         for key in sorted(lost):
-            lose(slot, _attribute(key), "nothing")
+            lose(field, _attribute(key), "nothing")
         return
     if EXTENSION_NAME in lost:
-        is_json = has_role(slot.extra, Role.JSON)
-        lost_type = "JSON" if is_json else f"the extension type {wanted[EXTENSION_NAME]}"
-        lose(slot, lost_type, "a text" if is_json else "its storage")
-    for words in _told_attributes(slot, set(lost) - {EXTENSION_NAME, EXTENSION_METADATA}):
-        lose(slot, words, "nothing")
+        is_json = has_role(field.extra, Role.JSON)
+        lost_type = "JSON" if is_json else f"the extension type {expected[EXTENSION_NAME]}"
+        lose(field, lost_type, "a text" if is_json else "its storage")
+    for words in _lost_attributes(field, set(lost) - {EXTENSION_NAME, EXTENSION_METADATA}):
+        lose(field, words, "nothing")
 
 
-def _told_attributes(slot: Slot, lost: set[str]) -> Iterator[str]:
+def _lost_attributes(field: SchemaField, lost: set[str]) -> Iterator[str]:
     """Yield what of the attributes is in these entries of the metadata."""
     # Sorted, for the order of keys means nothing.
-    for key, value in sorted(slot.extra.items()):
+    for key, value in sorted(field.extra.items()):
         if key == arrow.METADATA.key:
             yield from (f"the metadata {name}" for name in sorted(lost & value.keys()))
             continue

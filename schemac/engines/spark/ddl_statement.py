@@ -13,8 +13,9 @@ Source: SqlBaseParser.g4 of Spark 4 (`createTable`, `colTypeList`, `tableConstra
 `ALTER TABLE … SET UNENFORCED PRIMARY KEY` of lance-spark.
 """
 
+import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from schemac.source.span import Span
 from schemac.syntax.type_text import ColumnText, TypeReader, TypeText
@@ -38,13 +39,13 @@ class Table:
     name: tuple[str, ...] = ()
     """Catalog, namespaces and table, as far as they are written."""
     name_span: Span = Span(0, 0)
-    columns: list[ColumnText] = field(default_factory=list)
-    properties: dict[str, str] = field(default_factory=dict)
+    columns: list[ColumnText] = dataclasses.field(default_factory=list)
+    properties: dict[str, str] = dataclasses.field(default_factory=dict)
     provider: str = ""
     comment: str | None = None
     key: tuple[str, ...] = ()
     partitions: tuple[str, ...] = ()
-    head: list[str] = field(default_factory=list)
+    head: list[str] = dataclasses.field(default_factory=list)
     """What is to be said of the table as a whole."""
 
 
@@ -157,8 +158,8 @@ class _Statement(TypeReader):
         else:
             raise self._wrong("CREATE TABLE is expected here")
         self._end()
-        own = tuple(column.name for column in self._table.columns if column.is_key)
-        self._table.key = self._table.key or own
+        key_columns = tuple(column.name for column in self._table.columns if column.is_key)
+        self._table.key = self._table.key or key_columns
         return self._table
 
     def _end(self) -> None:

@@ -25,7 +25,7 @@ from schemac.evolution.keys import is_key_changed, way_out_of_key
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 _APPLY = "use `schemac apply`, which changes the table through Lance itself"
 _STORAGE = frozenset(
@@ -73,16 +73,16 @@ def judge(change: Change, pair: VersionPair | None, connector: Connector = KNOWN
             return _refused(connector, "does not support FIRST and AFTER")
         case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
             return of_another_unit(change)
-    if change.new_slot is None or change.old_slot is None:
+    if change.new_field is None or change.old_field is None:
         return Judgement(Outcome.METADATA)
     old, new = (
-        spark_column(pair.old, change.old_slot.column),
-        spark_column(pair.new, change.new_slot.column),
+        spark_column(pair.old, change.old_field.column),
+        spark_column(pair.new, change.new_field.column),
     )
     is_same_type = _bare(old.type.json) == _bare(new.type.json)
     if is_same_type and _may_lose_values(change):
-        assert change.new_slot is not None
-        reason = f"{misfit(change.old_slot.type, change.new_slot.type)}, though Spark's type stays the same"
+        assert change.new_field is not None
+        reason = f"{misfit(change.old_field.type, change.new_field.type)}, though Spark's type stays the same"
         return Judgement(Outcome.DATA, reason, "look at the values first; `schemac apply` changes the table")
     if old == new:
         return SAFE
@@ -108,16 +108,16 @@ def _of_property(connector: Connector) -> Judgement:
 
 def _of_column(change: Change, pair: VersionPair, connector: Connector) -> Judgement:
     """Return a column or member that comes, goes, or changes its name or nullability."""
-    slot = change.new_slot or change.old_slot
-    assert slot is not None
-    if change.fact is Fact.FIELD_ADDED and not slot.is_nullable:
+    field = change.new_field or change.old_field
+    assert field is not None
+    if change.fact is Fact.FIELD_ADDED and not field.is_nullable:
         reason = "a new column has no values, so it has to be optional"
         return Judgement(Outcome.REFUSED, reason, "make it optional")
     if not connector.alters_columns:
         return _refused(connector, "cannot alter columns")
-    if slot.parent is not None:
+    if field.parent is not None:
         return _refused(connector, "can alter only top-level columns")
-    if change.fact is Fact.FIELD_ADDED and _needs_properties(slot, pair):
+    if change.fact is Fact.FIELD_ADDED and _needs_properties(field, pair):
         return _refused(connector, "ignores table properties when it adds a column")
     if change.fact is Fact.BECAME_REQUIRED:
         reason = f"{connector} allows it if no row has null in {change.path}"
@@ -125,10 +125,10 @@ def _of_column(change: Change, pair: VersionPair, connector: Connector) -> Judge
     return Judgement(Outcome.METADATA, f"with {connector}")
 
 
-def _needs_properties(slot: Slot, pair: VersionPair) -> bool:
+def _needs_properties(field: SchemaField, pair: VersionPair) -> bool:
     """Whether DDL alone would make another column of it."""
     # The description is what the comment says.
-    return bool(spark_column(pair.new, slot).metadata.keys() - {COMMENT, DESCRIPTION.key})
+    return bool(spark_column(pair.new, field).metadata.keys() - {COMMENT, DESCRIPTION.key})
 
 
 def _refused(connector: Connector, what: str) -> Judgement:
@@ -137,9 +137,9 @@ def _refused(connector: Connector, what: str) -> Judgement:
 
 def _may_lose_values(change: Change) -> bool:
     """Tell whether stored values may not fit, whatever Spark sees of the types."""
-    if change.fact not in TYPE_FACTS or change.old_slot is None or change.new_slot is None:
+    if change.fact not in TYPE_FACTS or change.old_field is None or change.new_field is None:
         return False
-    return castability(change.old_slot.type, change.new_slot.type) >= Castability.DEPENDS
+    return castability(change.old_field.type, change.new_field.type) >= Castability.DEPENDS
 
 
 def _bare(json: Any) -> Any:

@@ -15,7 +15,7 @@ from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.columns import SparkField
 from schemac.engines.spark.facts import SparkFact
 from schemac.engines.spark.versions import KNOWN, Connector
-from schemac.engines.spark_sql import literal, quoted_name, table_name, taken_literally
+from schemac.engines.spark_sql import literal, quoted_name, table_name, without_substitution
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.renames import in_turn
@@ -37,8 +37,8 @@ class SparkPlan:
     def to_json(self) -> Json:
         """Return the plan for programs."""
         refused = [
-            {**change.to_json(), "reason": said.reason, "wayOut": said.way_out}
-            for change, said in self.refused
+            {**change.to_json(), "reason": judgement.reason, "wayOut": judgement.way_out}
+            for change, judgement in self.refused
         ]
         return {
             "connector": str(self.connector),
@@ -50,32 +50,36 @@ class SparkPlan:
 def plan_spark(pair: VersionPair, connector: Connector = KNOWN) -> SparkPlan:
     """Return the statements from the old version to the new one that a version of lance-spark takes."""
     judged = [(change, engine.judge(change, pair, connector)) for change in diff_of(pair)]
-    refused = tuple((c, said) for c, said in judged if said.outcome is Outcome.REFUSED)
-    changes = [c for c, said in judged if said.outcome is not Outcome.REFUSED]
+    refused = tuple((c, judgement) for c, judgement in judged if judgement.outcome is Outcome.REFUSED)
+    changes = [c for c, judgement in judged if judgement.outcome is not Outcome.REFUSED]
     table = table_name(pair.new.dataset.name)
     statements = [f"ALTER TABLE {table} {text}" for text in _statements(changes, pair)]
-    return SparkPlan(connector, taken_literally(statements), refused)
+    return SparkPlan(connector, without_substitution(statements), refused)
 
 
 def _statements(changes: list[Change], pair: VersionPair) -> Iterator[str]:
     yield from _property_statements(changes)
-    dropped = [str(c.old_slot.segment) for c in changes if c.fact is Fact.FIELD_DROPPED and c.old_slot]
+    dropped = [str(c.old_field.segment) for c in changes if c.fact is Fact.FIELD_DROPPED and c.old_field]
     if dropped:
         yield f"DROP COLUMNS ({', '.join(map(quoted_name, dropped))})"
     renamed = {str(c.old): str(c.new) for c in changes if c.fact is Fact.FIELD_RENAMED}
-    names = {str(slot.segment) for version in (pair.old, pair.new) for slot in version.dataset.columns}
+    names = {
+        str(schema_field.segment)
+        for version in (pair.old, pair.new)
+        for schema_field in version.dataset.columns
+    }
     for old, new in in_turn(renamed, names):
         yield f"RENAME COLUMN {quoted_name(old)} TO {quoted_name(new)}"
     for change in changes:
         if change.fact in _NULLABILITY:
-            assert change.new_slot is not None
-            column = quoted_name(str(change.new_slot.segment))
+            assert change.new_field is not None
+            column = quoted_name(str(change.new_field.segment))
             yield f"ALTER COLUMN {column} {_NULLABILITY[change.fact]} NOT NULL"
-    added = {c.new_slot for c in changes if c.fact is Fact.FIELD_ADDED}
+    added = {c.new_field for c in changes if c.fact is Fact.FIELD_ADDED}
     columns = [
         f"{quoted_name(field.name)} {field.type.ddl}{_comment(field)}"
-        for slot, field in zip(pair.new.dataset.columns, _fields(pair.new), strict=True)
-        if slot in added
+        for schema_field, field in zip(pair.new.dataset.columns, _fields(pair.new), strict=True)
+        if schema_field in added
     ]
     if columns:
         yield f"ADD COLUMNS ({', '.join(columns)})"

@@ -18,7 +18,7 @@ from schemac.engines.spark.codes import SPARK_CONNECTOR
 from schemac.engines.spark.connector import BLOB_SINCE
 from schemac.engines.spark.storage import storage_version
 from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.syntax.remedies_around import Detach
@@ -35,21 +35,23 @@ def warn_of_unreadable(compilation: Compilation, emission: Emission, asked: froz
     connector = Connector.of(compilation.versions.get("spark", NEWEST_KNOWN))
     version = storage_version(compilation.dataset.schema.extra)
     suspects = _suspects()
-    added = frozenset[Slot]() if connector.reads_added_members else frozenset(_added_members(compilation))
+    added = (
+        frozenset[SchemaField]() if connector.reads_added_members else frozenset(_added_members(compilation))
+    )
     for field in compilation.lowered.preorder():
         type_ = field.arrow.type
-        slot: Slot = field.slot
+        schema_field: SchemaField = field.field
         obstacles: list[tuple[str, str]] = []
         if type_.id in suspects or isinstance(type_, pa.BaseExtensionType):
             obstacles += _obstacles(field, connector)
-        if not connector.makes_blobs and version >= BLOB_SINCE and has_role(slot.extra, Role.BLOB):
+        if not connector.makes_blobs and version >= BLOB_SINCE and has_role(schema_field.extra, Role.BLOB):
             obstacles.append(
                 (
                     f"refuses the CREATE TABLE of a blob in files of version {version}",
                     'write `lance.org/storageVersion: "2.1"`, make the table with `schemac run`, or use lance-spark 0.5 or newer',
                 )
             )
-        if slot in added:
+        if schema_field in added:
             obstacles.append(
                 (
                     "stops the JVM when it reads rows that were written before their struct had this member",
@@ -58,27 +60,27 @@ def warn_of_unreadable(compilation: Compilation, emission: Emission, asked: froz
             )
         for what, help in obstacles:
             emission.findings.at_type(
-                slot, SPARK_CONNECTOR, f"{slot.path_text}: {connector} {what}", help=help
+                schema_field, SPARK_CONNECTOR, f"{schema_field.path_text}: {connector} {what}", help=help
             )
 
 
-def _added_members(compilation: Compilation) -> Iterator[Slot]:
+def _added_members(compilation: Compilation) -> Iterator[SchemaField]:
     """Yield the members that structs did not have in every locked version; without a lock, nobody knows of any."""
     ids = compilation.ids
     if ids is None:
         return
     members = {
-        (ids[slot], ids[child]): child
+        (ids[schema_field], ids[child]): child
         for field in compilation.lowered.preorder()
         if pa.types.is_struct(field.arrow.type)
-        for slot, child in ((field.slot, one.slot) for one in field.children)
+        for schema_field, child in ((field.field, one.field) for one in field.children)
     }
     for past in compilation.past() if members else ():
         assert past.ids is not None
         there = set(past.ids.values())
-        for (struct, member), slot in members.items():
+        for (struct, member), schema_field in members.items():
             if struct in there and member not in there:
-                yield slot
+                yield schema_field
 
 
 def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str, str]]:
@@ -89,7 +91,7 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
                 "writes `arrow.uuid` from a DataFrame as bytes of any length, which nobody can read then",
                 "write the rows with `schemac run`, leave the extension type out, or use lance-spark 0.5 or newer",
             )
-        if type_.extension_name == "arrow.json" and field.slot.parent is None:
+        if type_.extension_name == "arrow.json" and field.field.parent is None:
             yield (
                 "cannot read a JSON column; it can read the other columns",
                 "remove `lance.org/json`, or do not read the column with Spark",

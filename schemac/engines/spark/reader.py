@@ -114,19 +114,19 @@ def _columns(document: Any) -> list[Any]:
     return columns
 
 
-def _entry(holder: Any, key: str, wanted: Any, path: FieldPath) -> Any:
+def _entry(holder: Any, key: str, expected_type: Any, path: FieldPath) -> Any:
     """Return an entry of a JSON object that has to be there, and of this type."""
     if not isinstance(holder, dict):
-        raise _MalformedError(path, f"an object is expected, not {_shown(holder)}")
+        raise _MalformedError(path, f"an object is expected, not {_formatted(holder)}")
     if key not in holder:
         raise _MalformedError(path, f"`{key}` is missing")
     value = holder[key]
-    if not isinstance(value, wanted):
-        raise _MalformedError(path, f"`{key}` cannot be {_shown(value)}")
+    if not isinstance(value, expected_type):
+        raise _MalformedError(path, f"`{key}` cannot be {_formatted(value)}")
     return value
 
 
-def _shown(value: Any) -> str:
+def _formatted(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else f"{text[:40]}…"
 
@@ -141,7 +141,7 @@ class _Reader:
         nullable: bool = _entry(field, "nullable", bool, path)
         metadata = field.get("metadata") or {}
         if not isinstance(metadata, dict):
-            raise _MalformedError(path, f"`metadata` cannot be {_shown(metadata)}")
+            raise _MalformedError(path, f"`metadata` cannot be {_formatted(metadata)}")
         return self._field(name, _entry(field, "type", (str, dict), path), nullable, metadata, path)
 
     def _field(
@@ -173,7 +173,7 @@ class _Reader:
         except (TypeError, ValueError, RecursionError):
             entries = None
         if not isinstance(entries, dict):
-            raise _MalformedError(path, f"the metadata of the {part.value} cannot be {_shown(metadata)}")
+            raise _MalformedError(path, f"the metadata of the {part.value} cannot be {_formatted(metadata)}")
         return self._field(name, json_type, nullable, entries, (*path, part))
 
     def _arrow_metadata(self, json_type: Any, metadata: Json, path: FieldPath) -> dict[str, str]:
@@ -188,7 +188,9 @@ class _Reader:
             rest.setdefault(EXTENSION_METADATA, "")
         for key, value in rest.items():
             if not isinstance(value, str):
-                self._notes.add(path, f"Spark's metadata {key} is kept as the text {_shown(compact(value))}")
+                self._notes.add(
+                    path, f"Spark's metadata {key} is kept as the text {_formatted(compact(value))}"
+                )
         return {key: value if isinstance(value, str) else compact(value) for key, value in rest.items()}
 
     def _note_collations(self, json_type: Any, collations: Any, path: FieldPath) -> None:
@@ -222,7 +224,7 @@ class _Reader:
         of_item = metadata.get(ITEM_KEYS[0])
         name = metadata.get(CHILD_NAME, "item")
         if not isinstance(name, str):
-            raise _MalformedError(path, f"the metadata {CHILD_NAME} cannot be {_shown(name)}")
+            raise _MalformedError(path, f"the metadata {CHILD_NAME} cannot be {_formatted(name)}")
         item = self._part(name, Part.ITEM, json_type, "elementType", nullable, of_item, path)
         if metadata.get(FLOAT16) == "true" and pa.types.is_float32(item.type):
             item = item.with_type(pa.float16())
@@ -306,7 +308,7 @@ def _length(metadata: Json, key: str, path: FieldPath) -> int:
     if isinstance(value, str) and value.isascii() and value.isdecimal():
         value = int(value[:10])
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**31:
-        raise _MalformedError(path, f"the metadata {key} cannot be {_shown(metadata[key])}")
+        raise _MalformedError(path, f"the metadata {key} cannot be {_formatted(metadata[key])}")
     return value
 
 

@@ -106,9 +106,9 @@ def from_ddl(text: str, file: str, report: Report) -> Imported | None:
         reason = f"it creates the table {'.'.join(table.name)} more than once; keep one of the statements"
         refuse(file, reason, report, source=source, span=table.name_span)
         return None
-    found = [_imported(table, name, file, report) for table, name in zip(tables, names, strict=True)]
-    whole = [imported for imported in found if imported is not None]
-    return replace(whole[0], others=tuple(whole[1:])) if len(whole) == len(found) else None
+    datasets = [_imported(table, name, file, report) for table, name in zip(tables, names, strict=True)]
+    whole = [imported for imported in datasets if imported is not None]
+    return replace(whole[0], others=tuple(whole[1:])) if len(whole) == len(datasets) else None
 
 
 def _help() -> str:
@@ -210,42 +210,42 @@ def _take_properties(columns: list[Json], properties: dict[str, str]) -> dict[st
     """Put what lance-spark's properties say of columns into their metadata; the properties that are left."""
     rest = dict(properties)
     for column in columns:
-        found = {
+        property_keys = {
             mark: f"{column['name']}.{suffix}"
             for suffix, mark in _PROPERTY_MARKS.items()
             if f"{column['name']}.{suffix}" in rest
         }
-        metadata = _fitting({mark: rest[key] for mark, key in found.items()}, column["type"])
+        metadata = _fitting({mark: rest[key] for mark, key in property_keys.items()}, column["type"])
         column["metadata"].update(metadata)
         for mark in metadata:
-            del rest[found[mark]]
+            del rest[property_keys[mark]]
     return rest
 
 
 def _fitting(marks: dict[str, str], type_: Any) -> Json:
     """Return the marks that mean something for a type; lance-spark refuses or ignores the others."""
-    taken: Json = {}
+    accepted: Json = {}
     is_of_floats = isinstance(type_, dict) and type_.get("elementType") in ("float", "double")
     if is_of_floats and _is_length(marks.get(VECTOR_SIZE)):
-        taken[VECTOR_SIZE] = int(marks[VECTOR_SIZE])
+        accepted[VECTOR_SIZE] = int(marks[VECTOR_SIZE])
         if marks.get(FLOAT16) == "true" and type_["elementType"] == "float":
-            taken[FLOAT16] = "true"
+            accepted[FLOAT16] = "true"
     if type_ == "binary":
         if marks.get(BLOB) == "blob":
-            taken[BLOB] = "true"
+            accepted[BLOB] = "true"
         elif _is_length(marks.get(BYTE_WIDTH)):
-            taken[BYTE_WIDTH] = int(marks[BYTE_WIDTH])
+            accepted[BYTE_WIDTH] = int(marks[BYTE_WIDTH])
         elif marks.get(LARGE_BINARY) == "true":
-            taken[LARGE_BINARY] = "true"
+            accepted[LARGE_BINARY] = "true"
     is_text = isinstance(type_, str) and type_.startswith(("string", "varchar(", "char(", "variant"))
     if is_text and marks.get(LARGE_STRING) == "true":
-        taken[LARGE_STRING] = "true"
+        accepted[LARGE_STRING] = "true"
     encoding = {
         mark: text for mark, text in marks.items() if mark.startswith(ENCODING_PREFIX) and mark != BLOB
     }
     # Only what is an attribute in whole; the rest would come back as metadata that nobody checks.
     is_whole = arrow.METADATA.key not in field_attributes(encoding, String.__name__)
-    return {**taken, **encoding} if is_whole else taken
+    return {**accepted, **encoding} if is_whole else accepted
 
 
 def _is_length(text: str | None) -> bool:

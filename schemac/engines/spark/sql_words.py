@@ -11,7 +11,7 @@ import re
 from schemac.engines.sql_parsing import SqlParser
 from schemac.syntax.words import Word
 
-_PIECE = re.compile(r"\w+|\S")
+_TOKEN = re.compile(r"\w+|\S")
 
 
 def split_words(text: str) -> list[Word]:
@@ -26,6 +26,6 @@ def split_words(text: str) -> list[Word]:
         # Some words come together, such as PRIMARY KEY or <>.
         words += [
             Word(m[0], is_quoted=False, is_text=False, start=m.start(), end=m.end())
-            for m in _PIECE.finditer(text, start, end)
+            for m in _TOKEN.finditer(text, start, end)
         ]
     return words

@@ -27,7 +27,7 @@ from schemac.engines.spark.marks import (
     VECTOR_SIZE,
 )
 from schemac.engines.spark.storage import storage_version
-from schemac.engines.spark_sql import quoted_name, table_name, taken_literally
+from schemac.engines.spark_sql import quoted_name, table_name, without_substitution
 from schemac.logical.keys import primary_key
 from schemac.physical.field import LoweredField
 
@@ -40,13 +40,13 @@ _TELLING = frozenset(
 
 def statements(compilation: Compilation, columns: Sequence[SparkField]) -> tuple[str, ...]:
     """All of them in order, without semicolons."""
-    found = [create_table(compilation, columns)]
+    all_statements = [create_table(compilation, columns)]
     key = key_columns(compilation)
     if key:
         names = ", ".join(map(quoted_name, key))
         table = table_name(compilation.dataset.name)
-        found.append(f"ALTER TABLE {table} SET UNENFORCED PRIMARY KEY ({names})")
-    return taken_literally(found)
+        all_statements.append(f"ALTER TABLE {table} SET UNENFORCED PRIMARY KEY ({names})")
+    return without_substitution(all_statements)
 
 
 def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str:
@@ -60,22 +60,22 @@ def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str
 def key_columns(compilation: Compilation) -> tuple[str, ...]:
     """Return the key's columns in order; none where a part of it lies inside a column, which the statement cannot name."""
     key = primary_key(compilation.dataset.columns)
-    if any(slot.parent is not None for slot in key):
+    if any(field.parent is not None for field in key):
         return ()
-    return tuple([str(slot.segment) for slot in key])
+    return tuple([str(field.segment) for field in key])
 
 
 def table_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:
     """TBLPROPERTIES: the version of the files, those of the columns, those that the schema names, and its locked version."""
     number = compilation.locked_number
     return {
-        **own_properties(compilation, columns),
+        **schema_properties(compilation, columns),
         **(spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {}),
         **({} if number is None else {TABLE_VERSION: str(number)}),
     }
 
 
-def own_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:
+def schema_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:
     """Those that follow from the schema."""
     properties = {FILE_FORMAT_VERSION: storage_version(compilation.dataset.schema.extra)}
     for top, column in zip(compilation.lowered.fields, columns, strict=True):
@@ -91,12 +91,12 @@ def _properties(top: LoweredField, column: SparkField) -> dict[str, str]:
     # As properties these are for vectors of floats alone; lance-spark refuses others.
     if isinstance(column.type.json, dict) and column.type.json.get("elementType") in VECTOR_ELEMENTS:
         marks = (VECTOR_SIZE, FLOAT16)
-    found = {f"{name}.{key}": str(metadata[key]) for key in marks if key in metadata}
+    properties = {f"{name}.{key}": str(metadata[key]) for key in marks if key in metadata}
     if LARGE_STRING in metadata:
-        found[f"{name}.arrow.large_var_char"] = "true"
-    if has_role(top.slot.extra, Role.BLOB):
-        found[f"{name}.lance.encoding"] = "blob"
+        properties[f"{name}.arrow.large_var_char"] = "true"
+    if has_role(top.field.extra, Role.BLOB):
+        properties[f"{name}.lance.encoding"] = "blob"
     for key in ENCODINGS:
         if ENCODING_PREFIX + key in metadata:
-            found[f"{name}.lance.{key}"] = str(metadata[ENCODING_PREFIX + key])
-    return found
+            properties[f"{name}.lance.{key}"] = str(metadata[ENCODING_PREFIX + key])
+    return properties

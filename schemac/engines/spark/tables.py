@@ -24,29 +24,29 @@ class SparkTables(Tables):
         assert change.old is not None
         pair = pair_versions(change.old, change.new)
         connector = Connector.of(change.version) if change.version else KNOWN
-        found = plan_spark(pair, connector)
+        spark_plan = plan_spark(pair, connector)
         if change.is_alone:
-            _report_refused(found, pair, report)
-        return _PlannedSpark(found)
+            _report_refused(spark_plan, pair, report)
+        return _PlannedSpark(spark_plan)
 
 
-def _report_refused(found: SparkPlan, pair: VersionPair, report: Report) -> None:
-    for change, said in found.refused:
+def _report_refused(spark_plan: SparkPlan, pair: VersionPair, report: Report) -> None:
+    for change, judgement in spark_plan.refused:
         report.add(
             REFUSED_CHANGE,
-            f"{change}: {said.reason}",
+            f"{change}: {judgement.reason}",
             file=pair.new.label,
             path=change.path,
-            help=said.way_out,
+            help=judgement.way_out,
             severity=Severity.ERROR,
         )
 
 
 class _PlannedSpark(PlannedChange):
-    def __init__(self, found: SparkPlan) -> None:
-        self.title = f"Spark, with {found.connector}"
-        self.lines = tuple(_lines(found))
-        self.document = {"spark": found.to_json()}
+    def __init__(self, spark_plan: SparkPlan) -> None:
+        self.title = f"Spark, with {spark_plan.connector}"
+        self.lines = tuple(_lines(spark_plan))
+        self.document = {"spark": spark_plan.to_json()}
 
     def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
         """Not done here: the statements are for the author's own session."""
@@ -56,8 +56,8 @@ class _PlannedSpark(PlannedChange):
 def _lines(plan: SparkPlan) -> Iterator[PlanLine]:
     for statement in plan.statements:
         yield PlanLine("", f"  {statement};", is_code=True)
-    for change, said in plan.refused:
-        yield PlanLine("", f"  -- refused: {change}: {said.reason}; {said.way_out}", is_code=True)
+    for change, judgement in plan.refused:
+        yield PlanLine("", f"  -- refused: {change}: {judgement.reason}; {judgement.way_out}", is_code=True)
 
 
 TABLES = SparkTables("the statements of Spark change no values")

@@ -10,7 +10,7 @@ from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.columns import SparkField
 from schemac.evolution.version_pair import SchemaVersion
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.report import Report
 
 
@@ -19,6 +19,6 @@ def _field(alone: LogicalDataset) -> SparkField:
     return field
 
 
-def spark_column(version: SchemaVersion, column: Slot) -> SparkField:
+def spark_column(version: SchemaVersion, column: SchemaField) -> SparkField:
     """Return one column as Spark has it."""
     return version.column_view(_field, column)

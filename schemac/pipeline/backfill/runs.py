@@ -40,7 +40,7 @@ from schemac.rows.runs.history import COLUMNS, QUARANTINED, ROWS
 from schemac.rows.runs.identity import RunIdentity, random_id
 from schemac.rows.runs.locations import is_local, local_path
 from schemac.rows.runs.request import RunRequest
-from schemac.rows.runs.staging import kept_alive
+from schemac.rows.runs.staging import keep_alive
 from schemac.rows.runs.tables import Sink, TableForm, sink_of
 from schemac.source.catalogue import (
     BACKFILL_SETTING,
@@ -107,22 +107,22 @@ class _Backfill:
     def done(self, spark: SparkSession, watch: Watch, seen: Seen) -> tuple[Look, int]:
         """Compute and commit until all parts have values."""
         job, storage = self.job, self.job.storage_options
-        with self.filling() as filling, kept_alive(watch.tables, self.identity):
+        with self.filling() as filling, keep_alive(watch.tables, self.identity):
             new = self.columns.new_columns(job.target.path, self.form, filling.columns, storage)
             frames = Frames(spark, job, self.schema, new)
             for _ in range(MOST_LOOKS):
-                found = self.columns.look(filling)
-                if found.missing:
-                    self._compute(frames, filling, found)
+                look = self.columns.look(filling)
+                if look.missing:
+                    self._compute(frames, filling, look)
                     continue
                 check_seen(seen, "joins")
                 earlier = self.sink.find_run(self.identity, job.target.path, storage)
                 if earlier is not None:
-                    return found, earlier.version
+                    return look, earlier.version
                 watch.at(Step.COMMITTING)
-                version = self.columns.commit(filling, found, self._told(filling, found))
+                version = self.columns.commit(filling, look, self._told(filling, look))
                 if version is not None:
-                    return found, version
+                    return look, version
         message = f"`{job.target.path}` gets new rows faster than its columns can be filled"
         raise PipelineError(CONCURRENT_RUN, message, "run it again at a time with fewer writes; it goes on")
 
@@ -207,11 +207,11 @@ def backfill(
 
 def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
     """Identify the run, and keep earlier attempts of it from committing."""
-    found = identify(job, form, request, sink)
-    if found.earlier is not None:
-        return found
-    earlier = settle(found.identity, job.target.path, None, sink, job.storage_options)
-    return found._replace(earlier=earlier)
+    identified = identify(job, form, request, sink)
+    if identified.earlier is not None:
+        return identified
+    earlier = settle(identified.identity, job.target.path, None, sink, job.storage_options)
+    return identified._replace(earlier=earlier)
 
 
 def _unfit(counts: Counts, job: Job) -> PipelineError:

@@ -20,7 +20,7 @@ from schemac.arrow.lower_metadata import with_version
 from schemac.artifacts.emission import ARTIFACTS
 from schemac.identity.lock import Numbers
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.manifest.library import Reuse
 from schemac.physical.arrow import ArrowSchema
 from schemac.physical.field import LoweredSchema
@@ -61,7 +61,7 @@ class LoadedJob:
     """The pipeline file."""
     dataset: LogicalDataset
     lowered: LoweredSchema
-    numbers: Mapping[Slot, Numbers] | None = None
+    numbers: Mapping[SchemaField, Numbers] | None = None
     """The fields' numbers, where the manifest has a lock."""
     version: int | None = None
     """The locked version, where it has one."""
@@ -73,7 +73,7 @@ class LoadedJob:
 
     def with_lock(self, locked: Locked) -> "LoadedJob":
         """Return the job with the numbers and the version of its lock."""
-        return replace(self, numbers=locked.found.numbers, version=locked.version.number)
+        return replace(self, numbers=locked.identities.numbers, version=locked.version.number)
 
     @property
     def form(self) -> TableForm:
@@ -226,8 +226,8 @@ def _lowered(
         return None
     loaded = LoadedJob(job, document, dataset, lower(dataset, options.lowering))
     schema = loaded.arrow_schema
-    found = (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *_expression_mistakes(job))
-    for mistake in found:
+    mistakes = (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *_expression_mistakes(job))
+    for mistake in mistakes:
         error, place = mistake.error, _place_in(document, mistake.place)
         told = Complaint(error.code, place, error.message, error.help or "", mistake.is_key)
         _complain(document, told, report, error.code)

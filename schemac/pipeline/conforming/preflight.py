@@ -24,7 +24,7 @@ from schemac.rows.runs.columns import COLUMN_SINK
 from schemac.rows.runs.locations import absolute, is_local
 from schemac.rows.runs.modes import Mode
 from schemac.rows.runs.same_schema import check_same_schema
-from schemac.rows.runs.tables import FoundTable, Sink, TableForm, sink_of
+from schemac.rows.runs.tables import ExistingTable, Sink, TableForm, sink_of
 from schemac.source.catalogue import (
     NOT_A_QUARANTINE,
     NOT_A_TABLE,
@@ -77,7 +77,7 @@ def _check_tables(job: Job, schema: pa.Schema | None, *, is_typed: bool) -> None
     """Whether the tables at the target and at the quarantine, if there are any, can take the rows."""
     sink = sink_of(job.target.engine.name)
 
-    def table(path: str, place: tuple[str, ...]) -> FoundTable | None:
+    def table(path: str, place: tuple[str, ...]) -> ExistingTable | None:
         return None if is_typed and not is_local(path) else _table(sink, job, path, place)
 
     # A format of Spark is looked at when Spark is there.
@@ -131,7 +131,7 @@ def _shown(names: Sequence[str]) -> str:
     return ", ".join(f"`{label}`" for label in names[:5])
 
 
-def _table(sink: Sink, job: Job, path: str, place: tuple[str, ...]) -> FoundTable | None:
+def _table(sink: Sink, job: Job, path: str, place: tuple[str, ...]) -> ExistingTable | None:
     """Look at the table at a path; None where a new one can be made."""
     try:
         table = sink.find(path, job.storage_options)

@@ -424,9 +424,9 @@ def key_check(frame: DataFrame, keys: list[str], warned: Sequence[str] = ()) -> 
     same = Window.partitionBy(is_good, *(functions.col(name(key)) for key in keys))
     shown = f"to_json({struct((key, name(key)) for key in keys)})"
     path = ",".join(keys)
-    twin = f"array({reason(literal(path), literal(DUPLICATE), shown)})"
+    duplicate = f"array({reason(literal(path), literal(DUPLICATE), shown)})"
     counted = frame.withColumn("__twins", functions.count(functions.lit(1)).over(same))
-    more = functions.expr(f"concat(coalesce({ERRORS}, array()), {twin})")
+    more = functions.expr(f"concat(coalesce({ERRORS}, array()), {duplicate})")
     checked = functions.when(is_good & (functions.col("__twins") > 1), more).otherwise(functions.col(ERRORS))
     return counted.withColumn(ERRORS, checked).drop("__twins")
 

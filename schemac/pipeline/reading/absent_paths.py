@@ -57,14 +57,14 @@ def absent_paths(
     explode = source.explode
     if explode is not None and records.exploded is not None and not explode.allow_missing:
         use, place = "the list that `explode` names", ("source", "explode")
-        found = _absent(
+        absent_paths = _absent(
             records.exploded.frame, [_Wanted(explode.path, parse_steps(explode.path), use, place)]
         )
-        if found:
+        if absent_paths:
             way_out = f"if the list may be missing in every record, write `{_as_missing(explode)}`"
-            help = f"{found[0].help} {way_out}" if found[0].help else way_out
+            help = f"{absent_paths[0].help} {way_out}" if absent_paths[0].help else way_out
             loses_records = not explode.keep_empty
-            return [AbsentPath(found[0].path, use, place, help, loses_records)]
+            return [AbsentPath(absent_paths[0].path, use, place, help, loses_records)]
     return _absent(records.frame, list(_of_fields(records, fields)), MOST_RECORDS)
 
 

@@ -186,7 +186,7 @@ def _without_break(line: str) -> str:
 def dialect_of(options: Options) -> Dialect:
     """Read the dialect out of the options of a source."""
     quote = options.text("quote", '"')
-    found = Dialect(
+    dialect = Dialect(
         sep=_unescaped(options.text("sep", ",")),
         quote=quote,
         # A quote inside quotes is doubled, as RFC 4180 has it; Spark's own default is a backslash.
@@ -195,17 +195,19 @@ def dialect_of(options: Options) -> Dialect:
         skips_leading=options.flag("ignoreLeadingWhiteSpace") or False,
         skips_trailing=options.flag("ignoreTrailingWhiteSpace") or False,
     )
-    for name, text in (("quote", found.quote), ("escape", found.escape), ("comment", found.comment)):
+    for name, text in (("quote", dialect.quote), ("escape", dialect.escape), ("comment", dialect.comment)):
         if len(text) > 1:
             raise PipelineError(
                 SOURCE_OPTION, f"the option `{name}` is `{text}`", "write one character, or ''"
             )
-    if not found.sep:
+    if not dialect.sep:
         raise PipelineError(SOURCE_OPTION, "the delimiter `sep` is empty", "write it, such as `sep: ';'`")
-    if found.sep in (found.quote, found.escape, found.comment) or found.comment in {found.quote} - {""}:
+    if dialect.sep in (dialect.quote, dialect.escape, dialect.comment) or dialect.comment in {
+        dialect.quote
+    } - {""}:
         message = "two of the options `sep`, `quote` and `comment` are one character"
         raise PipelineError(SOURCE_OPTION, message, "write a character for each")
-    return found
+    return dialect
 
 
 def _unescaped(sep: str) -> str:

@@ -102,10 +102,10 @@ def read_csv(spark: SparkSession, source: Source) -> CsvRecords:
     if is_joined is None:
         is_joined = _has_open_quotes(spark, files)
     if files.is_read_by_spark and not is_joined:
-        found = _lines(spark, files)
+        texts = _lines(spark, files)
     else:
-        found = _cut(spark, files, is_joined=is_joined)
-    return _with_cells(found, files)
+        texts = _cut(spark, files, is_joined=is_joined)
+    return _with_cells(texts, files)
 
 
 def _csv_files(spark: SparkSession, source: Source) -> CsvFiles:

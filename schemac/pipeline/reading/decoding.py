@@ -54,15 +54,15 @@ def codec_name(encoding: str) -> str:
     ('iso8859-1', 'utf-8')
     """
     try:
-        found = codecs.lookup(encoding)
+        codec_info = codecs.lookup(encoding)
     except LookupError as error:
         message = f"there is no encoding `{encoding}`"
         raise PipelineError(
             UNKNOWN_ENCODING, message, "UTF-8, ISO-8859-1, windows-1252, UTF-16LE …"
         ) from error
-    if not found._is_text_encoding:
+    if not codec_info._is_text_encoding:
         raise PipelineError(UNKNOWN_ENCODING, f"`{encoding}` is no encoding of text", "UTF-8, ISO-8859-1 …")
-    return "utf-8" if found.name == "utf-8-sig" else found.name
+    return "utf-8" if codec_info.name == "utf-8-sig" else codec_info.name
 
 
 def check_encoding(path: str) -> None:
@@ -277,9 +277,9 @@ def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:
     for chunk in chunks_of(path, encoding):
         rest += chunk
         start = 0
-        for found in pattern.finditer(rest):
-            yield rest[start : found.end()]
-            start = found.end()
+        for match in pattern.finditer(rest):
+            yield rest[start : match.end()]
+            start = match.end()
         rest = rest[start:]
     if rest:
         yield rest

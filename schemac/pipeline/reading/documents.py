@@ -80,8 +80,8 @@ class _Window:
     def skip(self, blank: re.Pattern[str]) -> None:
         """Pass over what stands between two tokens."""
         while True:
-            found = blank.match(self.text, self.at)
-            self.at = self.at if found is None else found.end()
+            match = blank.match(self.text, self.at)
+            self.at = self.at if match is None else match.end()
             if self.at < len(self.text) or self.is_last:
                 return
             self.more()
@@ -205,10 +205,10 @@ def _end_of_broken(text: str, start: int, is_last: bool) -> int | None:
     None where only what follows the text can tell.
     """
     depth = 0
-    for found in TOKEN.finditer(text, start):
-        mark = found[0]
+    for match in TOKEN.finditer(text, start):
+        mark = match[0]
         if mark == '"':
-            opened = OPENED.match(text, found.start())
+            opened = OPENED.match(text, match.start())
             if opened is not None and opened.end() >= len(text) - 1 and not is_last:
                 return None
             break
@@ -217,9 +217,9 @@ def _end_of_broken(text: str, start: int, is_last: bool) -> int | None:
         elif mark in "]}":
             depth -= 1
             if depth <= 0:
-                return found.end() if depth == 0 else max(found.start(), start + 1)
-        elif mark in ",\n" and depth == 0 and found.start() > start:
-            return found.start()
+                return match.end() if depth == 0 else max(match.start(), start + 1)
+        elif mark in ",\n" and depth == 0 and match.start() > start:
+            return match.start()
     else:
         if not is_last:
             return None

@@ -25,11 +25,11 @@ def listed_here(paths: Sequence[str]) -> tuple[File, ...] | None:
     if any(os.path.normpath(path) != path for path in plain) or (len(plain) > 1 and not _are_files(plain)):
         return None
     try:
-        found = [file for path in plain for file in _files(path)]
+        files = [file for path in plain for file in _files(path)]
     except (OSError, _NotPlainError):
         return None
     # Spark lists no file without content.
-    return tuple(sorted((file for file in found if file.size_bytes), key=lambda file: file.path)) or None
+    return tuple(sorted((file for file in files if file.size_bytes), key=lambda file: file.path)) or None
 
 
 class _NotPlainError(Exception):

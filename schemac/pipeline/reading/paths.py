@@ -37,12 +37,12 @@ def found_files(path: str) -> list[str]:
 
 
 def _alternatives(pattern: str) -> Iterator[str]:
-    found = ALTERNATIVES.search(pattern)
-    if found is None:
+    match = ALTERNATIVES.search(pattern)
+    if match is None:
         yield pattern
         return
-    for choice in found[1].split(","):
-        yield from _alternatives(pattern[: found.start()] + choice + pattern[found.end() :])
+    for choice in match[1].split(","):
+        yield from _alternatives(pattern[: match.start()] + choice + pattern[match.end() :])
 
 
 def spark_path(path: str) -> str:

@@ -67,14 +67,14 @@ def shares(files: Sequence[File], share_bytes: int, *, is_cut: bool) -> list[lis
     >>> [[(piece.start, piece.end) for piece in share] for share in shares([large, small], 6 << 20, is_cut=True)]
     [[(0, 5242880)], [(5242880, None), (0, None)]]
     """
-    found = [_Share()]
+    shares = [_Share()]
     for file in files:
         for piece, size_bytes in _pieces(file, share_bytes if is_cut and not file.is_packed else None):
-            if found[-1].pieces and found[-1].size_bytes + size_bytes > share_bytes:
-                found.append(_Share())
-            found[-1].pieces.append(piece)
-            found[-1].size_bytes += size_bytes + BYTES_TO_OPEN
-    return [share.pieces for share in found]
+            if shares[-1].pieces and shares[-1].size_bytes + size_bytes > share_bytes:
+                shares.append(_Share())
+            shares[-1].pieces.append(piece)
+            shares[-1].size_bytes += size_bytes + BYTES_TO_OPEN
+    return [share.pieces for share in shares]
 
 
 def _pieces(file: File, most_bytes: int | None) -> Iterator[tuple[Piece, int]]:

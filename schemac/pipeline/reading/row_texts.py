@@ -236,14 +236,14 @@ def _single(text: str) -> Any:
 
 def _moment(text: str) -> int:
     """Return the microseconds since 1970-01-01; years have as many digits as they need, and a sign."""
-    found = _MOMENT.fullmatch(text)
-    assert found is not None, text
-    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
+    match = _MOMENT.fullmatch(text)
+    assert match is not None, text
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
     cycles, year = divmod(year, _YEARS)
     # A year that `date` has, and that is as long.
     days = date(year + _YEARS, month, day).toordinal() - _EPOCH + (cycles - 1) * _DAYS
     seconds = (hour * 60 + minute) * 60 + second
-    return (days * 86_400 + seconds) * 10**6 + int((found[7] or "").ljust(6, "0"))
+    return (days * 86_400 + seconds) * 10**6 + int((match[7] or "").ljust(6, "0"))
 
 
 _LEAVES: dict[type[DataType], Read] = {

@@ -220,13 +220,13 @@ def open_records(spark: SparkSession, job: Job) -> Records:
     """Open the records of the job's source."""
     check_source(job)
     with _reading(job):
-        found = _opened(spark, job)
+        records = _opened(spark, job)
 
     def rows() -> DataFrame:
         with _reading(job):
-            return found.rows()
+            return records.rows()
 
-    return replace(found, rows=rows)
+    return replace(records, rows=rows)
 
 
 @contextmanager
@@ -251,10 +251,10 @@ def _reading(job: Job) -> Iterator[None]:
 def _opened(spark: SparkSession, job: Job) -> Records:
     source = job.source
     if source.format in ("json", "geojson"):
-        found = read_geojson(spark, source) if source.format == "geojson" else read_json(spark, source)
-        whole, is_geojson = found, source.format == "geojson"
+        texts = read_geojson(spark, source) if source.format == "geojson" else read_json(spark, source)
+        whole, is_geojson = texts, source.format == "geojson"
         if source.explode is None:
-            return json_text_records(found, is_geojson=is_geojson)
+            return json_text_records(texts, is_geojson=is_geojson)
         items = items_of_texts(whole, source.explode)
         return replace(json_text_records(items, is_geojson=is_geojson), exploded=whole)
     if source.format == "csv":
@@ -276,8 +276,8 @@ def records_of_frame(frame: DataFrame, explode: Explode | None = None) -> Record
 
 def records_of_row_texts(texts: DataFrame, types: Mapping[str, DataType]) -> Records:
     """See rows that were written as texts as the records that they were; the columns beside the text are kept."""
-    found = replace(_records_of(types), raw=RAW)
-    return replace(found, rows=lambda: rows_of_texts(texts, types))
+    records = replace(_records_of(types), raw=RAW)
+    return replace(records, rows=lambda: rows_of_texts(texts, types))
 
 
 def records_in_column(frame: DataFrame, label: str) -> Records:
@@ -349,12 +349,12 @@ def _csv_records(found: CsvRecords) -> Records:
 
 def _records_in_place(spark: SparkSession, source: Source, place: InPlace) -> Records:
     """See rows as records that Spark has not looked at; it does where their columns do not suffice."""
-    found = _records_of(spark_types(place.schema))
+    records = _records_of(spark_types(place.schema))
 
     def rows() -> DataFrame:
         return with_file(read_parquet(spark, source)[0])
 
-    return replace(found, rows=rows, has_file=True, in_place=place)
+    return replace(records, rows=rows, has_file=True, in_place=place)
 
 
 def with_file(frame: DataFrame) -> DataFrame:

@@ -34,10 +34,10 @@ def _files(path: str) -> Iterator[str]:
 
 def _state(file: str) -> tuple[int, int] | None:
     try:
-        found = os.stat(file)
+        status = os.stat(file)
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns
+    return status.st_size, status.st_mtime_ns
 
 
 def note(seen: Seen, file: Path) -> None:

@@ -55,16 +55,16 @@ def first_offenders(report: RunFacts, *, of_each: int = OF_EACH) -> tuple[Offend
     if report.quarantine_path is None:
         return ()
     wanted = {(reason.path, reason.rule): of_each for reason in report.reasons}
-    found: list[Offender] = []
+    offenders: list[Offender] = []
     for row in itertools.islice(_rows(report), ROWS_LOOKED_AT):
         for error in row["errors"]:
             offender = Offender(error["path"], error["rule"], error["value"], row["source"], row["raw"])
             if wanted.get(offender.group, 0) > 0:
                 wanted[offender.group] -= 1
-                found.append(offender)
+                offenders.append(offender)
         if not any(wanted.values()):
             break
-    return _with_lines(found)
+    return _with_lines(offenders)
 
 
 def _rows(report: RunFacts) -> Iterator[dict[str, Any]]:

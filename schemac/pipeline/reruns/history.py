@@ -28,9 +28,9 @@ def runs_of(
     `table` is a path or an open table of the engine, such as a `LanceDataset`, or a folder of files on this machine. Raises what the
     engine raises where there is none.
     """
-    found = []
+    committed_runs = []
     for run in table_runs(table, sink_of(format), storage_options) or ():
-        found.append(run)
+        committed_runs.append(run)
         if current and run.identity.mode == Mode.OVERWRITE:
             break
-    return tuple(found)
+    return tuple(committed_runs)

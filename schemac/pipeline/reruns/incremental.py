@@ -63,11 +63,11 @@ def state_of(runs: Iterable[CommittedRun]) -> State:
     """Read the state out of the runs of a table, the last one first."""
     state = State()
     for run in runs:
-        if FILES in run.told:
+        if FILES in run.properties:
             state.links += 1
-            for file in _decoded(run.told.get(STATE, run.told[FILES])):
+            for file in _decoded(run.properties.get(STATE, run.properties[FILES])):
                 state.files.setdefault(file.path, file)
-            if STATE in run.told or run.told.get(LINK) == "1":
+            if STATE in run.properties or run.properties.get(LINK) == "1":
                 return state
         if run.identity.mode == Mode.OVERWRITE:
             return state
@@ -103,27 +103,27 @@ def news(spark: SparkSession, job: Job, sink: Sink) -> News:
 def only_new(spark: SparkSession, job: Job, runs: Iterable[CommittedRun]) -> News:
     """Leave only what is new in the sources of a job, by the runs of its table."""
     state = state_of(runs)
-    parts, taken = [], []
+    parts, known_files = [], []
     for i, part in enumerate(job.parts):
         if part.source.mode is not SourceMode.INCREMENTAL:
             parts.append(part.source.model_copy(update={"fields": part.fields}))
             continue
         listed = texts.files_of(spark, part.source)
         try:
-            found = list(new_files(part.source, listed.files, state))
+            part_files = list(new_files(part.source, listed.files, state))
         except PipelineError as error:
             error.place = job.place_of(i, error.place)
             raise
-        taken += found
-        if found:
-            source = restricted(part.source, [file.path for file in found])
+        known_files += part_files
+        if part_files:
+            source = restricted(part.source, [file.path for file in part_files])
             parts.append(source.model_copy(update={"fields": part.fields}))
     if not parts:
         return News(None, {})
-    told = properties(state, taken)
+    told = properties(state, known_files)
     if not job.sources:
         # As the file has it, so that what is told of a setting finds its place.
-        left = job.model_copy(update={"source_": restricted(job.source, [file.path for file in taken])})
+        left = job.model_copy(update={"source_": restricted(job.source, [file.path for file in known_files])})
         return News(left, told, is_rest=bool(state.files))
     left = job.model_copy(update={"source_": None, "sources": tuple(parts), "fields": {}})
     return News(left, told, is_rest=bool(state.files))
@@ -138,10 +138,10 @@ def new_files(source: Source, files: Iterable[File], state: State) -> Iterator[K
             file.modified_micros,
         ):
             continue
-        found = KnownFile(file.path, file.size_bytes, file.modified_micros, _digest(file.path))
-        if known is None or (known.digest != found.digest and source.changed is Changed.READ):
-            yield found
-        elif known.digest != found.digest and source.changed is Changed.REFUSE:
+        known_file = KnownFile(file.path, file.size_bytes, file.modified_micros, _digest(file.path))
+        if known is None or (known.digest != known_file.digest and source.changed is Changed.READ):
+            yield known_file
+        elif known.digest != known_file.digest and source.changed is Changed.REFUSE:
             message = f"`{file.path}` has changed since its records were read"
             help = "set `changed: read` to append all its records again, or `changed: ignore` to leave it out"
             raise PipelineError(CHANGED_FILE, message, help, place=("source", "mode"))

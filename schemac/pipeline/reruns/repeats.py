@@ -80,11 +80,11 @@ def committed_nevertheless(error: PipelineError, identity: RunIdentity, job: Job
     """
     table, quarantine = job.target.path, job.quarantine_path
     try:
-        found = settle(identity, table, quarantine, sink, job.storage_options)
+        committed_run = settle(identity, table, quarantine, sink, job.storage_options)
     except (PipelineError, OSError, RuntimeError) as reason:
         raise _unknown(error, f"whether this run was committed is not known ({reason})", job) from error
-    if found is not None:
-        return found
+    if committed_run is not None:
+        return committed_run
     if is_local(table) or NOTHING not in (error.help or ""):
         raise error
     # Nobody can be kept from committing there: a process of Spark may still be at it.

@@ -128,8 +128,10 @@ def open_quarantine(spark: SparkSession, job: Job, replay: Replay, version: int)
     )
     rows = _wanted(reader.load(), job, replay)
     source = job.parts[0].source
-    found = [] if source.format in OF_TEXT else list(_rows(rows))
-    return [replace(records, partitions={ADDRESS: ADDRESS}) for records in found or [_texts(rows, source)]]
+    recordses = [] if source.format in OF_TEXT else list(_rows(rows))
+    return [
+        replace(records, partitions={ADDRESS: ADDRESS}) for records in recordses or [_texts(rows, source)]
+    ]
 
 
 _BESIDE = (

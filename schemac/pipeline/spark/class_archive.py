@@ -36,8 +36,8 @@ def archive_path() -> Path:
     release = home / "release" if (home / "release").is_file() else home / "bin" / "java"
     told = [str(home), str(jars), hashlib.sha256(release.read_bytes()).hexdigest()]
     for jar in sorted(jars.iterdir()):
-        found = jar.stat()
-        told.append(f"{jar.name} {found.st_size} {found.st_mtime_ns}")
+        status = jar.stat()
+        told.append(f"{jar.name} {status.st_size} {status.st_mtime_ns}")
     digest = hashlib.sha256(os.fsencode("\n".join(told))).hexdigest()[:16]
     return user_cache() / f"{PREFIX}{digest}{ENDING}"
 

@@ -257,7 +257,7 @@ def told(text: str) -> PipelineError:
     >>> str(told("Job aborted\\n  at x.y(Z.java:1)\\nCaused by: java.io.IOException: disk is full\\n  at a.b"))
     '[SC612] Spark stopped: disk is full (help: nothing of this run was written)'
     """
-    ours = PipelineError.found_in(text)
+    ours = PipelineError.from_text(text)
     if ours is not None:
         return PipelineError(ours.code, ours.message, ours.help or NOTHING, place=ours.place)
     known = known_cause(text)
@@ -288,10 +288,10 @@ def not_started(text: str, log: str) -> PipelineError:
 def known_cause(text: str) -> PipelineError | None:
     """Find the known cause that a text of Spark's speaks of."""
     for cause in CAUSES:
-        found = cause.pattern.search(text)
-        if found is not None:
+        match = cause.pattern.search(text)
+        if match is not None:
             groups = {
-                name: (group or "it gave no reason").rstrip() for name, group in found.groupdict().items()
+                name: (group or "it gave no reason").rstrip() for name, group in match.groupdict().items()
             }
             return PipelineError(cause.code, cause.message.format(**groups), cause.help)
     return None

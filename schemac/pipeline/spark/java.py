@@ -74,11 +74,11 @@ def java_version(java: Path) -> int | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r'version "(\d+)(?:\.(\d+))?', done.stderr + done.stdout)
-    if found is None:
+    match = re.search(r'version "(\d+)(?:\.(\d+))?', done.stderr + done.stdout)
+    if match is None:
         return None
-    feature = int(found[1])
-    return int(found[2] or 0) if feature == 1 else feature
+    feature = int(match[1])
+    return int(match[2] or 0) if feature == 1 else feature
 
 
 def _homes_of_machine() -> list[Path]:

@@ -20,13 +20,13 @@ def check_master(master: str) -> None:
     if not master.startswith(STANDALONE):
         return
     causes = []
-    for found in ADDRESS.finditer(master.removeprefix(STANDALONE)):
+    for match in ADDRESS.finditer(master.removeprefix(STANDALONE)):
         try:
             socket.create_connection(
-                (found["host"].strip("[]"), int(found["port"])), ANSWERS_WITHIN_SECONDS
+                (match["host"].strip("[]"), int(match["port"])), ANSWERS_WITHIN_SECONDS
             ).close()
         except OSError as error:
-            causes.append(f"{found[0]}: {error.strerror or error}")
+            causes.append(f"{match[0]}: {error.strerror or error}")
         else:
             return
     said = "; ".join(causes) or "it has no address such as spark://host:7077"

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.spark.failures import deepest, known_cause
 from schemac.pipeline.writing.column_types import format_differences
-from schemac.rows.runs.tables import Aside, Place, Sink, TableForm
+from schemac.rows.runs.tables import Place, Sink, StagedRows, TableForm
 from schemac.source.catalogue import CONNECTOR, UNWRITABLE_TARGET
 
 NO_CONNECTOR = "DATA_SOURCE_NOT_FOUND"
@@ -41,7 +41,7 @@ def connector_missing(format: str, place: tuple[str, ...] = PLACE) -> PipelineEr
 
 def open_aside(frame: DataFrame, connector: str, sink: Sink, place: Place, form: TableForm) -> str:
     """Make the table aside, and compare what the connector sees of it with the columns of the frame."""
-    path = sink.open_aside(place, form)
+    path = sink.open_staging_table(place, form)
     try:
         seen = frame.sparkSession.read.format(connector).load(path).schema
     except (PySparkException, Py4JError) as error:
@@ -55,17 +55,17 @@ def open_aside(frame: DataFrame, connector: str, sink: Sink, place: Place, form:
 
 def write_aside(
     good: DataFrame, connector: str, path: str, options: Mapping[str, str], sink: Sink, place: Place
-) -> Aside:
+) -> StagedRows:
     """Have the connector write all rows, and take them over."""
     rows = good.count()
     if not rows:
         # A connector may take no rows for a mistake.
-        return Aside([], 0)
+        return StagedRows([], 0)
     try:
         good.write.format(connector).options(**options).mode("append").save(path)
     except (PySparkException, Py4JError) as error:
         raise _refused(error, connector, "does not write the rows") from error
-    written = sink.take_aside(place)
+    written = sink.collect_staging_table(place)
     if written.rows != rows:
         message = f"the connector `{connector}` wrote {written.rows} of {rows} rows"
         raise PipelineError(CONNECTOR, message, "nothing of this run was written", place=PLACE)
@@ -77,7 +77,7 @@ def _refused(error: Exception, connector: str, what: str) -> Exception:
     text = str(error)
     if NO_CONNECTOR in text:
         return connector_missing(connector)
-    if PipelineError.found_in(text) is not None or known_cause(text) is not None:
+    if PipelineError.from_text(text) is not None or known_cause(text) is not None:
         return error
     said = INSIDE.sub("", deepest(text)).rstrip("]. ")
     return PipelineError(CONNECTOR, f"the connector `{connector}` {what}: {said}", OWN_WRITER, place=PLACE)

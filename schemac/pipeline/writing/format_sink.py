@@ -231,9 +231,9 @@ class FormatTarget:
     def _take_rows_back(self, place: Place) -> None:
         """Take the rows of this attempt out of the quarantine; what failed may have come after its commit."""
         sink = sink_of(None)
-        found = sink.find_run(self.run, place.path, place.storage_options)
-        if found is not None and found.identity == self.run:
-            sink.take_back(place, found.version)
+        committed_run = sink.find_run(self.run, place.path, place.storage_options)
+        if committed_run is not None and committed_run.identity == self.run:
+            sink.take_back(place, committed_run.version)
 
     def _save(self, good: DataFrame) -> int:
         """Have a connector write the rows."""
@@ -272,9 +272,9 @@ def recovered(spark: SparkSession, job: Job) -> FileRuns:
         """Take the rows of a run that has not happened out of the quarantine."""
         if sink.find(job.quarantine_path, storage) is None:
             return
-        for found in sink.runs(job.quarantine_path, storage):
-            if (found.id, found.identity.started) == (run.id, run.started):
-                sink.take_back(_quarantine_of(job, run, local_address(runs.path)), found.version)
+        for committed_run in sink.runs(job.quarantine_path, storage):
+            if (committed_run.id, committed_run.identity.started) == (run.id, run.started):
+                sink.take_back(_quarantine_of(job, run, local_address(runs.path)), committed_run.version)
                 return
 
     sink.recover(local_address(runs.path), job.quarantine_path, storage)

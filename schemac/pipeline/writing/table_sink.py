@@ -276,7 +276,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             return
         merged = self._judged(good, results)
         if merged is not None:
-            report, good = _counted_after(report, merged), merged.pieces
+            report, good = _counted_after(report, merged), merged.fragments
         # What does not fit in a replay is where it was.
         rows = _counts(replace(report, rows_quarantined=0) if self.options.replay else report)
         more = tuple(json.loads(self.options.properties).items())

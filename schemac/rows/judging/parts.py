@@ -6,9 +6,10 @@ Shape: a `Reader` takes a value as `tokens` reads it, its path, and a `Run` that
        path and a step: they are put together where a reason needs them.
 """
 
+import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
@@ -37,7 +38,7 @@ class Reason(NamedTuple):
 class Run:
     """What is found out about one record."""
 
-    reasons: list[Reason] = field(default_factory=list)
+    reasons: list[Reason] = dataclasses.field(default_factory=list)
 
     def object_to(self, path: Path, rule: str, value: str | None) -> None:
         """Add a reason."""
@@ -72,10 +73,10 @@ class Context:
 
 def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
     """Return how a field without parts is read. Raises NotCoveredError."""
-    found = scalar_of(member, epoch)
-    if found is None:
+    scalar = scalar_of(member, epoch)
+    if scalar is None:
         raise NotCoveredError
-    return found
+    return scalar
 
 
 def json_reader(member: pa.Field, context: Context, epoch: str | None = None) -> Reader:

@@ -26,12 +26,12 @@ def parse_steps(path: str) -> tuple[Step, ...]:
     steps: list[Step] = []
     position = 0
     while position < len(path):
-        found = _STEP.match(path, position)
-        if found is None:
+        match = _STEP.match(path, position)
+        if match is None:
             raise UnreadablePathError(position)
-        quoted, index, plain = found.groups()
+        quoted, index, plain = match.groups()
         steps.append(int(index) if index is not None else plain or quoted.replace("``", "`"))
-        position = found.end()
+        position = match.end()
         if path[position : position + 1] == "." and position + 1 < len(path):
             position += 1
     return tuple(steps)

@@ -117,9 +117,9 @@ def plain_digits(t: str) -> str | None:
     """Write a number without its exponent, digit for digit; None where its point would move too far."""
     if not _EXPONENT.fullmatch(t):
         return t
-    found = _SCIENTIFIC.match(t)
-    assert found is not None
-    sign, whole, fraction, exponent = found.groups("")
+    match = _SCIENTIFIC.match(t)
+    assert match is not None
+    sign, whole, fraction, exponent = match.groups("")
     digits = (whole + fraction).lstrip("0")
     if not digits:
         return sign + "0"

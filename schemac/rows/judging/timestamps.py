@@ -92,10 +92,10 @@ def _nanoseconds(t: str, per_unit: int) -> int | None:
         count = _EXACT.normalize(Decimal(t))
         if count and count.adjusted() > _MOST_DIGITS:
             return _BEYOND_ALL
-        found = _EXACT.multiply(count, per_unit)
+        decimal = _EXACT.multiply(count, per_unit)
     except DecimalException:
         return None
-    return int(found) if found == found.to_integral_value() else None
+    return int(decimal) if decimal == decimal.to_integral_value() else None
 
 
 def micros_of(t: str) -> int | None:
@@ -105,8 +105,8 @@ def micros_of(t: str) -> int | None:
     seconds = int(t[17:19]) if t[16:17] == ":" else 0
     if days is None or hours > 23 or minutes > 59 or seconds > 59:
         return None
-    found = _FRACTION.search(t)
-    micros = int(found[1][:6].ljust(6, "0")) if found else 0
+    match = _FRACTION.search(t)
+    micros = int(match[1][:6].ljust(6, "0")) if match else 0
     return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 10**6 + micros
 
 
@@ -123,8 +123,8 @@ def offset_of(zone: str) -> int | None:
 
 
 def _zone(t: str) -> str | None:
-    found = _ZONE.search(t, 16)
-    return found[1] if found else None
+    match = _ZONE.search(t, 16)
+    return match[1] if match else None
 
 
 def _instant(t: str, zone: str) -> int | None:
@@ -133,8 +133,8 @@ def _instant(t: str, zone: str) -> int | None:
 
 
 def _in_nanoseconds(micros: int, t: str) -> int | None:
-    found = _FRACTION.search(t)
-    below = int(found[1][6:9].ljust(3, "0")) if found else 0
+    match = _FRACTION.search(t)
+    below = int(match[1][6:9].ljust(3, "0")) if match else 0
     return _long(micros * 1000 + below)
 
 

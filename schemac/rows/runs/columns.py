@@ -59,7 +59,7 @@ class Look:
     version: int
     missing: tuple[int, ...]
     """The parts that have no values yet; one for each task."""
-    kept: int
+    reused: int
     """Parts whose values an earlier attempt, or an earlier look, has written."""
     numbers: Mapping[str, int]
     """What was told of these parts, added up."""
@@ -106,7 +106,7 @@ class ColumnSink(ABC):
         """Write the values of a part; the piece that `keep` takes. The batches have `ADDRESSES`, then the columns."""
 
     @abstractmethod
-    def keep(self, filling: Filling, piece: str, numbers: Mapping[str, int]) -> None:
+    def keep(self, filling: Filling, fragment: str, numbers: Mapping[str, int]) -> None:
         """Count a piece as the values of its part, from now on; `numbers` come back, added up, with a `Look`."""
 
     @abstractmethod
@@ -114,7 +114,7 @@ class ColumnSink(ABC):
         """Note that nothing is to be written for these parts. Raises PipelineError where they need values."""
 
     @abstractmethod
-    def commit(self, filling: Filling, look: Look, told: Mapping[str, str]) -> int | None:
+    def commit(self, filling: Filling, look: Look, commit_properties: Mapping[str, str]) -> int | None:
         """Put the values into the table as it was looked at; the new version, None where others have changed the table since."""
 
     @abstractmethod

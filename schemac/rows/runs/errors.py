@@ -7,7 +7,7 @@ Shape: one exception class; the code names the mistake, the message names the th
 
 import re
 
-from schemac.registry.codes import own_codes
+from schemac.registry.codes import builtin_codes
 from schemac.source.diagnostic import Code
 
 Place = tuple[str | int, ...]
@@ -25,24 +25,24 @@ class PipelineError(Exception):
         """The setting that it is about, such as ("target", "path"); empty where it is about none."""
 
     def __str__(self) -> str:
-        told = f"[{self.code.id}] {self.message}"
+        text = f"[{self.code.id}] {self.message}"
         if self.place:
-            told += f" (setting: {'.'.join(map(str, self.place))})"
-        return told if self.help is None else f"{told} (help: {self.help})"
+            text += f" (setting: {'.'.join(map(str, self.place))})"
+        return text if self.help is None else f"{text} (help: {self.help})"
 
     def at(self, *place: str | int) -> "PipelineError":
         """Return the error with its place."""
         return PipelineError(self.code, self.message, self.help, place=place)
 
     @classmethod
-    def found_in(cls, text: str) -> "PipelineError | None":
+    def from_text(cls, text: str) -> "PipelineError | None":
         """Find the error that was raised in a task or at the commit, of which Spark keeps only the text."""
-        found = _AS_TEXT.search(text)
-        if found is None or found["code"] not in own_codes():
+        match = _AS_TEXT.search(text)
+        if match is None or match["code"] not in builtin_codes():
             return None
-        parts = found["place"].split(".") if found["place"] else ()
+        parts = match["place"].split(".") if match["place"] else ()
         place = tuple(int(part) if part.isdigit() else part for part in parts)
-        return cls(own_codes()[found["code"]], found["message"], found["help"], place=place)
+        return cls(builtin_codes()[match["code"]], match["message"], match["help"], place=place)
 
 
 _AS_TEXT = re.compile(

@@ -37,21 +37,26 @@ class FileRecord:
         cls, run: RunIdentity, version: int, properties: Mapping[str, str], files: Iterable[str]
     ) -> "FileRecord":
         """Make the record of a run that is being committed."""
-        committed, told = datetime.now(UTC), {**run.properties(), **properties}
-        found = CommittedRun.of(told, version, committed)
-        assert found is not None
+        committed, commit_properties = datetime.now(UTC), {**run.properties(), **properties}
+        committed_run = CommittedRun.of(commit_properties, version, committed)
+        assert committed_run is not None
         names = tuple(files)
-        text = {"committed": committed.isoformat(), "version": version, "properties": told, "files": names}
-        return cls(found, names, json.dumps(text))
+        text = {
+            "committed": committed.isoformat(),
+            "version": version,
+            "properties": commit_properties,
+            "files": names,
+        }
+        return cls(committed_run, names, json.dumps(text))
 
     @classmethod
     def parse(cls, text: str) -> "FileRecord | None":
         """Read a record; None for what is none."""
         try:
-            told = json.loads(text)
-            committed = datetime.fromisoformat(told["committed"])
-            run = CommittedRun.of(told["properties"], int(told["version"]), committed)
-            return None if run is None else cls(run, tuple(map(str, told["files"])), text)
+            data = json.loads(text)
+            committed = datetime.fromisoformat(data["committed"])
+            run = CommittedRun.of(data["properties"], int(data["version"]), committed)
+            return None if run is None else cls(run, tuple(map(str, data["files"])), text)
         except (ValueError, KeyError, TypeError):
             return None
 
@@ -61,7 +66,7 @@ def ordered(path: str, texts: Mapping[str, str]) -> list[FileRecord]:
 
     Raises PipelineError where one cannot be read: a run that was left out would be written once more.
     """
-    found = []
+    records = []
     for name, text in texts.items():
         record = FileRecord.parse(text)
         if record is None:
@@ -71,8 +76,8 @@ def ordered(path: str, texts: Mapping[str, str]) -> list[FileRecord]:
                 f"restore it from a copy; or delete it: then the run `{name.removesuffix(SUFFIX)}` does not count any more,"
                 " and its rows stay",
             )
-        found.append(record)
-    return sorted(found, key=lambda record: (record.run.version, record.run.committed), reverse=True)
+        records.append(record)
+    return sorted(records, key=lambda record: (record.run.version, record.run.committed), reverse=True)
 
 
 def records_in(path: str, storage: Storage = NO_STORAGE) -> list[FileRecord] | None:
@@ -84,8 +89,8 @@ def records_in(path: str, storage: Storage = NO_STORAGE) -> list[FileRecord] | N
         folder = Path(local_path(path), LEDGER)
         if not folder.is_dir():
             return None
-        found = {file.name: file.read_text("utf-8", "replace") for file in sorted(folder.glob(f"*{SUFFIX}"))}
-        return ordered(path, found)
+        texts = {file.name: file.read_text("utf-8", "replace") for file in sorted(folder.glob(f"*{SUFFIX}"))}
+        return ordered(path, texts)
     return _records_in_store(path, storage)
 
 
@@ -96,9 +101,9 @@ def _records_in_store(path: str, storage: Storage) -> list[FileRecord] | None:
     files = system.get_file_info(fs.FileSelector(f"{root.rstrip('/')}/{LEDGER}", allow_not_found=True))
     if not files:
         return None
-    found = {}
+    texts = {}
     for file in files:
         if file.base_name.endswith(SUFFIX):
             with system.open_input_stream(file.path) as stream:
-                found[file.base_name] = stream.read().decode("utf-8", "replace")
-    return ordered(path, found)
+                texts[file.base_name] = stream.read().decode("utf-8", "replace")
+    return ordered(path, texts)

@@ -40,7 +40,7 @@ class CommittedRun:
     """Records that did not count, for a later one had their key."""
     deleted: int = 0
     """Records that deleted the row of their key."""
-    told: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
     """All that the commit says of the run."""
 
     @property

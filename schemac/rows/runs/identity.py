@@ -56,16 +56,16 @@ class RunIdentity:
         parts = [
             {"format": format, "path": [without_secrets(path) for path in paths]} for format, paths in sources
         ]
-        told = json.dumps(parts[0] if len(parts) == 1 else parts, ensure_ascii=False)
-        return cls(id, datetime.now(UTC), told, mode, this_process(), interval, schema)
+        source_json = json.dumps(parts[0] if len(parts) == 1 else parts, ensure_ascii=False)
+        return cls(id, datetime.now(UTC), source_json, mode, this_process(), interval, schema)
 
     @classmethod
     def parse(cls, text: str) -> "RunIdentity":
         """Read an identity out of `to_json`, or out of an id that somebody gave to the sink."""
         if text.startswith("{"):
-            found = cls.from_properties(json.loads(text))
-            assert found is not None
-            return found
+            identity = cls.from_properties(json.loads(text))
+            assert identity is not None
+            return identity
         if text and not IDENTIFIER.match(text):
             message = f"option `run` is `{text}`: an id has up to 64 letters, digits, `_` and `-`"
             raise PipelineError(SINK_OPTION, message, "leave `run` out to get an id of its own")
@@ -77,14 +77,14 @@ class RunIdentity:
 
     def properties(self) -> dict[str, str]:
         """Write the identity as properties of a transaction."""
-        told = {
+        properties = {
             RUN: self.id,
             STARTED: self.started.isoformat(),
             SOURCE: self.source,
             MODE: self.mode,
         }
         more = {INTERVAL: self.interval, SCHEMA: self.schema, PROCESS: self.process}
-        return told | {key: text for key, text in more.items() if text}
+        return properties | {key: text for key, text in more.items() if text}
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, Any] | None) -> "RunIdentity | None":
@@ -104,8 +104,8 @@ class RunIdentity:
     @property
     def paths(self) -> tuple[str, ...]:
         """The paths of all sources."""
-        told = json.loads(self.source) if self.source else []
-        parts = told if isinstance(told, list) else [told]
+        sources = json.loads(self.source) if self.source else []
+        parts = sources if isinstance(sources, list) else [sources]
         return tuple(path for part in parts for path in part.get("path", ()))
 
     def report(self) -> Json:

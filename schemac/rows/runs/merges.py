@@ -37,16 +37,16 @@ class Merge:
     @classmethod
     def parse(cls, text: str) -> "Merge":
         """Read a merge."""
-        found = json.loads(text)
-        unique = tuple(tuple(tuple(path) for path in fields) for fields in found["unique"])
-        return cls(**{**found, "keys": tuple(found["keys"]), "unique": unique})
+        data = json.loads(text)
+        unique = tuple(tuple(tuple(path) for path in fields) for fields in data["unique"])
+        return cls(**{**data, "keys": tuple(data["keys"]), "unique": unique})
 
 
 @dataclass(frozen=True)
 class Merged:
     """What a commit is to add and to replace, as it was judged for one version of the table."""
 
-    pieces: list[str]
+    fragments: list[str]
     version: int
     """The version that was judged; 0 where there is no table."""
     replaced: str = ""

@@ -27,8 +27,8 @@ def is_gone(label: str) -> bool | None:
     number, _, tick = rest.partition("-")
     if machine != _machine() or not number.isdigit():
         return None
-    found = _state(int(number))
-    return found is None or found[1] != tick or found[0] in GONE_STATES
+    state = _state(int(number))
+    return state is None or state[1] != tick or state[0] in GONE_STATES
 
 
 def is_here(label: str | None) -> bool:

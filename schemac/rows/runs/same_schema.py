@@ -12,11 +12,11 @@ from schemac.source.catalogue import SCHEMA_MISMATCH
 
 def check_same_schema(sink: Sink, path: str, form: TableForm, storage_options: StorageOptions) -> None:
     """Refuse rows that a table cannot take as they are. Raises PipelineError."""
-    found = sink.differences(path, form, storage_options, ids=False)
-    if found:
+    differences = sink.differences(path, form, storage_options, ids=False)
+    if differences:
         raise PipelineError(
             SCHEMA_MISMATCH,
-            f"the table `{path}` has another schema: {'; '.join(found[:5])}",
+            f"the table `{path}` has another schema: {'; '.join(differences[:5])}",
             "`schemac plan` shows how to bring the table to the schema; `mode: overwrite` replaces it",
             place=("target", "path"),
         )

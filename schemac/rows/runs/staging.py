@@ -29,7 +29,7 @@ from schemac.source.catalogue import ABANDONED_RUN, CONCURRENT_RUN
 
 PREFIX = "_staging-"
 GONE, MAKING = f"{PREFIX}gone.", f"{PREFIX}making."
-OPEN, COMMITTING, SWEPT, GIVEN_UP = ".open", ".committing", ".swept", ".given-up"
+OPEN, COMMITTING, SWEPT, ABANDONED = ".open", ".committing", ".swept", ".given-up"
 RUN_FILE, TABLE_FILE, COMMITTER, MOVED, NOTES = (
     "run.json",
     "table.txt",
@@ -41,10 +41,10 @@ RENEWED_SECONDS = 20.0
 STALE_SECONDS = 3600.0
 FILLED = "filled"
 """A folder in the staging folder of a run that fills columns: what it has computed outlives it."""
-KEPT_SECONDS = 7 * 24 * 3600.0
+RETENTION_SECONDS = 7 * 24 * 3600.0
 COMMITTED_WITHIN_SECONDS = 60.0
 LOOKED_EVERY_SECONDS = 0.1
-TAKEN_FOR_DEAD = "another run considered this run dead"
+CONSIDERED_DEAD = "another run considered this run dead"
 AGAIN = "nothing of this run was written: run it again"
 JOIN = f"{AGAIN}; with `mode: append` under `target` its rows are added to the others"
 """Where another run has made what this one was to make."""
@@ -103,7 +103,7 @@ def start_commit(folder: str, moved: list[str]) -> None:
         Path(folder, COMMITTER).write_text(this_process())
         note_moved(folder, moved)
     except FileNotFoundError as error:
-        raise PipelineError(ABANDONED_RUN, TAKEN_FOR_DEAD, AGAIN) from error
+        raise PipelineError(ABANDONED_RUN, CONSIDERED_DEAD, AGAIN) from error
     _mark_commit(folder)
 
 
@@ -116,13 +116,13 @@ def _mark_commit(folder: str) -> None:
     try:
         os.rename(Path(folder, OPEN), Path(folder, COMMITTING))
     except FileNotFoundError as error:
-        raise PipelineError(ABANDONED_RUN, TAKEN_FOR_DEAD, AGAIN) from error
+        raise PipelineError(ABANDONED_RUN, CONSIDERED_DEAD, AGAIN) from error
 
 
 def give_up(folder: str) -> None:
     """Leave the folder to the next run, which takes it for one of a dead run: its rows are still to be taken back."""
     with contextlib.suppress(OSError):
-        os.rename(Path(folder, COMMITTING), Path(folder, GIVEN_UP))
+        os.rename(Path(folder, COMMITTING), Path(folder, ABANDONED))
 
 
 def reopen(folder: str) -> None:
@@ -134,28 +134,28 @@ def leave(folder: str) -> None:
     """Leave the folder to the next attempt of its run."""
     for mark in (OPEN, COMMITTING):
         with contextlib.suppress(OSError):
-            os.rename(Path(folder, mark), Path(folder, GIVEN_UP))
+            os.rename(Path(folder, mark), Path(folder, ABANDONED))
 
 
-def is_kept(folder: Path) -> bool:
+def is_retained(folder: Path) -> bool:
     """Whether a folder holds what the next attempt of its run goes on with, even if the run is dead."""
     filled = folder / FILLED
     try:
-        return not folder.name.startswith(GONE) and time.time() - filled.stat().st_mtime < KEPT_SECONDS
+        return not folder.name.startswith(GONE) and time.time() - filled.stat().st_mtime < RETENTION_SECONDS
     except OSError:
         return False
 
 
-def is_given_up(folder: str) -> bool:
+def is_abandoned(folder: str) -> bool:
     """Whether the folder is left to the next run."""
-    return Path(folder, GIVEN_UP).exists()
+    return Path(folder, ABANDONED).exists()
 
 
 def of_run(table: str, run: RunIdentity) -> Iterator[Path]:
     """Yield the staging folders of all attempts of a run."""
     for folder in folders_of(table):
-        found = run_in(folder)
-        if found is not None and found.id == run.id:
+        owner = run_in(folder)
+        if owner is not None and owner.id == run.id:
             yield folder
 
 
@@ -167,11 +167,11 @@ def wait_for_others(folder: str, table: str, run: RunIdentity) -> None:
     """
     until = time.monotonic() + COMMITTED_WITHIN_SECONDS
     while others := [other for other in _committing(table) if other != Path(folder)]:
-        found = [run_in(other) for other in others]
-        if any(other is not None and other.id == run.id for other in found):
+        owners = [run_in(other) for other in others]
+        if any(other is not None and other.id == run.id for other in owners):
             message = f"another attempt of the run `{run.id}` is being committed"
             raise PipelineError(CONCURRENT_RUN, message, AGAIN)
-        modes = {run.mode, *(other.mode for other in found if other is not None)}
+        modes = {run.mode, *(other.mode for other in owners if other is not None)}
         if Mode.UPSERT not in modes:
             return
         if time.monotonic() > until:
@@ -201,7 +201,7 @@ def fence(table: str, run: RunIdentity) -> None:
             raise PipelineError(CONCURRENT_RUN, message, "wait for its end")
         with contextlib.suppress(OSError):
             # This process is alive, and has given up its own attempt.
-            os.rename(folder / OPEN, folder / (GIVEN_UP if attempt == run else SWEPT))
+            os.rename(folder / OPEN, folder / (ABANDONED if attempt == run else SWEPT))
         while (folder / COMMITTING).exists() and not take_dead(folder):
             if time.monotonic() > until:
                 message = f"another attempt of the run `{run.id}` is being committed"
@@ -243,7 +243,7 @@ def table_of(folder: Path) -> str:
 
 def take_dead(folder: Path) -> bool:
     """Whether the run of the folder is dead; from then on it cannot commit."""
-    if folder.name.startswith(GONE) or is_given_up(str(folder)):
+    if folder.name.startswith(GONE) or is_abandoned(str(folder)):
         return True
     if folder.name.startswith(MAKING):
         return bool(is_gone(folder.name.removeprefix(MAKING).partition(".")[0]))
@@ -263,10 +263,10 @@ def take_dead(folder: Path) -> bool:
     return True
 
 
-def _is_own(folder: Path, run: RunIdentity) -> bool:
+def _is_same_attempt(folder: Path, run: RunIdentity) -> bool:
     """Whether a folder is of this attempt of a run, or of one that is not told apart."""
-    found = run_in(folder)
-    return found is None or found.process == run.process
+    owner = run_in(folder)
+    return owner is None or owner.process == run.process
 
 
 def _committer(folder: Path) -> str | None:
@@ -297,13 +297,13 @@ def remove(folder: str | Path) -> None:
 
 
 @contextmanager
-def kept_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
+def keep_alive(tables: Iterable[str], run: RunIdentity) -> Iterator[None]:
     """Renews the marks of a run for as long as it goes on."""
 
     def renew_all() -> None:
         for table in tables:
             for folder in folders_of(table):
-                if folder.name.startswith(f"{PREFIX}{run.id}-") and _is_own(folder, run):
+                if folder.name.startswith(f"{PREFIX}{run.id}-") and _is_same_attempt(folder, run):
                     renew(str(folder))
 
     with Heartbeat(RENEWED_SECONDS, renew_all):

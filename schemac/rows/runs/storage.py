@@ -57,14 +57,17 @@ class Bucket:
         return "Bucket(…)"
 
     @classmethod
-    def parse(cls, told: Mapping[str, Any]) -> "Bucket":
+    def parse(cls, settings: Mapping[str, Any]) -> "Bucket":
         """Read the settings as they stand in a pipeline file."""
-        own = {name: str(told[name]) for name in NAMES if told.get(name) is not None}
+        texts = {name: str(settings[name]) for name in NAMES if settings.get(name) is not None}
         return cls(
-            own, told.get("pathStyle"), dict(told.get("options") or {}), dict(told.get("hadoop") or {})
+            texts,
+            settings.get("pathStyle"),
+            dict(settings.get("options") or {}),
+            dict(settings.get("hadoop") or {}),
         )
 
-    def told(self) -> Json:
+    def to_json(self) -> Json:
         """Write the settings as `parse` reads them."""
         style = {} if self.path_style is None else {"pathStyle": self.path_style}
         others = {"options": dict(self.options), "hadoop": dict(self.hadoop)}
@@ -95,9 +98,9 @@ class Storage:
         return f"Storage({', '.join(self.buckets)})"
 
     @classmethod
-    def parse(cls, told: Mapping[str, Mapping[str, Any]]) -> "Storage":
+    def parse(cls, settings: Mapping[str, Mapping[str, Any]]) -> "Storage":
         """Read the section `storage`."""
-        return cls({address.rstrip("/"): Bucket.parse(one) for address, one in told.items()})
+        return cls({address.rstrip("/"): Bucket.parse(one) for address, one in settings.items()})
 
     @classmethod
     def from_json(cls, text: str) -> "Storage":
@@ -107,20 +110,20 @@ class Storage:
     def to_json(self) -> str:
         """Write the settings, with references where a value is secret."""
         assert not self.is_resolved, "a value that was looked up is not written down"
-        return json.dumps({address: bucket.told() for address, bucket in self.buckets.items()})
+        return json.dumps({address: bucket.to_json() for address, bucket in self.buckets.items()})
 
     def resolved(self, environment: Mapping[str, str] | None = None) -> "Storage":
         """Look all references up, so that other machines can do without the variables."""
         if self.is_resolved:
             return self
         known = os.environ if environment is None else environment
-        found = {address: bucket.resolved(address, known) for address, bucket in self.buckets.items()}
-        return Storage(found, is_resolved=True)
+        buckets = {address: bucket.resolved(address, known) for address, bucket in self.buckets.items()}
+        return Storage(buckets, is_resolved=True)
 
     def bucket_of(self, path: str) -> Bucket | None:
         """Find the settings for a path, looked up; None where there are none."""
-        wanted = _s3_address(path)
-        below = [address for address in self.buckets if _is_below(wanted, _s3_address(address))]
+        target_address = _s3_address(path)
+        below = [address for address in self.buckets if _is_below(target_address, _s3_address(address))]
         if not below:
             return None
         address = max(below, key=len)
@@ -132,19 +135,19 @@ class Storage:
         bucket = self.bucket_of(path)
         if not is_s3(path):
             return {} if bucket is None else dict(bucket.hadoop)
-        told = {"fs.s3.impl": S3A}
+        options = {"fs.s3.impl": S3A}
         if bucket is None:
-            return told
+            return options
         below = f"fs.s3a.bucket.{urlsplit(path).netloc.rpartition('@')[2]}"
-        told |= {f"{below}.{NAMES[name]}": text for name, text in bucket.texts.items()}
+        options |= {f"{below}.{NAMES[name]}": text for name, text in bucket.texts.items()}
         if not bucket.is_encrypted:
-            told[f"{below}.connection.ssl.enabled"] = "false"
+            options[f"{below}.connection.ssl.enabled"] = "false"
         if bucket.path_style is not None:
-            told[f"{below}.path.style.access"] = str(bucket.path_style).lower()
+            options[f"{below}.path.style.access"] = str(bucket.path_style).lower()
         if "secretAccessKey" in bucket.texts:
             provider = TEMPORARY if "sessionToken" in bucket.texts else WITH_KEYS
-            told[f"{below}.aws.credentials.provider"] = provider
-        return {**told, **bucket.hadoop}
+            options[f"{below}.aws.credentials.provider"] = provider
+        return {**options, **bucket.hadoop}
 
     def open_arrow(self, path: str) -> tuple[Any, str]:
         """Open pyarrow's file system of a path; with it the path inside of it."""
@@ -152,8 +155,8 @@ class Storage:
 
         bucket = self.bucket_of(path)
         if bucket is None or not is_s3(path):
-            found: tuple[Any, str] = fs.FileSystem.from_uri(_s3_address(path))
-            return found
+            system_and_path: tuple[Any, str] = fs.FileSystem.from_uri(_s3_address(path))
+            return system_and_path
         scheme, _, host = bucket.texts.get("endpoint", "").rpartition("://")
         texts = bucket.texts
         opened = fs.S3FileSystem(
@@ -225,25 +228,25 @@ def is_secret(name: str) -> bool:
     return name in SECRETS or LOOKS_SECRET.search(name) is not None
 
 
-def written_secrets(told: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def written_secrets(settings: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """Find settings of one address that hold a secret as it is, in place of a reference."""
-    found: list[tuple[str, ...]] = []
-    for name, value in told.items():
+    secrets: list[tuple[str, ...]] = []
+    for name, value in settings.items():
         if isinstance(value, Mapping):
-            found += [(name, *place) for place in written_secrets(value)]
+            secrets += [(name, *place) for place in written_secrets(value)]
         elif is_secret(name) and REFERENCE.fullmatch(str(value)) is None:
-            found.append((name,))
-    return found
+            secrets.append((name,))
+    return secrets
 
 
 def _resolved(address: str, name: str, text: str, environment: Mapping[str, str]) -> str:
-    def value(found: re.Match[str]) -> str:
-        known = environment.get(found["name"])
+    def value(match: re.Match[str]) -> str:
+        known = environment.get(match["name"])
         if not known:
             raise PipelineError(
                 STORAGE_SETTING,
-                f"`{name}` of `{address}` is `{text}`, and the environment has no `{found['name']}`",
-                f"set it where the pipeline is started: export {found['name']}=…",
+                f"`{name}` of `{address}` is `{text}`, and the environment has no `{match['name']}`",
+                f"set it where the pipeline is started: export {match['name']}=…",
                 place=("storage", address, name),
             )
         return known

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from schemac.attributes.attribute import Extra
 from schemac.identity.lock import Numbers
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.field import LoweredSchema
 from schemac.registry.engine import Capability, Engine
 from schemac.registry.installed import engine, engines
@@ -65,7 +65,7 @@ class Place:
     properties: tuple[tuple[str, str], ...] = ()
     """What the commit that adds the rows says of them, beside the run's identity."""
 
-    def told(self, **more: str) -> dict[str, str]:
+    def commit_properties(self, **more: str) -> dict[str, str]:
         """Properties of the run's commits."""
         return {**self.run.properties(), **dict(self.properties), **more}
 
@@ -76,7 +76,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class FoundTable:
+class ExistingTable:
     """A table that is there."""
 
     version: int
@@ -84,10 +84,10 @@ class FoundTable:
     """Of its columns."""
 
 
-class Aside(NamedTuple):
+class StagedRows(NamedTuple):
     """What another program has written for a run."""
 
-    pieces: list[str]
+    fragments: list[str]
     rows: int
 
 
@@ -95,7 +95,9 @@ class Sink(ABC):
     """An engine whose tables runs write."""
 
     @abstractmethod
-    def form(self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, extra: Extra) -> TableForm:
+    def form(
+        self, lowered: LoweredSchema, numbers: Mapping[SchemaField, Numbers] | None, extra: Extra
+    ) -> TableForm:
         """Say what the table of a compiled schema with these attributes is to be."""
 
     @abstractmethod
@@ -103,7 +105,7 @@ class Sink(ABC):
         """Spell an Arrow schema as the batches that are written have to have it."""
 
     @abstractmethod
-    def find(self, path: str, storage_options: StorageOptions) -> FoundTable | None:
+    def find(self, path: str, storage_options: StorageOptions) -> ExistingTable | None:
         """Look at the table at a path; None where there is none. Raises PipelineError where it cannot be opened."""
 
     @abstractmethod
@@ -141,7 +143,7 @@ class Sink(ABC):
         """
 
     @abstractmethod
-    def claim(self, place: Place, pieces: list[str]) -> None:
+    def claim(self, place: Place, fragments: list[str]) -> None:
         """Begin the commit: from here on no other attempt of the same run can begin one.
 
         Raises PipelineError where another attempt has begun, or where this one was fenced.
@@ -169,19 +171,19 @@ class Sink(ABC):
         """Write batches where no reader sees them; the pieces that a commit takes."""
 
     @abstractmethod
-    def open_aside(self, place: Place, form: TableForm) -> str:
+    def open_staging_table(self, place: Place, form: TableForm) -> str:
         """Make a table without rows in the open staging of a place, for a program that only writes whole tables; its path.
 
         What is appended to it has the numbers that the fields have in the run's table.
         """
 
     @abstractmethod
-    def take_aside(self, place: Place) -> Aside:
+    def collect_staging_table(self, place: Place) -> StagedRows:
         """Take the rows of that table as pieces of the run."""
 
     @abstractmethod
     def judge(
-        self, place: Place, form: TableForm, pieces: list[str], deletes: pa.Table, merge: Merge
+        self, place: Place, form: TableForm, fragments: list[str], deletes: pa.Table, merge: Merge
     ) -> Merged:
         """Decide which records of the pieces, and which deleting ones, count against the rows of the table.
 
@@ -200,7 +202,7 @@ class Sink(ABC):
         """
 
     @abstractmethod
-    def commit(self, place: Place, form: TableForm, pieces: list[str], *, may_join: bool = False) -> int:
+    def commit(self, place: Place, form: TableForm, fragments: list[str], *, may_join: bool = False) -> int:
         """Add the pieces to the table, or make it of them; the new version.
 
         A table that another run has made meanwhile is joined if it may be: its schema is known to be the same.
@@ -211,11 +213,11 @@ class Sink(ABC):
         """Remove the folder that tasks wrote to, with everything that is still in it."""
 
     @abstractmethod
-    def give_up(self, place: Place, pieces: list[str]) -> None:
+    def give_up(self, place: Place, fragments: list[str]) -> None:
         """Remove what an attempt wrote whose run another attempt has committed."""
 
     @abstractmethod
-    def discard(self, place: Place, pieces: list[str]) -> None:
+    def discard(self, place: Place, fragments: list[str]) -> None:
         """Remove what a run wrote and did not commit."""
 
     @abstractmethod

@@ -5,16 +5,17 @@ Shape: a `Column` gives an array in the loose type of its field for the candidat
        0; a row that is unique has values that follow from its number.
 """
 
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
 from schemac.attributes.family import Family
 from schemac.constraints.registry import constraints_at
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.rows.judging.loose import loose_array, loose_type
 from schemac.rows.samples.draws import Draws, indices
 from schemac.rows.samples.geometries import drawn_native
@@ -45,16 +46,16 @@ class Column(ABC):
 class Pool(Column):
     """Values that nothing else depends on."""
 
-    slot: Slot
+    field: SchemaField
     member: pa.Field
     values: Values
     seed: tuple[object, ...]
 
     def array(self, start: int, size: int) -> pa.Array:
         """Draw some values, and each row among them."""
-        draws = Draws(*self.seed, self.slot.path_text, start)
-        draw = optional(self.slot, self.values)
-        count = max(_LEAST_POOL, min(size, _POOL, _MOST_LEAVES // leaves_of(self.slot)))
+        draws = Draws(*self.seed, self.field.path_text, start)
+        draw = optional(self.field, self.values)
+        count = max(_LEAST_POOL, min(size, _POOL, _MOST_LEAVES // leaves_of(self.field)))
         pool = loose_array([draw(draws) for _ in range(count)], self.member)
         return pool.take(indices(draws, size, count))
 
@@ -63,14 +64,14 @@ class Pool(Column):
 class Vectors(Column):
     """Vectors of floats from -1 to 1 that differ from row to row, as an index over them needs."""
 
-    slot: Slot
+    field: SchemaField
     member: pa.Field
     seed: tuple[object, ...]
 
     def array(self, start: int, size: int) -> pa.Array:
         """Draw each component by itself."""
-        draws = Draws(*self.seed, self.slot.path_text, start)
-        (item,), length = self.slot.children, self.slot.type.fixed_length  # type: ignore[attr-defined]  # of the family
+        draws = Draws(*self.seed, self.field.path_text, start)
+        (item,), length = self.field.children, self.field.type.fixed_length  # type: ignore[attr-defined]  # of the family
         type_ = loose_type(self.member)
         at_once = max(_COMPONENTS // length, 1) * length
         counts = [min(at_once, size * length - done) for done in range(0, size * length, at_once)]
@@ -82,7 +83,7 @@ class Vectors(Column):
         )
         if item.is_nullable:
             components = _without(components, _chances(draws, size * length))
-        mask = _chances(draws, size) if self.slot.is_nullable else None
+        mask = _chances(draws, size) if self.field.is_nullable else None
         offsets = pa.array([number * length for number in range(size + 1)], pa.int32())
         return pa.ListArray.from_arrays(offsets, components, type=type_, mask=mask)
 
@@ -110,19 +111,19 @@ class Digit:
 class Counter(Column):
     """Values that follow from the number of the candidate."""
 
-    slot: Slot
+    field: SchemaField
     member: pa.Field
     values: Values
     digit: Digit
     seed: tuple[object, ...]
     may_be_null: bool
-    rejected: set[int] = field(default_factory=set)
+    rejected: set[int] = dataclasses.field(default_factory=set)
     """Candidates for which there is no value, or one that was there before."""
-    seen: set[Any] = field(default_factory=set)
+    seen: set[Any] = dataclasses.field(default_factory=set)
 
     def array(self, start: int, size: int) -> pa.Array:
         """Return the values with the numbers of the candidates."""
-        draws = Draws(*self.seed, self.slot.path_text, "null", start)
+        draws = Draws(*self.seed, self.field.path_text, "null", start)
         nth, found = self.values.nth, list[Any]()
         assert nth is not None
         if self.values.differ and not self.may_be_null:
@@ -152,7 +153,7 @@ class Targets:
     digit: Digit | None
     """Where each row is referred to once: which one, by the number of the candidate."""
     may_be_null: bool
-    _places: dict[tuple[int, int], pa.Array] = field(default_factory=dict)
+    _places: dict[tuple[int, int], pa.Array] = dataclasses.field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -214,7 +215,7 @@ class Nothing(Column):
 class Struct(Column):
     """A struct of which a member is no pool."""
 
-    slot: Slot
+    field: SchemaField
     member: pa.Field
     parts: tuple[Column, ...]
     seed: tuple[object, ...]
@@ -223,53 +224,55 @@ class Struct(Column):
         """Put the members together."""
         children = [part.array(start, size) for part in self.parts]
         mask = None
-        if self.slot.is_nullable:
-            draws = Draws(*self.seed, self.slot.path_text, "null", start)
+        if self.field.is_nullable:
+            draws = Draws(*self.seed, self.field.path_text, "null", start)
             mask = _chances(draws, size)
         return pa.StructArray.from_arrays(children, fields=list(loose_type(self.member)), mask=mask)
 
 
 def column_of(
-    slot: Slot,
+    field: SchemaField,
     member: pa.Field,
     special: Mapping[Path, Column],
     wanted: Mapping[Path, tuple[Any, ...]],
     seed: tuple[object, ...],
 ) -> Column:
     """Return the column of a slot; `special` are those of fields in it that rules of rows speak of."""
-    path = tuple(map(str, slot.path))
+    path = tuple(map(str, field.path))
     if path in special:
         return special[path]
     below = [other for other in (*special, *wanted) if other[: len(path)] == path and other != path]
-    if is_vector(slot, member) and path not in wanted:
-        return Vectors(slot, member, seed)
-    is_split = below or any(map(_has_vector, *_parts(slot, member)))
+    if is_vector(field, member) and path not in wanted:
+        return Vectors(field, member, seed)
+    is_split = below or any(map(_has_vector, *_parts(field, member)))
     if not is_split or not pa.types.is_struct(member.type):
-        return Pool(slot, member, values_of(slot, member, wanted.get(path, ())), seed)
+        return Pool(field, member, values_of(field, member, wanted.get(path, ())), seed)
     parts = tuple(
         [
             column_of(child, part, special, wanted, seed)
-            for child, part in zip(slot.children, member.type, strict=True)
+            for child, part in zip(field.children, member.type, strict=True)
         ]
     )
-    return Struct(slot, member, parts, seed)
+    return Struct(field, member, parts, seed)
 
 
-def is_vector(slot: Slot, member: pa.Field) -> bool:
+def is_vector(field: SchemaField, member: pa.Field) -> bool:
     """Tell whether a field is a list of floats of a fixed length, of which each list may have any."""
-    if getattr(slot.type, "fixed_length", None) is None or slot.type.family is not Family.LIST:
+    if getattr(field.type, "fixed_length", None) is None or field.type.family is not Family.LIST:
         return False
-    (item,) = slot.children
-    is_free = not constraints_at(slot) and not constraints_at(item)
+    (item,) = field.children
+    is_free = not constraints_at(field) and not constraints_at(item)
     return is_free and pa.types.is_floating(member.type.value_type) and drawn_native(member) is None
 
 
-def _has_vector(slot: Slot, member: pa.Field) -> bool:
-    return is_vector(slot, member) or any(map(_has_vector, *_parts(slot, member)))
+def _has_vector(field: SchemaField, member: pa.Field) -> bool:
+    return is_vector(field, member) or any(map(_has_vector, *_parts(field, member)))
 
 
-def _parts(slot: Slot, member: pa.Field) -> tuple[tuple[Slot, ...], list[pa.Field]]:
+def _parts(field: SchemaField, member: pa.Field) -> tuple[tuple[SchemaField, ...], list[pa.Field]]:
     """Return the members of a struct with their Arrow fields; none for any other type."""
     return (
-        (slot.children, list(member.type)) if pa.types.is_struct(member.type) and slot.children else ((), [])
+        (field.children, list(member.type))
+        if pa.types.is_struct(member.type) and field.children
+        else ((), [])
     )

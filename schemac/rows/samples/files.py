@@ -17,7 +17,7 @@ import pyarrow as pa
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.artifacts.rows import ROW_WRITER
 from schemac.logical.keys import primary_key
-from schemac.logical.slots import columns
+from schemac.logical.schema_fields import columns
 from schemac.registry.engine import Engine
 from schemac.registry.installed import blamed, engines
 from schemac.rows.samples.sampler import Sampler
@@ -124,7 +124,7 @@ class TableFormat(SampleFormat):
 
     def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
         """Return records whose values have the types of their columns; no table takes a key that may be null."""
-        keys = [str(slot.path[0]) for slot in primary_key(columns(dataset.schema))]
+        keys = [str(field.path[0]) for field in primary_key(columns(dataset.schema))]
         return in_columns(dataset, found, keys)
 
     def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
@@ -174,8 +174,10 @@ _FORMATS: tuple[SampleFormat, ...] = (
 
 def sample_formats() -> tuple[SampleFormat, ...]:
     """Return all forms, also those of engines that keep rows."""
-    found = [TableFormat(one.name, (one.table_suffix,), one) for one in engines() if ROW_WRITER.is_of(one)]
-    return (*_FORMATS, *found)
+    table_formats = [
+        TableFormat(one.name, (one.table_suffix,), one) for one in engines() if ROW_WRITER.is_of(one)
+    ]
+    return (*_FORMATS, *table_formats)
 
 
 def format_of(path: str) -> SampleFormat | None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from schemac.attributes.family import Family
 from schemac.attributes.registry import ATTRIBUTES
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.rows.judging.shapes import extension_name, is_list
 from schemac.rows.samples.draws import Draws
 
@@ -27,18 +27,18 @@ NUMBERED = _LONGITUDES * _LATITUDES
 """How many points there are that have a number."""
 
 
-def is_binary_geometry(slot: Slot, member: pa.Field) -> bool:
+def is_binary_geometry(field: SchemaField, member: pa.Field) -> bool:
     """Tell whether the values of a field are geometries in well-known binary."""
-    if slot.type.family is not Family.BYTES:
+    if field.type.family is not Family.BYTES:
         return False
-    told = (ATTRIBUTES[key] for key in slot.extra if key in ATTRIBUTES)
-    is_said = any(one.is_geometry is not None and one.is_geometry(one.read(slot.extra)) for one in told)
+    told = (ATTRIBUTES[key] for key in field.extra if key in ATTRIBUTES)
+    is_said = any(one.is_geometry is not None and one.is_geometry(one.read(field.extra)) for one in told)
     return is_said or extension_name(member) in _BINARY_EXTENSIONS
 
 
-def is_text_geometry(slot: Slot, member: pa.Field) -> bool:
+def is_text_geometry(field: SchemaField, member: pa.Field) -> bool:
     """Tell whether the values of a field are geometries in well-known text."""
-    return slot.type.family is Family.TEXT and extension_name(member) == _TEXT_EXTENSION
+    return field.type.family is Family.TEXT and extension_name(member) == _TEXT_EXTENSION
 
 
 def drawn_binary(draws: Draws) -> bytes:

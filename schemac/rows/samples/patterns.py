@@ -214,13 +214,13 @@ class _Reader:
         return self.escaped() if character == "\\" else character
 
     def repeated(self, atom: Piece) -> Piece:
-        found = re.compile(r"([*+?]|\{([0-9]+)(,?)([0-9]*)\})\??").match(self.text, self.at)
-        if found is None:
+        match = re.compile(r"([*+?]|\{([0-9]+)(,?)([0-9]*)\})\??").match(self.text, self.at)
+        if match is None:
             return atom
-        self.at = found.end()
-        if found[2] is None:
-            low = int(found[1] == "+")
-            return Repeated(atom, low, 1 if found[1] == "?" else low + self.more)
-        low = int(found[2])
-        high = int(found[4]) if found[4] else low + self.more if found[3] else low
+        self.at = match.end()
+        if match[2] is None:
+            low = int(match[1] == "+")
+            return Repeated(atom, low, 1 if match[1] == "?" else low + self.more)
+        low = int(match[2])
+        high = int(match[4]) if match[4] else low + self.more if match[3] else low
         return Repeated(atom, low, min(high, low + max(self.more, 1)))

@@ -16,7 +16,7 @@ from schemac.constraints.columns import comparable_array
 from schemac.constraints.expressions import AmongNode, ComparisonNode, FieldNode, LiteralNode, Node
 from schemac.constraints.rows import ReferenceTo, RowConstraints
 from schemac.logical.path import dotted
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.rows.judging.loose import loose_type
 from schemac.rows.samples.columns import Column, Counter, Digit, Nothing, Path, Reference, Targets
 from schemac.rows.samples.values import NoValueError, Values, values_of
@@ -38,7 +38,7 @@ class CircleError(NoValueError):
 class Place:
     """A field of a row, with its Arrow field."""
 
-    slot: Slot
+    field: SchemaField
     member: pa.Field
 
 
@@ -107,15 +107,15 @@ class _Planner:
 
     def _values(self, path: Path) -> Values:
         place = self.places[path]
-        return values_of(place.slot, place.member)
+        return values_of(place.field, place.member)
 
     def _number(self, path: Path, digit: Digit) -> None:
         if path in self.targets:
             self.targets[path].digit = digit
             return
         place = self.places[path]
-        may_be_null = place.slot.is_nullable and path not in self.keys
-        counter = Counter(place.slot, place.member, self._values(path), digit, self.seed, may_be_null)
+        may_be_null = place.field.is_nullable and path not in self.keys
+        counter = Counter(place.field, place.member, self._values(path), digit, self.seed, may_be_null)
         self.special[path] = counter
         self.counters.append(counter)
 
@@ -135,15 +135,17 @@ def plan_of(
         *(tuple([node.path for node in one.fields]) for one in rows.unique),
     ]
     planner = _Planner(places, seed, frozenset(keys), {}, [], {}, set())
-    own = []
+    reference_tos = []
     for reference in rows.references:
         if reference.dataset == name:
-            own.append(reference)
+            reference_tos.append(reference)
             continue
         _refer(planner, reference, lists, count, target_rows)
     for paths in sorted(lists, key=len):
         planner.count_through(paths, count)
-    return Plan(planner.special, tuple(planner.counters), tuple(own), planner.capacity, planner.limited_by)
+    return Plan(
+        planner.special, tuple(planner.counters), tuple(reference_tos), planner.capacity, planner.limited_by
+    )
 
 
 def _refer(
@@ -157,7 +159,9 @@ def _refer(
     if any(path in planner.special for path in paths):
         # Another reference has taken the field: candidates that break this one are thrown away.
         return
-    may_be_null = all(planner.places[path].slot.is_nullable for path in paths) and not planner.keys & {*paths}
+    may_be_null = all(planner.places[path].field.is_nullable for path in paths) and not planner.keys & {
+        *paths
+    }
     is_alone = any(set(one) <= {*paths} for one in lists)
     found = target_rows(reference, count if is_alone else min(count, REFERRED))
     if found is None:
@@ -175,7 +179,7 @@ def _refer(
 
 
 def _refer_to_nothing(planner: _Planner, reference: ReferenceTo, paths: Sequence[Path]) -> None:
-    nullable = next((path for path in paths if planner.places[path].slot.is_nullable), None)
+    nullable = next((path for path in paths if planner.places[path].field.is_nullable), None)
     if nullable is None:
         message = f"{reference.path}: the references lead in a circle, back to {reference.dataset}"
         raise CircleError(f"{message}; make one of the fields an Option")

@@ -6,8 +6,9 @@ Shape: candidates are made some thousands at a time; those that break anything a
 Errors: SC352 unsamplable, raised as SchemaError.
 """
 
+import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -21,7 +22,7 @@ from schemac.constraints.expressions import ComparisonNode, FieldNode, LiteralNo
 from schemac.constraints.rows import REFERENCE_RULE, ReferenceTo
 from schemac.logical.keys import primary_key
 from schemac.logical.path import dotted
-from schemac.logical.slots import Slot, columns
+from schemac.logical.schema_fields import SchemaField, columns
 from schemac.rows.judging.exact_types import to_batches
 from schemac.rows.judging.shapes import opened
 from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Column, Path, column_of
@@ -44,7 +45,7 @@ class Sampler:
     dataset: CheckedDataset
     count: int
     seed: int
-    others: Datasets = field(default_factory=dict)
+    others: Datasets = dataclasses.field(default_factory=dict)
     """The datasets that it refers to, and those that these refer to, by name."""
     above: frozenset[str] = frozenset()
     """Datasets whose samples need this one."""
@@ -54,9 +55,11 @@ class Sampler:
         self.exact = self.dataset.to_arrow()
         self.members = [opened(member) for member in schema]
         self.rows = constraints_of(schema).rows
-        self.slots = columns(self.dataset.schema)
-        self.keys = [tuple(map(str, slot.path)) for slot in primary_key(self.slots) if slot.parent is None]
-        self._held = constrained_columns(self.slots)
+        self.fields = columns(self.dataset.schema)
+        self.keys = [
+            tuple(map(str, field.path)) for field in primary_key(self.fields) if field.parent is None
+        ]
+        self._held = constrained_columns(self.fields)
         if not self.members:
             raise self._error("it has no fields")
         try:
@@ -70,12 +73,12 @@ class Sampler:
 
     def _planned(self) -> tuple[Plan, list[Column]]:
         seed = (self.seed, self.dataset.name)
-        places = dict(_places(self.slots, self.members))
+        places = dict(_places(self.fields, self.members))
         plan = plan_of(self.dataset.name, self.rows, self.keys, places, seed, self.count, self._target_rows)
         wanted = wanted_values([check.condition for check in self.rows.checks])
         made = [
-            column_of(slot, member, plan.special, wanted, seed)
-            for slot, member in zip(self.slots, self.members, strict=True)
+            column_of(field, member, plan.special, wanted, seed)
+            for field, member in zip(self.fields, self.members, strict=True)
         ]
         return plan, made
 
@@ -93,7 +96,7 @@ class Sampler:
         except CircleError:
             # It needs rows of this dataset, or of one above.
             return None
-        known_paths = {dotted(path): path for path in dict(_places(target.slots, target.members))}
+        known_paths = {dotted(path): path for path in dict(_places(target.fields, target.members))}
         for path in reference.to:
             if path not in known_paths:
                 raise NoValueError(f"{reference.path}: the dataset {reference.dataset} has no field {path}")
@@ -145,7 +148,7 @@ class Sampler:
         return rows
 
     def _referring_to_itself(self, rows: pa.RecordBatch, reference: ReferenceTo) -> pa.RecordBatch:
-        known = {dotted(path): path for path, _ in _places(self.slots, self.members)}
+        known = {dotted(path): path for path, _ in _places(self.fields, self.members)}
         for node, path in zip(reference.fields, reference.to, strict=True):
             if path not in known:
                 raise NoValueError(
@@ -157,11 +160,11 @@ class Sampler:
 
     def _lacking(self, rows: pa.RecordBatch, reference: ReferenceTo) -> pa.Array:
         """Tell which rows have null in a field that refers to the row itself, and has to have a value."""
-        places = dict(_places(self.slots, self.members))
+        places = dict(_places(self.fields, self.members))
         lacking = pa.repeat(pa.scalar(False), rows.num_rows)
         for node in reference.fields:
             above = [value_at(rows, node.path[:depth]) for depth in range(1, len(node.path))]
-            if not places[node.path].slot.is_nullable:
+            if not places[node.path].field.is_nullable:
                 is_null = value_at(rows, node.path).is_null()
                 for one in above:
                     is_null = pc.and_(is_null, one.is_valid())
@@ -172,19 +175,23 @@ class Sampler:
         """Let a field have the value that an equation, or a comparison that takes equal values, asks for."""
         if not isinstance(node, ComparisonNode) or node.operator not in ("=", "<=", ">="):
             return rows
-        for own, other in ((node.left, node.right), (node.right, node.left)):
-            if not isinstance(own, FieldNode) or len(own.path) > 1 or own.path in self.plan.special:
+        for operand, other in ((node.left, node.right), (node.right, node.left)):
+            if (
+                not isinstance(operand, FieldNode)
+                or len(operand.path) > 1
+                or operand.path in self.plan.special
+            ):
                 continue
             if isinstance(other, LiteralNode):
                 return rows
-            place = rows.schema.get_field_index(own.path[0])
+            place = rows.schema.get_field_index(operand.path[0])
             held = rows.column(place)
             wrong = pc.invert(pc.fill_null(node.evaluate(rows), True))
             try:
                 values = _as(other.evaluate(rows), held.type)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 continue
-            return rows.set_column(place, own.path[0], pc.if_else(wrong, values, held))
+            return rows.set_column(place, operand.path[0], pc.if_else(wrong, values, held))
         return rows
 
     def _good(self, rows: pa.RecordBatch, start: int, tally: dict[str, int]) -> pa.RecordBatch:
@@ -196,7 +203,7 @@ class Sampler:
         for counter in self.plan.counters:
             found = {number - start for number in counter.rejected}
             counter.rejected.clear()
-            _count(tally, f"the constraints of {counter.slot.path_text}, which is unique", found)
+            _count(tally, f"the constraints of {counter.field.path_text}, which is unique", found)
             wrong |= found
         for breach in breaches(self._held, rows):
             found = set(breach.rows.to_pylist())
@@ -221,12 +228,12 @@ def _count(tally: dict[str, int], rule: str, rows: set[int]) -> None:
         tally[rule] = tally.get(rule, 0) + len(rows)
 
 
-def _places(slots: tuple[Slot, ...], members: list[pa.Field]) -> Iterator[tuple[Path, Place]]:
+def _places(fields: tuple[SchemaField, ...], members: list[pa.Field]) -> Iterator[tuple[Path, Place]]:
     """Yield the fields that have one value in every row."""
-    for slot, member in zip(slots, members, strict=True):
-        yield tuple(map(str, slot.path)), Place(slot, member)
-        if slot.type.family is Family.STRUCT and pa.types.is_struct(member.type):
-            yield from _places(slot.children, list(member.type))
+    for field, member in zip(fields, members, strict=True):
+        yield tuple(map(str, field.path)), Place(field, member)
+        if field.type.family is Family.STRUCT and pa.types.is_struct(member.type):
+            yield from _places(field.children, list(member.type))
 
 
 def _selected(rows: pa.RecordBatch, paths: list[Path]) -> pa.RecordBatch:

@@ -20,7 +20,7 @@ from schemac.constraints.constraint import Constraint
 from schemac.constraints.items import MaxItems, MinItems, UniqueItems
 from schemac.constraints.registry import constraints_at
 from schemac.constraints.texts import Enum, MaxLength, MinLength, Pattern, Size
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.rows.judging.scalars import scalar_of
 from schemac.rows.judging.shapes import is_scalar, role_of, storage_type
 from schemac.rows.judging.typed_values import range_of
@@ -87,16 +87,16 @@ class Values:
     """Whether no two numbers stand for one value."""
 
 
-def values_of(slot: Slot, member: pa.Field, wanted: tuple[Any, ...] = ()) -> Values:
+def values_of(field: SchemaField, member: pa.Field, wanted: tuple[Any, ...] = ()) -> Values:
     """Return the values of a place; `wanted` are some that conditions speak of. Raises NoValueError."""
     try:
-        found = _values_of(slot, member, constraints_at(slot))
+        values = _values_of(field, member, constraints_at(field))
     except NoValueError:
-        if not slot.is_nullable:
+        if not field.is_nullable:
             raise
         # Null breaks no constraint.
         return Values(lambda _: None)
-    return found if not wanted else _with(found, wanted)
+    return values if not wanted else _with(values, wanted)
 
 
 def _with(found: Values, wanted: tuple[Any, ...]) -> Values:
@@ -106,7 +106,7 @@ def _with(found: Values, wanted: tuple[Any, ...]) -> Values:
     return Values(draw, found.nth, found.count, found.differ)
 
 
-def _values_of(slot: Slot, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
+def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
     role = role_of(member)
     if role is Role.JSON:
         return Values(lambda draws: draws.one_of(_JSON))
@@ -121,38 +121,38 @@ def _values_of(slot: Slot, member: pa.Field, constraints: tuple[Constraint, ...]
         return _enumerated(enum, member)
     if not constraints and (native := geometries.drawn_native(member)) is not None:
         return Values(native)
-    match slot.type.family:
+    match field.type.family:
         case Family.LIST:
-            return _lists(slot, member, constraints)
+            return _lists(field, member, constraints)
         case Family.MAP:
-            return _maps(slot, member)
+            return _maps(field, member)
         case Family.STRUCT:
-            return _structs(slot, member)
-        case Family.BYTES if not constraints and geometries.is_binary_geometry(slot, member):
+            return _structs(field, member)
+        case Family.BYTES if not constraints and geometries.is_binary_geometry(field, member):
             return Values(geometries.drawn_binary, geometries.numbered_binary, geometries.NUMBERED)
-        case Family.TEXT if not constraints and geometries.is_text_geometry(slot, member):
+        case Family.TEXT if not constraints and geometries.is_text_geometry(field, member):
             return Values(geometries.drawn_text)
         case Family.TEXT:
-            return _texts(slot, constraints)
+            return _texts(field, constraints)
         case Family.BYTES:
-            return _bytes(slot, constraints)
+            return _bytes(field, constraints)
         case Family.BOOLEAN:
             return Values(lambda draws: draws.chance(50), lambda number: bool(number), 2)
         case Family.FLOAT:
-            floats = Floats(slot.type, tuple([one for one in constraints if isinstance(one, Bound)]))
+            floats = Floats(field.type, tuple([one for one in constraints if isinstance(one, Bound)]))
             return Values(floats.draw, lambda number: _kept(floats.nth(number), floats.allows), floats.count)
         case Family.NULL:
             return Values(lambda _: None)
         case family if family in COUNTED:
-            return _counted(slot, member, constraints)
-    return _own(slot)
+            return _counted(field, member, constraints)
+    return _own(field)
 
 
-def _own(slot: Slot) -> Values:
+def _own(field: SchemaField) -> Values:
     """Return the values that the kind itself names, of a kind whose family is known to it alone."""
-    values = slot.type.samples()
+    values = field.type.samples()
     if not values:
-        raise NoValueError(f"{slot.path_text}: the kind {slot.type.kind} has no samples")
+        raise NoValueError(f"{field.path_text}: the kind {field.type.kind} has no samples")
     return Values(lambda draws: draws.one_of(values), lambda number: values[number], len(values))
 
 
@@ -174,10 +174,10 @@ def _enumerated(enum: Enum, member: pa.Field) -> Values:
     return Values(lambda draws: draws.one_of(values), lambda number: values[number], len(values))
 
 
-def _counted(slot: Slot, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
-    grid, type_ = grid_of(slot.type, constraints), slot.type
+def _counted(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
+    grid, type_ = grid_of(field.type, constraints), field.type
     if not grid.count:
-        raise NoValueError(f"{slot.path_text} has no value that keeps its constraints")
+        raise NoValueError(f"{field.path_text} has no value that keeps its constraints")
     return Values(
         lambda draws: stored(value_of(type_, grid.draw(draws)), member),
         lambda number: stored(value_of(type_, grid.nth(number)), member),
@@ -192,11 +192,11 @@ def _sizes(constraints: tuple[Constraint, ...], usual: int) -> tuple[int, int]:
     return low, min([max(usual, low + 3), *high])
 
 
-def _texts(slot: Slot, constraints: tuple[Constraint, ...]) -> Values:
+def _texts(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
     pattern = next((one for one in constraints if isinstance(one, Pattern)), None)
     low, high = _sizes(tuple([one for one in constraints if isinstance(one, MinLength | MaxLength)]), 24)
     if pattern is not None:
-        return _matching(slot, pattern, low, high, constraints)
+        return _matching(field, pattern, low, high, constraints)
 
     def draw(draws: Draws) -> str:
         if draws.chance(8):
@@ -222,7 +222,7 @@ def _base36(number: int, low: int, high: int) -> str:
 
 
 def _matching(
-    slot: Slot, pattern: Pattern, low: int, high: int, constraints: tuple[Constraint, ...]
+    field: SchemaField, pattern: Pattern, low: int, high: int, constraints: tuple[Constraint, ...]
 ) -> Values:
     pieces = [piece_of(pattern.pattern.text, more) for more in dict.fromkeys((0, 3, 8, low, high))]
     has_limit = any(isinstance(one, MaxLength) for one in constraints)
@@ -232,10 +232,10 @@ def _matching(
             return False
         return not pattern.violations(pa.array([text], pa.string()))[0].as_py()
 
-    usable = [piece for piece in pieces if _some(piece, keeps, slot)]
+    usable = [piece for piece in pieces if _some(piece, keeps, field)]
     if not usable:
         raise NoValueError(
-            f"{slot.path_text}: no text was found that is matched by the pattern {pattern.pattern.text} and has the right length"
+            f"{field.path_text}: no text was found that is matched by the pattern {pattern.pattern.text} and has the right length"
         )
 
     def draw(draws: Draws) -> str:
@@ -245,7 +245,7 @@ def _matching(
             if keeps(text):
                 return text
         raise NoValueError(
-            f"{slot.path_text}: hardly any text of the pattern {pattern.pattern.text} has the right length"
+            f"{field.path_text}: hardly any text of the pattern {pattern.pattern.text} has the right length"
         )
 
     widest = max(usable, key=lambda piece: piece.count)
@@ -258,8 +258,8 @@ def _matching(
     )
 
 
-def _some(piece: Piece, keeps: Callable[[str], bool], slot: Slot) -> bool:
-    draws = Draws("pattern", slot.path_text, piece.count)
+def _some(piece: Piece, keeps: Callable[[str], bool], field: SchemaField) -> bool:
+    draws = Draws("pattern", field.path_text, piece.count)
     return bool(piece.count) and any(keeps(piece.nth(draws.below(piece.count))) for _ in range(_TRIES))
 
 
@@ -271,8 +271,8 @@ def _stride(count: int) -> int:
     return found
 
 
-def _bytes(slot: Slot, constraints: tuple[Constraint, ...]) -> Values:
-    fixed: int | None = slot.type.fixed_length  # type: ignore[attr-defined]  # of the family
+def _bytes(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
+    fixed: int | None = field.type.fixed_length  # type: ignore[attr-defined]  # of the family
     low, high = (fixed, fixed) if fixed is not None else _sizes(constraints, 16)
     width = max(low, min(high, 8))
     return Values(
@@ -282,18 +282,18 @@ def _bytes(slot: Slot, constraints: tuple[Constraint, ...]) -> Values:
     )
 
 
-def optional(slot: Slot, values: Values) -> Callable[[Draws], Any]:
+def optional(field: SchemaField, values: Values) -> Callable[[Draws], Any]:
     """Return what draws values of a place, and null where it may be."""
-    if not slot.is_nullable:
+    if not field.is_nullable:
         return values.draw
     return lambda draws: None if draws.chance(NULLS) else values.draw(draws)
 
 
-def _lists(slot: Slot, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
-    (child,) = slot.children
+def _lists(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
+    (child,) = field.children
     item = values_of(child, member.type.value_field)
     draw_item = optional(child, item)
-    fixed = slot.type.fixed_length  # type: ignore[attr-defined]  # of the family
+    fixed = field.type.fixed_length  # type: ignore[attr-defined]  # of the family
     low, high = _sizes(tuple([one for one in constraints if isinstance(one, MinItems | MaxItems)]), 4)
     low, high = (fixed, fixed) if fixed is not None else (low, high)
     if not any(isinstance(one, UniqueItems) and one.is_set for one in constraints):
@@ -307,16 +307,16 @@ def _lists(slot: Slot, member: pa.Field, constraints: tuple[Constraint, ...]) ->
             value = draw_item(draws)
             found.setdefault(repr(value), value)
         if len(found) < low:
-            raise NoValueError(f"{slot.path_text}: there are no {low} items that differ")
+            raise NoValueError(f"{field.path_text}: there are no {low} items that differ")
         return list(found.values())
 
     return Values(draw)
 
 
-def _maps(slot: Slot, member: pa.Field) -> Values:
-    key_slot, item_slot = slot.children
-    key = values_of(key_slot, member.type.key_field)
-    draw_item = optional(item_slot, values_of(item_slot, member.type.item_field))
+def _maps(field: SchemaField, member: pa.Field) -> Values:
+    key_field, item_field = field.children
+    key = values_of(key_field, member.type.key_field)
+    draw_item = optional(item_field, values_of(item_field, member.type.item_field))
     text_of = plain_text(member.type.key_field) if is_scalar(member.type.key_field) else repr
 
     def draw(draws: Draws) -> list[tuple[Any, Any]]:
@@ -328,17 +328,17 @@ def _maps(slot: Slot, member: pa.Field) -> Values:
     return Values(draw)
 
 
-def _structs(slot: Slot, member: pa.Field) -> Values:
+def _structs(field: SchemaField, member: pa.Field) -> Values:
     parts = [
         (str(child.segment), optional(child, values_of(child, part)))
-        for child, part in zip(slot.children, member.type, strict=True)
+        for child, part in zip(field.children, member.type, strict=True)
     ]
     return Values(lambda draws: {name: draw(draws) for name, draw in parts})
 
 
-def leaves_of(slot: Slot) -> int:
+def leaves_of(field: SchemaField) -> int:
     """Return how many values without parts one value has, roughly."""
-    if not slot.children:
+    if not field.children:
         return 1
-    many = getattr(slot.type, "fixed_length", None) or (3 if slot.type.family is not Family.STRUCT else 1)
-    return many * sum(map(leaves_of, slot.children))
+    many = getattr(field.type, "fixed_length", None) or (3 if field.type.family is not Family.STRUCT else 1)
+    return many * sum(map(leaves_of, field.children))

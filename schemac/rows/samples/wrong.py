@@ -25,7 +25,7 @@ from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE
 from schemac.constraints.texts import Pattern, Size
 from schemac.constraints.values import shown, step_of
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.rows.judging.tokens import Number, parse, quoted
 from schemac.rows.samples.draws import Draws
 from schemac.rows.samples.patterns import piece_of
@@ -128,11 +128,11 @@ def _without_places(path: str) -> str:
 
 def _expected(sampler: Sampler) -> Iterator[tuple[str, str]]:
     """Yield the paths and rules of all constraints, and of what is required."""
-    for slot in preorder(sampler.slots):
-        path = _path(slot)
-        if not slot.is_nullable and slot.segment is not Part.KEY and slot.type.family is not Family.NULL:
+    for field in preorder(sampler.fields):
+        path = _path(field)
+        if not field.is_nullable and field.segment is not Part.KEY and field.type.family is not Family.NULL:
             yield path, "required"
-        for constraint in constraints_at(slot):
+        for constraint in constraints_at(field):
             if not (hasattr(constraint, "is_set") and not constraint.is_set):
                 yield path, constraint.rule
     for check in sampler.rows.checks:
@@ -141,77 +141,77 @@ def _expected(sampler: Sampler) -> Iterator[tuple[str, str]]:
         yield reference.path, REFERENCE_RULE
 
 
-def _path(slot: Slot) -> str:
+def _path(field: SchemaField) -> str:
     """Return the path as reasons have it, with `[]` for a place in a list or a map."""
-    own = f".{slot.segment}" if slot.is_member else "[]"
-    return _path(slot.parent) + own if slot.parent is not None else str(slot.segment)
+    own = f".{field.segment}" if field.is_member else "[]"
+    return _path(field.parent) + own if field.parent is not None else str(field.segment)
 
 
 def _changed(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
     """Yield good records with one thing changed."""
     records = [parse(text) for text in good]
-    for slot, member in _with_members(sampler):
-        draws = Draws(seed, "wrong", slot.path_text)
-        for number, base in enumerate(islice(_with_place(records, slot), BASES)):
-            held = _held(base, slot)
+    for field, member in _with_members(sampler):
+        draws = Draws(seed, "wrong", field.path_text)
+        for number, base in enumerate(islice(_with_place(records, field), BASES)):
+            held = _held(base, field)
             tokens = [
-                *_all_beyond(slot, draws, held),
-                *(_tokens(slot, member, draws, held) if number < 3 else ()),
+                *_all_beyond(field, draws, held),
+                *(_tokens(field, member, draws, held) if number < 3 else ()),
             ]
             for token in tokens:
                 copy = parse(record_text(base))
-                if _put(copy, slot, token):
+                if _put(copy, field, token):
                     yield record_text(copy)
 
 
-def _with_members(sampler: Sampler) -> Iterator[tuple[Slot, pa.Field]]:
-    stack = list(zip(sampler.slots, sampler.members, strict=True))
+def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
+    stack = list(zip(sampler.fields, sampler.members, strict=True))
     while stack:
-        slot, member = stack.pop(0)
-        yield slot, member
+        field, member = stack.pop(0)
+        yield field, member
         own, is_ = member.type, pa.types
-        if slot.type.family is Family.STRUCT:
-            stack += zip(slot.children, own, strict=True)
-        elif slot.type.family is Family.MAP:
-            stack += zip(slot.children, (own.key_field, own.item_field), strict=True)
-        elif slot.children and is_.is_nested(own):
-            stack += [(slot.children[0], own.value_field)]
+        if field.type.family is Family.STRUCT:
+            stack += zip(field.children, own, strict=True)
+        elif field.type.family is Family.MAP:
+            stack += zip(field.children, (own.key_field, own.item_field), strict=True)
+        elif field.children and is_.is_nested(own):
+            stack += [(field.children[0], own.value_field)]
 
 
-def _with_place(records: Sequence[Any], slot: Slot) -> Iterator[Any]:
+def _with_place(records: Sequence[Any], field: SchemaField) -> Iterator[Any]:
     """Yield the records that have something where the slot stands, those with a value first."""
-    there = [record for record in records if _place(record, slot) is not None]
-    yield from sorted(there, key=lambda record: _held(record, slot) in (None, [], {}, ""))
+    there = [record for record in records if _place(record, field) is not None]
+    yield from sorted(there, key=lambda record: _held(record, field) in (None, [], {}, ""))
 
 
-def _place(record: Any, slot: Slot) -> tuple[Any, Any] | None:
+def _place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
     """Return what holds the first value of a slot, and its key there."""
-    if slot.parent is None:
-        return (record, slot.segment) if slot.segment in record else None
-    above = _place(record, slot.parent)
+    if field.parent is None:
+        return (record, field.segment) if field.segment in record else None
+    above = _place(record, field.parent)
     value = None if above is None else above[0][above[1]]
-    if slot.is_member:
-        return (value, slot.segment) if type(value) is dict and slot.segment in value else None
+    if field.is_member:
+        return (value, field.segment) if type(value) is dict and field.segment in value else None
     if type(value) is list and value:
         return value, 0
     return (value, next(iter(value))) if type(value) is dict and value else None
 
 
-def _held(record: Any, slot: Slot) -> Any:
-    place = _place(record, slot)
+def _held(record: Any, field: SchemaField) -> Any:
+    place = _place(record, field)
     if place is None:
         return None
-    return place[1] if slot.segment is Part.KEY else place[0][place[1]]
+    return place[1] if field.segment is Part.KEY else place[0][place[1]]
 
 
-def _put(record: Any, slot: Slot, token: str) -> bool:
+def _put(record: Any, field: SchemaField, token: str) -> bool:
     """Change the first value of a slot; false where it cannot be."""
-    place = _place(record, slot)
+    place = _place(record, field)
     if place is None:
         return False
     holder, key = place
     value = parse(f"[{token}]")[0]
-    if slot.segment is not Part.KEY:
+    if field.segment is not Part.KEY:
         holder[key] = value
         return True
     label = value if type(value) is str else token
@@ -221,21 +221,21 @@ def _put(record: Any, slot: Slot, token: str) -> bool:
     return True
 
 
-def _tokens(slot: Slot, member: pa.Field, draws: Draws, held: Any) -> Iterator[str]:
+def _tokens(field: SchemaField, member: pa.Field, draws: Draws, held: Any) -> Iterator[str]:
     """Yield tokens that may be wrong for a slot."""
     yield from _TOKENS
     if type(held) is list and held:
         yield record_text([*held, *({record_text(one): one for one in _others(held)}.values())])
         yield from (record_text([*held, *held[:1]]), record_text(held[:-1]), record_text(held + held))
     try:
-        other: Values = values_of(slot, member)
+        other: Values = values_of(field, member)
     except NoValueError:
         return
     for _ in range(8):
         value = other.draw(draws)
         if isinstance(value, str):
             yield quoted(value)
-        elif isinstance(value, int) and not isinstance(value, bool) and slot.type.family is Family.INTEGER:
+        elif isinstance(value, int) and not isinstance(value, bool) and field.type.family is Family.INTEGER:
             yield str(value)
 
 
@@ -247,17 +247,17 @@ def _others(held: list[Any]) -> list[Any]:
     return [Number(number) for number in range(11, 30)] if type(first) is Number else []
 
 
-def _all_beyond(slot: Slot, draws: Draws, held: Any) -> Iterator[str]:
+def _all_beyond(field: SchemaField, draws: Draws, held: Any) -> Iterator[str]:
     """Yield tokens that only just break a constraint."""
-    for one in constraints_at(slot):
-        yield from _beyond(slot, one, draws, held)
+    for one in constraints_at(field):
+        yield from _beyond(field, one, draws, held)
 
 
-def _beyond(slot: Slot, constraint: Constraint, draws: Draws, held: Any) -> Iterator[str]:
-    type_ = slot.type
+def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, held: Any) -> Iterator[str]:
+    type_ = field.type
     if isinstance(constraint, Bound):
         is_bare = type_.family in (Family.INTEGER, Family.DECIMAL, Family.FLOAT, Family.DURATION)
-        divisors = [Decimal(one.divisor) for one in constraints_at(slot) if isinstance(one, MultipleOf)]
+        divisors = [Decimal(one.divisor) for one in constraints_at(field) if isinstance(one, MultipleOf)]
         for step in (step_of(type_) or Decimal(1), *divisors):
             limit = constraint.limit
             if not constraint.is_exclusive or divisors:
@@ -276,12 +276,12 @@ def _beyond(slot: Slot, constraint: Constraint, draws: Draws, held: Any) -> Iter
         length = len(held) if isinstance(held, str) else 3
         yield from (quoted(filler * length) for filler in _FILLERS)
     if isinstance(constraint, Size):
-        yield from _of_other_sizes(slot, constraint.limit, draws)
+        yield from _of_other_sizes(field, constraint.limit, draws)
 
 
-def _of_other_sizes(slot: Slot, limit: int, draws: Draws) -> Iterator[str]:
+def _of_other_sizes(field: SchemaField, limit: int, draws: Draws) -> Iterator[str]:
     """Yield texts that match the pattern of a slot, whatever their length."""
-    for one in constraints_at(slot):
+    for one in constraints_at(field):
         for more in (0, 1, limit, limit + 4) if isinstance(one, Pattern) else ():
             assert isinstance(one, Pattern)
             piece = piece_of(one.pattern.text, more)

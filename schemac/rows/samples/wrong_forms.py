@@ -43,9 +43,9 @@ def in_cells(dataset: CheckedDataset, found: WrongRows) -> WrongForm:
     judge = Judge(pa.schema([opened(member) for member in schema], schema.metadata))
     kept: dict[tuple[str, str], list[WrongRow]] = {}
     for one in found.rows:
-        said = None if judge.uncovered_cells else _in_cells(judge, one)
-        if said is not None and (one.rule in _OF_PAIRS or rule_of(said) not in kept):
-            kept.setdefault(rule_of(said), []).append(said)
+        wrong_row = None if judge.uncovered_cells else _in_cells(judge, one)
+        if wrong_row is not None and (one.rule in _OF_PAIRS or rule_of(wrong_row) not in kept):
+            kept.setdefault(rule_of(wrong_row), []).append(wrong_row)
     return _form(found, [one for several in kept.values() for one in several])
 
 

@@ -54,7 +54,7 @@ def _walk(place: Constrained, values: Any, trail: _Trail) -> Iterator[_Found]:
             told = _shown(place, value, values.type)[:LONGEST_VALUE]
             yield _Found(row, (*order, 0, number), Reason(path, constraint.rule, told))
     for number, child in enumerate(place.children, 1):
-        match place.slot.type.family:
+        match place.schema_field.type.family:
             case Family.STRUCT:
                 yield from _walk_member(child, values, trail, number)
             case Family.MAP:
@@ -64,7 +64,7 @@ def _walk(place: Constrained, values: Any, trail: _Trail) -> Iterator[_Found]:
 
 
 def _walk_member(child: Constrained, values: Any, trail: _Trail, number: int) -> Iterator[_Found]:
-    label = str(child.slot.segment)
+    label = str(child.schema_field.segment)
 
     def below(i: int) -> tuple[int, str, _Order]:
         row, path, order = trail(i)
@@ -99,7 +99,7 @@ def _walk_map(
     lists = entries_of(maps)
     parents, places = _places(lists)
     keys, items = lists.flatten().flatten()
-    is_key = child.slot is place.slot.children[0]
+    is_key = child.schema_field is place.schema_field.children[0]
 
     def below(i: int) -> tuple[int, str, _Order]:
         row, path, order = trail(parents[i])
@@ -110,9 +110,9 @@ def _walk_map(
 
 
 def _shown(place: Constrained, value: Any, type_: Any) -> str:
-    if place.slot.children:
+    if place.schema_field.children:
         return json_text(value, type_)
-    if place.slot.type.family is Family.BYTES:
+    if place.schema_field.type.family is Family.BYTES:
         return base64.b64encode(value).decode()
     is_count = pa.types.is_time(type_) or (pa.types.is_timestamp(type_) and type_.unit == "ns")
     return count_text(value, type_) if is_count else cast_text(value, type_)

@@ -101,17 +101,17 @@ def _order(doubtful: pa.Array) -> pa.Array:
 
 def judged_batch(columns: list[TypedColumn], batch: pa.RecordBatch) -> JudgedBatch:
     """Judge the columns of a batch."""
-    arrays, found = [], JudgedBatch(batch, {}, batch)
+    arrays, judged_batch = [], JudgedBatch(batch, {}, batch)
     by_column = []
     for one in columns:
-        array, reasons = one.judged(batch.column(one.place), found)
+        array, reasons = one.judged(batch.column(one.place), judged_batch)
         arrays.append(array)
         by_column.append(reasons)
-    found.rows = pa.RecordBatch.from_arrays(arrays, names=[one.member.name for one in columns])
+    judged_batch.rows = pa.RecordBatch.from_arrays(arrays, names=[one.member.name for one in columns])
     for reasons in by_column:
         for row, several in reasons.items():
-            found.reasons.setdefault(row, []).extend(several)
-    return found
+            judged_batch.reasons.setdefault(row, []).extend(several)
+    return judged_batch
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,7 @@ def reference_targets(
     report: Report,
 ) -> list[Target]:
     """Return the values that are referred to, of each dataset whose table is named."""
-    found = []
+    targets = []
     report_unknown_references(rows, references, name, report)
     for one in rows.references:
         path = references.get(one.dataset)
@@ -207,12 +207,12 @@ def reference_targets(
             continue
         try:
             table = _referred(path, [steps.partition(".")[0] for steps in one.to])
-            found.append(target_of(one, table, wanted.lowered.to_arrow()))
+            targets.append(target_of(one, table, wanted.lowered.to_arrow()))
         except (*_ERRORS, ModuleNotFoundError, UnusableTargetError) as error:
             message = f"the table {path} of {one.dataset} cannot be used: {_reason(error)}"
             help = error.help if isinstance(error, UnusableTargetError) else ""
             report.add(UNUSABLE_REFERENCE, message, file=name, path=one.path, help=help)
-    return found
+    return targets
 
 
 def report_unknown_references(

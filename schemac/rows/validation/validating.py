@@ -5,8 +5,9 @@ Errors: SC351 no-rows, SC639 duplicate-column, SC641 unknown-source-column, SC64
         reference, all of them raised as SchemaError.
 """
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -50,7 +51,7 @@ from schemac.source.suggest import closest
 class Rules:
     """How rows are judged, in the words of a pipeline file."""
 
-    references: Mapping[str, Any] = field(default_factory=dict)
+    references: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """Rows of the datasets that the schema refers to, by name."""
     keys: Literal["check", "trust"] = "check"
     unexpected: Unexpected = Unexpected.IGNORE
@@ -63,24 +64,24 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
     constraints = constraints_of(schema)
     targets, unchecked = _targets(dataset, constraints, rules, schema)
     settings = Settings(rules.unexpected, timezone=rules.timezone)
-    found = []
+    judged_batches = []
     for batch in _judged(dataset, source, schema, settings):
         for row, reason in broken_values(constraints.columns, batch.rows):
             batch.object_to(row, reason)
         object_to_conditions(constraints.rows.checks, batch)
         object_to_references(targets, batch)
-        found.append(batch)
+        judged_batches.append(batch)
     for unique in constraints.rows.unique:
-        object_to_twins(unique.fields, unique.path, found, UNIQUE_RULE)
+        object_to_twins(unique.fields, unique.path, judged_batches, UNIQUE_RULE)
     key = _key(dataset) if rules.keys == "check" else ()
     if key:
-        object_to_twins(key, ",".join(map(str, key)), found, DUPLICATE)
-    return _result(dataset, found, unchecked)
+        object_to_twins(key, ",".join(map(str, key)), judged_batches, DUPLICATE)
+    return _result(dataset, judged_batches, unchecked)
 
 
 def _key(dataset: CheckedDataset) -> tuple[FieldNode, ...]:
     return tuple(
-        [FieldNode.of(slot) for slot in primary_key(dataset._logical.columns) if slot.parent is None]
+        [FieldNode.of(field) for field in primary_key(dataset._logical.columns) if field.parent is None]
     )
 
 
@@ -151,7 +152,7 @@ def _targets(
             help = f"did you mean `{near}`?" if near else "leave it out"
             message = f"`references` names `{name}`, and the schema refers to no such dataset"
             raise _error(dataset, REFERENCE, message, help)
-    found, tables = [], {}
+    targets, tables = [], {}
     for one in constraints.rows.references:
         given = rules.references.get(one.dataset)
         if given is None:
@@ -159,10 +160,10 @@ def _targets(
         try:
             if one.dataset not in tables:
                 tables[one.dataset] = _table(given, one.dataset)
-            found.append(target_of(one, tables[one.dataset], schema))
+            targets.append(target_of(one, tables[one.dataset], schema))
         except UnusableTargetError as error:
             raise _error(dataset, REFERENCE, str(error), error.help) from error
-    return found, tuple(sorted(name for name in wanted if rules.references.get(name) is None))
+    return targets, tuple(sorted(name for name in wanted if rules.references.get(name) is None))
 
 
 def _table(given: Any, name: str) -> pa.Table:

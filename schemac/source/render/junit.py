@@ -22,14 +22,14 @@ def render_junit(diagnostics: Sequence[Diagnostic], fail_on: Severity = Severity
     """One report, with a line end; findings of `fail_on` or graver are failures. A report without findings has one test that passed."""
     root = Xml.Element("testsuites", name="schemac")
     by_file: dict[str, list[Diagnostic]] = {}
-    for found in diagnostics:
-        by_file.setdefault(found.file, []).append(found)
+    for diagnostic in diagnostics:
+        by_file.setdefault(diagnostic.file, []).append(diagnostic)
     for file, group in by_file.items():
         suite = Xml.SubElement(root, "testsuite", name=_text(file) or "schemac")
         if file:
             suite.set("file", _text(file))
-        for found in group:
-            _case(suite, found, fail_on)
+        for diagnostic in group:
+            _case(suite, diagnostic, fail_on)
         _count(suite, group, fail_on)
     if not by_file:
         suite = Xml.SubElement(root, "testsuite", name="schemac", tests="1", failures="0", errors="0")
@@ -53,9 +53,9 @@ def _case(suite: Xml.Element, d: Diagnostic, fail_on: Severity) -> None:
 
 
 def _count(element: Xml.Element, group: Iterable[Diagnostic], fail_on: Severity) -> None:
-    found = list(group)
-    element.set("tests", str(len(found) or 1))
-    element.set("failures", str(sum(_fails(d, fail_on) for d in found)))
+    diagnostics = list(group)
+    element.set("tests", str(len(diagnostics) or 1))
+    element.set("failures", str(sum(_fails(d, fail_on) for d in diagnostics)))
     element.set("errors", "0")
 
 

@@ -33,13 +33,13 @@ def from_root(diagnostics: Iterable[Diagnostic], here: Path) -> list[Diagnostic]
 
     return [
         replace(
-            found,
-            file=place(found.file),
-            labels=tuple([replace(label, file=place(label.file)) for label in found.labels]),
-            excerpt=found.excerpt,
-            fix=_placed(found.fix, place),
+            diagnostic,
+            file=place(diagnostic.file),
+            labels=tuple([replace(label, file=place(label.file)) for label in diagnostic.labels]),
+            excerpt=diagnostic.excerpt,
+            fix=_placed(diagnostic.fix, place),
         )
-        for found in diagnostics
+        for diagnostic in diagnostics
     ]
 
 

@@ -20,7 +20,7 @@ from schemac.engines.lance.tables.differences import differences, lance_fields_o
 from schemac.engines.spark import artifact as spark
 from schemac.engines.spark.codes import SPARK_LOSS
 from schemac.engines.spark.connector import Maker
-from schemac.engines.spark.statements import key_columns, own_properties
+from schemac.engines.spark.statements import key_columns, schema_properties
 from schemac.engines.spark.versions import Connector
 from schemac.source.report import Report
 from tests.conformance.manifest_types import POSITIONS, TYPES, member, of
@@ -69,7 +69,7 @@ def assert_made_as_said(cases: list[tuple[str, schemac.Dataset]], folder: Path) 
             compilation.lowered, Emission(compilation.dataset, "spark", SPARK_LOSS, Report())
         )
         spark.emit(compilation, emission)
-        properties = own_properties(compilation, columns)
+        properties = schema_properties(compilation, columns)
         assert table.data_storage_version == properties["file_format_version"]
         maker = Maker(Connector(VERSION))
         made = maker.table(columns, properties, table.data_storage_version, key_columns(compilation))

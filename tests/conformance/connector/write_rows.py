@@ -59,13 +59,13 @@ def written(
     try:
         aside = open_aside(frame, "lance", sink, place, form)
         found = write_aside(frame, "lance", aside, {}, sink, place)
-        sink.claim(place, found.pieces)
+        sink.claim(place, found.fragments)
         if merge:
             told = Merge.parse(merge)
             none = pa.schema([form.schema.field(name) for name in told.columns]).empty_table()
-            sink.merge(place, sink.judge(place, form, found.pieces, none, told))
+            sink.merge(place, sink.judge(place, form, found.fragments, none, told))
         else:
-            sink.commit(place, form, found.pieces)
+            sink.commit(place, form, found.fragments)
     except PipelineError as error:
         return [error.code.id, error.message]
     finally:

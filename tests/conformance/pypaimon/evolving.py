@@ -31,7 +31,7 @@ from schemac.evolution.version_pair import (
 )
 from schemac.identity.freeze import freeze, identify
 from schemac.identity.lock import LockedDataset
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.report import Report
 from tests.conformance.arrow_values import table as some_rows
 from tests.conformance.pypaimon.client import Paimon
@@ -135,29 +135,33 @@ def _distinct(rows: Rows, schema: TableSchema) -> Rows:
     return rows
 
 
-def _struct(slots: Sequence[Slot], row: Tree, before: Mapping[Slot, Slot], old: Any, new: Any) -> Tree:
+def _struct(
+    fields: Sequence[SchemaField], row: Tree, before: Mapping[SchemaField, SchemaField], old: Any, new: Any
+) -> Tree:
     found: Tree = {}
-    for slot in slots:
-        name, was = str(slot.segment), before.get(slot)
+    for field in fields:
+        name, was = str(field.segment), before.get(field)
         if was is None:
             found[name] = None
         else:
             old_name = str(was.segment)
-            found[name] = _value(slot, row[old_name], before, old.field(old_name).type, new.field(name).type)
+            found[name] = _value(field, row[old_name], before, old.field(old_name).type, new.field(name).type)
     return found
 
 
-def _value(slot: Slot, value: Any, before: Mapping[Slot, Slot], old: Any, new: Any) -> Any:
+def _value(
+    field: SchemaField, value: Any, before: Mapping[SchemaField, SchemaField], old: Any, new: Any
+) -> Any:
     if value is None:
         return None
-    match slot.type.kind:
+    match field.type.kind:
         case "Struct":
-            return _struct(slot.children, value, before, old, new)
+            return _struct(field.children, value, before, old, new)
         case "List":
-            (item,) = slot.children
+            (item,) = field.children
             return [_value(item, part, before, old.value_type, new.value_type) for part in value]
         case "Map":
-            _, part = slot.children
+            _, part = field.children
             return [(key, _value(part, item, before, old.item_type, new.item_type)) for key, item in value]
     return pa.scalar(value, old).cast(new).as_py()
 

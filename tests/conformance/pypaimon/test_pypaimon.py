@@ -15,7 +15,7 @@ from schemac.engines.paimon.artifact import to_table_schema
 from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.read import member_ids, read_table_schema
 from schemac.logical.path import FieldPath
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from tests.conformance.arrow_values import table as some_rows
 from tests.conformance.manifest_types import POSITIONS, TYPES
 from tests.conformance.pypaimon.client import Paimon, PaimonError, packed, unpacked
@@ -206,8 +206,8 @@ def test_write_every_file_format(paimon: Paimon, warehouse: Path, format: str) -
     assert list((warehouse / "db.db/orders").rglob(f"*.{format}"))
 
 
-def _by_slot(dataset: Dataset, ids: dict[FieldPath, int]) -> dict[Slot, int]:
-    return {slot: ids[slot.path] for slot in preorder(dataset._logical.columns) if slot.path in ids}
+def _by_field(dataset: Dataset, ids: dict[FieldPath, int]) -> dict[SchemaField, int]:
+    return {field: ids[field.path] for field in preorder(dataset._logical.columns) if field.path in ids}
 
 
 def test_read_old_rows_by_id_after_a_rename(paimon: Paimon, warehouse: Path) -> None:
@@ -226,7 +226,7 @@ def test_read_old_rows_by_id_after_a_rename(paimon: Paimon, warehouse: Path) -> 
     second = to_table_schema(
         after._compilation,
         after._emit("paimon"),
-        ids=_by_slot(after, ids),
+        ids=_by_field(after, ids),
         highest=first.highest_field_id,
         schema_id=1,
     )
@@ -318,11 +318,11 @@ def test_number_what_is_added_as_pypaimon_does(paimon: Paimon, warehouse: Path) 
     type_ = after.to_paimon()["fields"][-1]["type"]
     first = read_table_schema(only(BEFORE).to_paimon())
     taken = dict(member_ids(first.fields))
-    numbers, highest = number_fields(after._logical.columns, _by_slot(after, taken), first.highest_field_id)
+    numbers, highest = number_fields(after._logical.columns, _by_field(after, taken), first.highest_field_id)
     paths = [["r", "n"], ["l", "element", "n"], ["n"]]
     paimon.ask("add_columns", warehouse=str(warehouse), table="t", columns=[[path, type_] for path in paths])
     theirs = read_table_schema(json.loads((warehouse / "db.db/t/schema/schema-1").read_bytes()))
-    assert {slot.path: id for slot, id in numbers.items()} == dict(member_ids(theirs.fields))
+    assert {field.path: id for field, id in numbers.items()} == dict(member_ids(theirs.fields))
     assert highest == theirs.highest_field_id
 
 

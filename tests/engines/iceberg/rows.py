@@ -11,7 +11,7 @@ from schemac.evolution.changes import Change, Fact
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.facts import AnyFact
 from schemac.logical.path import Part
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 _PARTS = {Part.ITEM: "element", Part.KEY: "key", Part.VALUE: "value"}
 
@@ -31,9 +31,9 @@ def append(table: Any, rows: Sequence[dict[str, Any]]) -> None:
     table.append(pa.Table.from_pylist(list(rows), schema=table.schema().as_arrow()))
 
 
-def path_of(slot: Slot) -> tuple[str, ...]:
+def path_of(field: SchemaField) -> tuple[str, ...]:
     """A field as pyiceberg names it."""
-    return tuple(_PARTS[s] if isinstance(s, Part) else s for s in slot.path)
+    return tuple(_PARTS[s] if isinstance(s, Part) else s for s in field.path)
 
 
 def attempt(table: Any, change: Change, pair: VersionPair) -> str:
@@ -63,17 +63,17 @@ def type_of(written: Any) -> Any:
 
 
 def _change_type(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
-    assert change.old_slot is not None
-    assert change.new_slot is not None
-    was, is_ = fields_of(pair.old)[change.old_slot], fields_of(pair.new)[change.new_slot]
+    assert change.old_field is not None
+    assert change.new_field is not None
+    was, is_ = fields_of(pair.old)[change.old_field], fields_of(pair.new)[change.new_field]
     if was.type.word != is_.type.word:
-        update.update_column(path_of(change.old_slot), type_of(is_.type.to_json()))
+        update.update_column(path_of(change.old_field), type_of(is_.type.to_json()))
 
 
 def _add(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
-    assert change.new_slot is not None
-    field = fields_of(pair.new)[change.new_slot]
-    above = change.new_slot.parent
+    assert change.new_field is not None
+    field = fields_of(pair.new)[change.new_field]
+    above = change.new_field.parent
     holder = path_of(pair.before[above]) if above is not None else ()
     # A name that is free, for what is dropped or renamed by the same edit still has its own.
     name = f"{field.name}__new"
@@ -81,18 +81,18 @@ def _add(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
 
 
 def _drop(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
-    assert change.old_slot is not None
-    update.delete_column(path_of(change.old_slot))
+    assert change.old_field is not None
+    update.delete_column(path_of(change.old_field))
 
 
 def _rename(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
-    assert change.old_slot is not None
-    update.rename_column(path_of(change.old_slot), f"{change.new}__new")
+    assert change.old_field is not None
+    update.rename_column(path_of(change.old_field), f"{change.new}__new")
 
 
 def _require(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
-    assert change.old_slot is not None
-    update.update_column(path_of(change.old_slot), required=change.fact is Fact.BECAME_REQUIRED)
+    assert change.old_field is not None
+    update.update_column(path_of(change.old_field), required=change.fact is Fact.BECAME_REQUIRED)
 
 
 def _move(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
@@ -100,9 +100,9 @@ def _move(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
 
 
 def _reorder(update: Any, change: Change, pair: VersionPair, _: Any) -> None:
-    slots = pair.new.dataset.columns if change.new_slot is None else change.new_slot.children
-    for slot in reversed([pair.before[slot] for slot in slots if slot in pair.before]):
-        update.move_first(path_of(slot))
+    fields = pair.new.dataset.columns if change.new_field is None else change.new_field.children
+    for field in reversed([pair.before[field] for field in fields if field in pair.before]):
+        update.move_first(path_of(field))
 
 
 def _nothing(update: Any, change: Change, pair: VersionPair, _: Any) -> None:

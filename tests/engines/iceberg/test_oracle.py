@@ -67,9 +67,9 @@ def told(value: Any) -> Any:
 
 def is_lax(change: Any, pair: VersionPair) -> bool:
     """Whether pyiceberg is known to make a change that no promotion is."""
-    if change.old_slot is None or change.new_slot is None:
+    if change.old_field is None or change.new_field is None:
         return False
-    was, is_ = fields_of(pair.old).get(change.old_slot), fields_of(pair.new).get(change.new_slot)
+    was, is_ = fields_of(pair.old).get(change.old_field), fields_of(pair.new).get(change.new_field)
     if was is None or is_ is None:
         return False
     words = (was.type.word, is_.type.word)

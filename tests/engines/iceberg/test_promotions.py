@@ -78,9 +78,9 @@ def test_agree_about_every_pair(place: str, catalog: Any) -> None:
         pair = pair_versions(old, version([member(names[word], around(manifest)) for word in olds]))
         found = set()
         for change in diff_of(pair):
-            assert change.old_slot is not None
-            assert change.new_slot is not None
-            was = fields_of(old)[change.old_slot].type.word
+            assert change.old_field is not None
+            assert change.new_field is not None
+            was = fields_of(old)[change.old_field].type.word
             found.add(was)
             against = attempt(table, change, pair)
             if judge(change, pair).outcome is Outcome.REFUSED:
@@ -88,7 +88,7 @@ def test_agree_about_every_pair(place: str, catalog: Any) -> None:
             else:
                 assert not against, f"{was} → {becomes}: {against}"
                 allowed.add((was, becomes))
-                update.update_column(path_of(change.old_slot), type_of(becomes))
+                update.update_column(path_of(change.old_field), type_of(becomes))
         assert found == set(olds) - {becomes}
     assert allowed == (PROMOTIONS if place != "key" else set())
     assert lax == (LAX if place != "key" else set())

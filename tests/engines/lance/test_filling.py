@@ -257,7 +257,7 @@ def test_go_on_where_a_dead_attempt_was(tmp_path: Path, done: int) -> None:
     recover(path, None, NO_STORAGE)  # of any other run
     again = begin(path)
     look = COLUMN_SINK.look(again)
-    assert (len(look.missing), look.kept) == (3 - done, done)
+    assert (len(look.missing), look.reused) == (3 - done, done)
     settle(again)
     assert read(path) == {a: float(a * 2) for a in read(path)}
     assert not files_beside(path)
@@ -302,7 +302,7 @@ def test_what_nobody_goes_on_with_leaves(tmp_path: Path, monkeypatch: pytest.Mon
     COLUMN_SINK.pause(filling)
     recover(path, None, NO_STORAGE)
     assert files_beside(path)
-    monkeypatch.setattr(staging, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(staging, "RETENTION_SECONDS", 0.0)
     recover(path, None, NO_STORAGE)
     assert not files_beside(path)
 

@@ -109,22 +109,22 @@ def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
     )
 
     metadata = plan.table.metadata
-    found: list[Any] = []
-    wanted = asked_format(plan.new)
-    if wanted is not None and wanted > metadata.format_version:
-        found.append(UpgradeFormatVersionUpdate(format_version=wanted))
+    updates: list[Any] = []
+    format_version = asked_format(plan.new)
+    if format_version is not None and format_version > metadata.format_version:
+        updates.append(UpgradeFormatVersionUpdate(format_version=format_version))
     if plan.schema != metadata.current:
         number = 1 + max(schema.schema_id for schema in metadata.schemas)
         schema = Schema.model_validate({**plan.schema.to_json(), "schema-id": number})
         # -1 stands for the schema that was added last.
-        found += [AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate(schema_id=-1)]
+        updates += [AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate(schema_id=-1)]
     version = str(plan.new.number)
     record, removed = {TABLE_VERSION: version}, list(plan.removed_properties)
-    if any(id != own for id, own in plan.ids.items()):
+    if any(id != table_id for id, table_id in plan.ids.items()):
         record[TABLE_IDS] = digest_of_ids(field.id for _, field in plan.schema.preorder())
     elif TABLE_IDS in metadata.properties:
         removed.append(TABLE_IDS)
-    found.append(SetPropertiesUpdate(updates={**plan.set_properties, **record}))
+    updates.append(SetPropertiesUpdate(updates={**plan.set_properties, **record}))
     if removed:
-        found.append(RemovePropertiesUpdate(removals=removed))
-    return tuple(found)
+        updates.append(RemovePropertiesUpdate(removals=removed))
+    return tuple(updates)

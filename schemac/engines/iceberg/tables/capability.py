@@ -70,24 +70,29 @@ class IcebergTables(Tables):
         return _PlannedIceberg(made, change) if made is not None else None
 
     def verify(
-        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report
+        self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
     ) -> TableState | None:
         """Report how a table differs from a schema."""
-        is_compared = report_iceberg_drift(path, wanted, report, locked)
-        return TableState(f"matches {wanted.label}", {}) if is_compared else None
+        is_compared = report_iceberg_drift(path, expected, report, locked)
+        return TableState(f"matches {expected.label}", {}) if is_compared else None
 
     def verify_data(
-        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, check: DataCheck, report: Report
+        self,
+        path: str,
+        locked: LockedDataset,
+        expected: LockedSchemaVersion,
+        check: DataCheck,
+        report: Report,
     ) -> None:
         """Report the rows that break a constraint; of a table that has another schema, as they will be under it."""
-        rows, found = open_rows(path, report), Report()
+        rows, row_report = open_rows(path, report), Report()
         if rows is not None and report.has_errors:
             table = open_iceberg_table(path, locked, Report())
-            made = plan_iceberg(table, wanted, Report()) if table is not None else None
+            made = plan_iceberg(table, expected, Report()) if table is not None else None
             rows = rows_after(made) if made is not None else None
         if rows is not None:
-            Comparison(path, rows, wanted).report_broken(check.references, found)
-            report.extend(found.diagnostics)
+            Comparison(path, rows, expected).report_broken(check.references, row_report)
+            report.extend(row_report.diagnostics)
 
 
 class _PlannedIceberg(PlannedChange):
@@ -115,14 +120,20 @@ def _lines(plan: IcebergPlan, without: Sequence[Rule]) -> Iterator[PlanLine]:
     rows = [("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in plan.notes]
     for rule in without:
         assert isinstance(rule.subject, ReferenceTo)
-        told = f"nobody looks whether it is; name that table with `--reference {rule.subject.dataset}=PATH`"
-        rows.append(("not checked", f"{rule.path}: {rule.question}, and {told}  [{Outcome.DATA}]"))
+        description = (
+            f"nobody looks whether it is; name that table with `--reference {rule.subject.dataset}=PATH`"
+        )
+        rows.append(("not checked", f"{rule.path}: {rule.question}, and {description}  [{Outcome.DATA}]"))
     for one in plan.operations:
-        told = f"{one.field}: {one.told}" if one.field and one.told else one.field or one.told
-        rows.append((one.verb, f"{told}  [metadata only]"))
+        description = (
+            f"{one.field}: {one.description}"
+            if one.field and one.description
+            else one.field or one.description
+        )
+        rows.append((one.verb, f"{description}  [metadata only]"))
     width = max((len(verb) for verb, _ in rows), default=0)
-    for number, (verb, told) in enumerate(rows, 1):
-        yield PlanLine(f"  {number:>2}. {verb:<{width}}  ", told)
+    for number, (verb, description) in enumerate(rows, 1):
+        yield PlanLine(f"  {number:>2}. {verb:<{width}}  ", description)
     if plan.operations:
         text = json.dumps(plan.schema.to_json(), ensure_ascii=False, indent=2)
         yield PlanLine("", f"  the schema:\n{text}", is_code=True, is_detail=True)

@@ -20,9 +20,9 @@ def shape_of(schema: IcebergSchema) -> IcebergSchema:
     return replace(plain, columns=_bare(plain.columns), identifier_ids=(), schema_id=0)
 
 
-def differences(wanted: IcebergSchema, found: IcebergSchema, *, by_name: bool = False) -> Iterator[str]:
+def differences(expected: IcebergSchema, actual: IcebergSchema, *, by_name: bool = False) -> Iterator[str]:
     """How a schema differs from what is expected, by ids or by names; nothing where they mean the same."""
-    ours, theirs = (_fields(schema, by_name=by_name) for schema in (wanted, found))
+    ours, theirs = (_fields(schema, by_name=by_name) for schema in (expected, actual))
     for key, placed in ours.items():
         if key not in theirs:
             yield f"{_subject(placed, by_name=by_name)} is missing"
@@ -35,29 +35,33 @@ def differences(wanted: IcebergSchema, found: IcebergSchema, *, by_name: bool = 
         yield f"fields are in another order: {', '.join(full_name(path) for path, _ in theirs.values())}"
     names = [
         [full_name(path) for path, field in schema.preorder() if field.id in schema.identifier_ids]
-        for schema in (found, wanted)
+        for schema in (actual, expected)
     ]
-    yield from _told("the identifier fields are", *names)
+    yield from _value_difference("the identifier fields are", *names)
 
 
-def _of_field(found: _Placed, wanted: _Placed, *, by_name: bool) -> Iterator[str]:
-    (path, is_), (wanted_path, field) = found, wanted
-    subject = _subject(wanted, by_name=by_name)
-    if path != wanted_path:
+def _of_field(actual: _Placed, expected: _Placed, *, by_name: bool) -> Iterator[str]:
+    (path, is_), (expected_path, field) = actual, expected
+    subject = _subject(expected, by_name=by_name)
+    if path != expected_path:
         yield f"{subject} is called `{full_name(path)}`"
-    yield from _told(f"{subject}: the type is", is_.type.word, field.type.word)
-    yield from _told(f"{subject}: it is", *("required" if f.required else "optional" for f in (is_, field)))
-    yield from _told(f"{subject}: the doc is", is_.doc, field.doc)
-    yield from _told(f"{subject}: the initial default is", is_.initial_default, field.initial_default)
-    yield from _told(f"{subject}: the write default is", is_.write_default, field.write_default)
+    yield from _value_difference(f"{subject}: the type is", is_.type.word, field.type.word)
+    yield from _value_difference(
+        f"{subject}: it is", *("required" if f.required else "optional" for f in (is_, field))
+    )
+    yield from _value_difference(f"{subject}: the doc is", is_.doc, field.doc)
+    yield from _value_difference(
+        f"{subject}: the initial default is", is_.initial_default, field.initial_default
+    )
+    yield from _value_difference(f"{subject}: the write default is", is_.write_default, field.write_default)
 
 
-def _told(what: str, found: Any, wanted: Any) -> Iterator[str]:
-    if found != wanted:
-        yield f"{what} {_shown(found)}, expected {_shown(wanted)}"
+def _value_difference(what: str, actual: Any, expected: Any) -> Iterator[str]:
+    if actual != expected:
+        yield f"{what} {_formatted(actual)}, expected {_formatted(expected)}"
 
 
-def _shown(value: Any) -> str:
+def _formatted(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(f"`{name}`" for name in value) or "none"
     return "not set" if value is None else f"`{value}`"

@@ -7,8 +7,9 @@ it has; its ids are those of the lock, or Iceberg's own where the table was made
 Errors: SC421, SC552.
 """
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ class IcebergTable:
     """The locked version that it is."""
     ids: Mapping[int, int]
     """The table's id of each field by the lock's."""
-    handle: Any = field(default=None, compare=False, repr=False)
+    handle: Any = dataclasses.field(default=None, compare=False, repr=False)
     """pyiceberg's table; None for one that can only be looked at."""
     is_stated: bool = False
     """Whether the user has said which version it is."""
@@ -55,7 +56,7 @@ class IcebergTable:
     @property
     def has_ids_of_lock(self) -> bool:
         """Whether its fields have the ids that the lock gives them."""
-        return all(own == locked for locked, own in self.ids.items())
+        return all(table_id == locked for locked, table_id in self.ids.items())
 
 
 def is_table(name: str) -> bool:
@@ -91,10 +92,10 @@ def open_iceberg_table(
 
     `stated` is the locked version that it has, or that its fields are of, as the user says.
     """
-    found = open_metadata(name, report)
-    if found is None:
+    opened = open_metadata(name, report)
+    if opened is None:
         return None
-    metadata, handle = found
+    metadata, handle = opened
     candidates = candidates_of(metadata, locked)
     if stated is not None and not any(c.version.number == stated for c in candidates):
         named = locked_schema_version(locked, stated)
@@ -117,13 +118,15 @@ def open_iceberg_table(
 
 def candidates_of(metadata: TableMetadata, locked: LockedDataset) -> list[Candidate]:
     """Return the versions that have exactly the fields of a table, the newest first."""
-    shape, found = shape_of(metadata.current), []
+    shape, candidates = shape_of(metadata.current), []
     for number in [version.number for version in reversed(locked.versions)]:
         version = locked_schema_version(locked, number)
         if not errors_of(version) and shape_of(schema_of(version)) == shape:
-            has_ids = all(own == locked_id for locked_id, own in ids_between(version, metadata).items())
-            found.append(Candidate(version, has_ids, lock_ids(version)))
-    return found
+            has_ids = all(
+                table_id == locked_id for locked_id, table_id in ids_between(version, metadata).items()
+            )
+            candidates.append(Candidate(version, has_ids, lock_ids(version)))
+    return candidates
 
 
 def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> TableRecord:
@@ -148,10 +151,12 @@ def _narrowed(version: LockedSchemaVersion, metadata: TableMetadata) -> LockedSc
     paths = [path for path, _ in metadata.current.preorder()]
     if not all(path in there for path in paths):
         return None
-    slots = {id: slot for slot, id in version.ids.items()}
-    found = narrowed(version, [slots[there[path]].path for path in paths])
-    is_same = not errors_of(found) and shape_of(schema_of(found)) == shape_of(metadata.current)
-    return found if is_same else None
+    fields = {id: schema_field for schema_field, id in version.ids.items()}
+    narrowed_version = narrowed(version, [fields[there[path]].path for path in paths])
+    is_same = not errors_of(narrowed_version) and shape_of(schema_of(narrowed_version)) == shape_of(
+        metadata.current
+    )
+    return narrowed_version if is_same else None
 
 
 def _report_stranger(
@@ -167,10 +172,12 @@ def _report_stranger(
     help = "start from the table as it is: schemac import FOLDER, with the folder that its `metadata` lies in"
     if whole is not None:
         help = f"if all of its fields are those of {whole.label}, say it: {state_version(name, whole)}"
-    report.add(UNUSABLE_TABLE, f"{name} {doubt}{_beside(nearest, metadata)}", file=name, help=help)
+    report.add(
+        UNUSABLE_TABLE, f"{name} {doubt}{_difference_summary(nearest, metadata)}", file=name, help=help
+    )
 
 
-def _beside(version: LockedSchemaVersion, metadata: TableMetadata) -> str:
+def _difference_summary(version: LockedSchemaVersion, metadata: TableMetadata) -> str:
     """Return how a table differs from a version, as the end of a sentence."""
     if errors_of(version):
         return ""

@@ -28,22 +28,22 @@ def look_at_rows(plan: IcebergPlan, references: Mapping[str, str], report: Repor
     rules = [rule for rule in plan.rules if rule not in without]
     rows_rules = constraints_of(rules)
     named = {one.dataset: references[one.dataset] for one in rows_rules.references}
-    found = Report()
+    row_report = Report()
     try:
         rows = rows_after(plan)
-        offences = Comparison(table, rows, plan.new).offences(rows_rules, named, found)
+        offences = Comparison(table, rows, plan.new).offences(rows_rules, named, row_report)
     except (ModuleNotFoundError, ValueError, OSError, RuntimeError, NotImplementedError, pa.ArrowException):
         return False
-    if any(one.code == UNCHECKED_ROWS.id for one in found.diagnostics):
+    if any(one.code == UNCHECKED_ROWS.id for one in row_report.diagnostics):
         return False
-    report.extend(found.diagnostics)
+    report.extend(row_report.diagnostics)
     state = "nothing was changed"
     for offence in offences:
-        shown = rows.expression(offence.rows)
+        expression = rows.expression(offence.rows)
         rule = next((r for r in rules if (r.path, r.subject) == (offence.path, offence.subject)), None)
         if rule is not None:
-            report_failed(rule.path, rule.question, offence, table, shown, state, report)
+            report_failed(rule.path, rule.question, offence, table, expression, state, report)
         elif offence.subject is None and any(note.field == offence.path for note in plan.unlooked):
             question = "every value has to be of the type that the schema says"
-            report_failed(offence.path, question, offence, table, shown, state, report)
+            report_failed(offence.path, question, offence, table, expression, state, report)
     return True

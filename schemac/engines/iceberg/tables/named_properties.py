@@ -23,21 +23,21 @@ def followed(
     """Return the properties for a new schema; `ids` are those of the old schema's fields in the new one's numbering."""
     after = {field.id: full_name(path) for path, field in new.preorder()}
     names = {full_name(path): after.get(ids[field.id]) for path, field in old.preorder()}
-    found: dict[str, str] = {}
+    updated: dict[str, str] = {}
     for key, value in properties.items():
         start, of_column, name = key.partition(OF_COLUMN)
         if of_column and name in names:
             name_now = names[name]
             if name_now is not None:
-                found[f"{start}{of_column}{name_now}"] = value
+                updated[f"{start}{of_column}{name_now}"] = value
         elif key == COLUMNS:
             listed = [names.get(name.strip(), name.strip()) for name in value.split(",")]
-            found[key] = ",".join(name for name in listed if name is not None)
+            updated[key] = ",".join(name for name in listed if name is not None)
         elif key == NAME_MAPPING and (mapping := _read(value)) is not None:
-            found[key] = mapping.following(old, new, ids).text
+            updated[key] = mapping.following(old, new, ids).text
         else:
-            found[key] = value
-    return found
+            updated[key] = value
+    return updated
 
 
 def reassigned_names(
@@ -85,21 +85,21 @@ class _NameMapping:
 
         def level(entries: Sequence[Json], fields: Sequence[NestedField], at: tuple[str, ...]) -> list[Json]:
             by_id = {field.id: field for field in fields}
-            given = {field.name: field.id for field in fields if names.get(field.id) != field.name}
-            found: list[Json] = []
+            ids_by_name = {field.name: field.id for field in fields if names.get(field.id) != field.name}
+            updated: list[Json] = []
             for entry in entries:
                 id = ids.get(entry["field-id"], entry["field-id"]) if "field-id" in entry else None
-                lost = [name for name in entry["names"] if given.get(name, id) != id]
+                lost = [name for name in entry["names"] if ids_by_name.get(name, id) != id]
                 reassigned.extend(full_name((*at, name)) for name in lost)
-                kept = [name for name in entry["names"] if name not in lost]
+                remaining = [name for name in entry["names"] if name not in lost]
                 field = by_id.get(id) if id is not None else None
-                if field is not None and field.name in given and field.name not in kept:
-                    kept.append(field.name)
+                if field is not None and field.name in ids_by_name and field.name not in remaining:
+                    remaining.append(field.name)
                 below = field.type.fields if field is not None else ()
                 inner = level(entry.get("fields", []), below, (*at, field.name if field is not None else "?"))
-                changed = {"names": kept, **({"fields": inner} if inner else {})}
-                found.append({**entry, **({} if id is None else {"field-id": id}), **changed})
-            return [*found, *_entries(field for field in fields if field.id not in names)]
+                changed = {"names": remaining, **({"fields": inner} if inner else {})}
+                updated.append({**entry, **({} if id is None else {"field-id": id}), **changed})
+            return [*updated, *_entries(field for field in fields if field.id not in names)]
 
         return _NameMapping(level(self.entries, new.columns, ()), tuple(reassigned))
 

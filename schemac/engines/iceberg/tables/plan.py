@@ -42,11 +42,11 @@ class Operation:
     verb: str
     field: str
     """Its full name; empty for the table as a whole."""
-    told: str = ""
+    description: str = ""
 
     def to_json(self) -> Json:
         """Return the operation for programs."""
-        return {"does": self.told, "field": self.field, "step": self.verb}
+        return {"does": self.description, "field": self.field, "step": self.verb}
 
 
 @dataclass(frozen=True)
@@ -104,12 +104,14 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
         return None
     judged = [(change, judge(change, pair)) for change in diff_of(pair)]
     judged += [
-        (change, said) for change in diff_of(pair) if (said := _bound(table, change, pair)) is not None
+        (change, judgement)
+        for change in diff_of(pair)
+        if (judgement := _bound(table, change, pair)) is not None
     ]
-    refused = [(change, said) for change, said in judged if said.outcome is Outcome.REFUSED]
-    for change, said in refused:
-        message = f"Iceberg: {change}: {said.reason}"
-        report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=said.way_out)
+    refused = [(change, judgement) for change, judgement in judged if judgement.outcome is Outcome.REFUSED]
+    for change, judgement in refused:
+        message = f"Iceberg: {change}: {judgement.reason}"
+        report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=judgement.way_out)
     if refused:
         return None
     if errors := errors_of(new):
@@ -121,7 +123,7 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
     of_current = {field.id: field.id for _, field in current.preorder()}
     if _is_renumbered(table):
         operations.append(Operation("renumber", "", "the table is empty, and gets the ids of the lock"))
-        of_current = {own: id for id, own in table.ids.items()}
+        of_current = {table_id: id for id, table_id in table.ids.items()}
         current = current.renumbered(of_current)
     fields = table.metadata.current, schema, of_current
     names = reassigned_names(table.metadata.properties, *fields) if not table.metadata.is_empty else ()
@@ -130,17 +132,21 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
         return None
     set_, removed = _properties(table, new, followed(table.metadata.properties, *fields))
     operations += [*_table_operations(table, current, new, schema), *_field_operations(current, schema)]
-    told = (Outcome.DATA, Outcome.NEW_FILES)
+    outcomes = (Outcome.DATA, Outcome.NEW_FILES)
     return IcebergPlan(
         table,
         new,
         schema,
         ids,
         (*operations, *_property_operations(set_, removed)),
-        tuple(Note(change.path or change.key, said) for change, said in judged if said.outcome in told),
+        tuple(
+            Note(change.path or change.key, judgement)
+            for change, judgement in judged
+            if judgement.outcome in outcomes
+        ),
         set_,
         removed,
-        rules_to_check(pair, [change for change, said in judged if said.outcome is Outcome.DATA])
+        rules_to_check(pair, [change for change, judgement in judged if judgement.outcome is Outcome.DATA])
         if not table.metadata.is_empty
         else (),
     )
@@ -148,9 +154,9 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
 
 def _bound(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement | None:
     """Return what a table's partitions and sort orders forbid, which no manifest speaks of."""
-    if change.old_slot is None:
+    if change.old_field is None:
         return None
-    field = fields_of(pair.old).get(change.old_slot)
+    field = fields_of(pair.old).get(change.old_field)
     below = [] if field is None else [field, *(f for _, f in _below(field))]
     if not any(table.ids[f.id] in table.metadata.partition_sources for f in below):
         return None
@@ -187,17 +193,19 @@ def _new_ids(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
     """Return the table's ids of all fields, by the lock's."""
     if _is_renumbered(table):
         return {field.id: field.id for _, field in schema.preorder()}
-    return ids_beside(table, schema)
+    return ids_in_table(table, schema)
 
 
-def ids_beside(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
+def ids_in_table(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
     """Return ids of all fields, by the lock's, where those that the table has keep theirs."""
     last = table.metadata.last_column_id
-    wanted = [field.id for _, field in schema.preorder()]
+    requested = [field.id for _, field in schema.preorder()]
     # An id above the last one was never given, so that no file knows it.
-    free = {id for id in wanted if id > last and id not in table.ids} if table.has_ids_of_lock else set()
+    free = {id for id in requested if id > last and id not in table.ids} if table.has_ids_of_lock else set()
     next_ids = count(max(last, *free) + 1 if free else last + 1)
-    return {id: table.ids[id] if id in table.ids else id if id in free else next(next_ids) for id in wanted}
+    return {
+        id: table.ids[id] if id in table.ids else id if id in free else next(next_ids) for id in requested
+    }
 
 
 def _properties(
@@ -207,27 +215,27 @@ def _properties(
 
     `after` are the table's properties under the names that its fields get.
     """
-    spoken, wanted = (wanted_properties(version) for version in (table.schema_version, new))
-    found = table.metadata.properties
-    target = {key: value for key, value in after.items() if key not in spoken} | wanted
+    spoken, requested = (requested_properties(version) for version in (table.schema_version, new))
+    current = table.metadata.properties
+    target = {key: value for key, value in after.items() if key not in spoken} | requested
     if table.is_stated:
         target[TABLE_VERSION] = str(new.number)
-    changed = {key: value for key, value in target.items() if found.get(key) != value}
-    return changed, tuple(sorted(key for key in found if key not in target))
+    changed = {key: value for key, value in target.items() if current.get(key) != value}
+    return changed, tuple(sorted(key for key in current if key not in target))
 
 
-def wanted_properties(version: SchemaVersion) -> dict[str, str]:
+def requested_properties(version: SchemaVersion) -> dict[str, str]:
     """Return the table properties that a schema speaks of; its description is the comment."""
     extra = version.dataset.schema.extra
-    wanted = dict(attributes.TABLE_PROPERTIES.read(extra) or {})
+    properties = dict(attributes.TABLE_PROPERTIES.read(extra) or {})
     comment = DESCRIPTION.read(extra)
-    return wanted if comment is None else {**wanted, _COMMENT: comment}
+    return properties if comment is None else {**properties, _COMMENT: comment}
 
 
 def _property_operations(set_: Mapping[str, str], removed: tuple[str, ...]) -> Iterator[Operation]:
     for key in sorted(set_):
-        told = "follows the fields" if key == NAME_MAPPING else f"= {set_[key]}"
-        yield Operation("set property", "", f"{key} {told}")
+        description = "follows the fields" if key == NAME_MAPPING else f"= {set_[key]}"
+        yield Operation("set property", "", f"{key} {description}")
     for key in removed:
         yield Operation("remove property", "", key)
 
@@ -235,13 +243,13 @@ def _property_operations(set_: Mapping[str, str], removed: tuple[str, ...]) -> I
 def _table_operations(
     table: IcebergTable, current: IcebergSchema, new: LockedSchemaVersion, schema: IcebergSchema
 ) -> Iterator[Operation]:
-    wanted = asked_format(new)
-    if wanted is not None and wanted > table.metadata.format_version:
-        yield Operation("upgrade", "", f"format {table.metadata.format_version} → {wanted}")
+    format_version = asked_format(new)
+    if format_version is not None and format_version > table.metadata.format_version:
+        yield Operation("upgrade", "", f"format {table.metadata.format_version} → {format_version}")
     if current.identifier_ids != schema.identifier_ids:
         names = {f.id: full_name(path) for path, f in schema.preorder()}
-        told = ", ".join(names[id] for id in schema.identifier_ids) or "none"
-        yield Operation("identify by", "", told)
+        description = ", ".join(names[id] for id in schema.identifier_ids) or "none"
+        yield Operation("identify by", "", description)
 
 
 def _field_operations(old: IcebergSchema, new: IcebergSchema) -> Iterator[Operation]:
@@ -256,7 +264,7 @@ def _field_operations(old: IcebergSchema, new: IcebergSchema) -> Iterator[Operat
     come = {id for id in after if id not in before}
     for id, (path, field) in after.items():
         if id not in come:
-            yield from _kept(before[id], (path, field))
+            yield from _field_updates(before[id], (path, field))
         elif not _is_within(new, id, come):
             below = [f.id for _, f in _below(field)]
             numbers = f"id {id}" if not below else f"id {id}, {', '.join(map(str, below))}"
@@ -266,7 +274,7 @@ def _field_operations(old: IcebergSchema, new: IcebergSchema) -> Iterator[Operat
             yield Operation("reorder", group, ", ".join(is_))
 
 
-def _kept(
+def _field_updates(
     before: tuple[tuple[str, ...], NestedField], after: tuple[tuple[str, ...], NestedField]
 ) -> Iterator[Operation]:
     (_, was), (path, is_) = before, after

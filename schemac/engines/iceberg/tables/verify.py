@@ -17,7 +17,7 @@ from schemac.engines.iceberg.tables.live_table import (
     open_metadata,
     record_of,
 )
-from schemac.engines.iceberg.tables.plan import ids_beside, wanted_properties
+from schemac.engines.iceberg.tables.plan import ids_in_table, requested_properties
 from schemac.engines.iceberg.types import IcebergSchema
 from schemac.engines.iceberg.view import asked_format, errors_of, schema_of
 from schemac.evolution.table_version import Candidate, choose_version
@@ -38,10 +38,10 @@ def report_iceberg_drift(
     if errors := errors_of(version):
         report_unrepresentable("Iceberg", version, errors, TABLE_DRIFT, name, report)
         return False
-    found = open_metadata(name, report)
-    if found is None:
+    opened = open_metadata(name, report)
+    if opened is None:
         return False
-    metadata = found[0]
+    metadata = opened[0]
     candidates = candidates_of(metadata, locked or version.locked)
     chosen = choose_version(record_of(name, metadata), candidates, report) if candidates else None
     if candidates and chosen is None:
@@ -53,23 +53,23 @@ def report_iceberg_drift(
 
 
 def _lines(version: LockedSchemaVersion, metadata: TableMetadata, chosen: Candidate | None) -> Iterator[str]:
-    wanted, found = schema_of(version), metadata.current
+    expected, actual = schema_of(version), metadata.current
     if chosen is not None:
         # Whatever the ids are, the version that the table has tells which field each is.
         table = IcebergTable("", metadata, chosen.version, ids_between(chosen.version, metadata))
-        yield from differences(wanted.renumbered(ids_beside(table, wanted)), found)
+        yield from differences(expected.renumbered(ids_in_table(table, expected)), actual)
     else:
-        yield from differences(wanted, found, by_name=not _is_numbered_alike(wanted, found))
-    wanted_format = asked_format(version)
-    if wanted_format is not None and wanted_format > metadata.format_version:
-        yield f"the format is {metadata.format_version}, expected {wanted_format}"
-    for key, value in sorted(wanted_properties(version).items()):
+        yield from differences(expected, actual, by_name=not _is_numbered_alike(expected, actual))
+    requested_format = asked_format(version)
+    if requested_format is not None and requested_format > metadata.format_version:
+        yield f"the format is {metadata.format_version}, expected {requested_format}"
+    for key, value in sorted(requested_properties(version).items()):
         if metadata.properties.get(key) != value:
             yield f"the property {key} is {metadata.properties.get(key)!r}, expected {value!r}"
 
 
-def _is_numbered_alike(wanted: IcebergSchema, found: IcebergSchema) -> bool:
+def _is_numbered_alike(expected: IcebergSchema, actual: IcebergSchema) -> bool:
     """Whether the fields that two schemas share by name have the same ids in both."""
-    ours, theirs = ({path: field.id for path, field in schema.preorder()} for schema in (wanted, found))
+    ours, theirs = ({path: field.id for path, field in schema.preorder()} for schema in (expected, actual))
     shared = ours.keys() & theirs.keys()
     return bool(shared) and all(ours[path] == theirs[path] for path in shared)

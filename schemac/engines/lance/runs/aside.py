@@ -16,12 +16,12 @@ from schemac.engines.lance import dataset
 from schemac.engines.lance.dataset import lance_errors, open_dataset
 from schemac.engines.lance.runs.writing import file_names
 from schemac.rows.runs.storage import NO_STORAGE
-from schemac.rows.runs.tables import Aside, Place
+from schemac.rows.runs.tables import Place, StagedRows
 
 NAME = "aside.lance"
 
 
-def open_aside(place: Place, schema: pa.Schema) -> str:
+def open_staging_table(place: Place, schema: pa.Schema) -> str:
     """Make the dataset: with the ids of the table where rows are added to it, else with those that Lance counts."""
     import lance
 
@@ -41,18 +41,18 @@ def open_aside(place: Place, schema: pa.Schema) -> str:
     return path
 
 
-def take_aside(place: Place) -> Aside:
+def collect_staging_table(place: Place) -> StagedRows:
     """Take the fragments, numbered as if a task of ours had written them, and move their files."""
     path = os.path.join(place.staging, NAME)
     written = open_dataset(path)
-    pieces = [_unnumbered(fragment) for fragment in written.get_fragments()]
+    fragments = [_unnumbered(fragment) for fragment in written.get_fragments()]
     folder = os.path.join(place.staging, "data")
     os.makedirs(folder, exist_ok=True)
-    for name in file_names(pieces):
+    for name in file_names(fragments):
         for entry in (name, name.removesuffix(".lance")):
             if os.path.exists(os.path.join(path, "data", entry)):
                 os.replace(os.path.join(path, "data", entry), os.path.join(folder, entry))
-    return Aside(pieces, written.count_rows())
+    return StagedRows(fragments, written.count_rows())
 
 
 def _unnumbered(fragment: Any) -> str:

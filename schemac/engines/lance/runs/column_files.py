@@ -33,16 +33,16 @@ def write_column_file(filling: Filling, table: Any, part: int, batches: Iterator
         ]
     )
     fragment = table.get_fragment(part)
-    kept = [name for name in schema.names if filling.keeps and name in table.schema.names]
+    retained = [name for name in schema.names if filling.keeps and name in table.schema.names]
     values = _Values(batches, schema)
     failure: list[PipelineError] = []
 
     def make(rows: pa.RecordBatch) -> pa.RecordBatch:
         addresses = rows.column(ROW_ADDRESS).to_numpy(zero_copy_only=False).astype(np.int64)
-        found = values.of(addresses, is_complete=not filling.keeps)
+        row_values = values.of(addresses, is_complete=not filling.keeps)
         try:
-            check_required(filling, table, int((~found.is_written).sum()))
-            columns = [found.column(rows, name, is_kept=name in kept) for name in schema.names]
+            check_required(filling, table, int((~row_values.is_written).sum()))
+            columns = [row_values.column(rows, name, is_retained=name in retained) for name in schema.names]
         except PipelineError as error:
             failure.append(error)  # Lance would make its own of it
             raise
@@ -51,7 +51,7 @@ def write_column_file(filling: Filling, table: Any, part: int, batches: Iterator
     try:
         with lance_errors():
             function = BatchUDF(make, output_schema=written)
-            metadata, made = fragment.merge_columns(function, columns=[ROW_ADDRESS, *kept])
+            metadata, made = fragment.merge_columns(function, columns=[ROW_ADDRESS, *retained])
     except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
         raise failure[0] if failure else error from None
     values.check_end()
@@ -62,7 +62,7 @@ def write_column_file(filling: Filling, table: Any, part: int, batches: Iterator
     return json.dumps(file)
 
 
-def check_kept(table: Any, columns: tuple[str, ...]) -> None:
+def check_retainable(table: Any, columns: tuple[str, ...]) -> None:
     """Refuse to keep values that Lance does not give as they are written: of JSON it gives the text, of blobs places in files."""
     for name in columns:
         if name in table.schema.names and isinstance(table.schema.field(name).type, pa.BaseExtensionType):
@@ -94,31 +94,31 @@ def _name(number: int) -> str:
 def _ids(schema: Any, filling: Filling) -> dict[int, int]:
     """Return the id in the table of every field, by the one that Lance gave it."""
     tops = {field.name(): field for field in schema.fields()}
-    found: dict[int, int] = {}
+    table_ids: dict[int, int] = {}
     for number, ids in enumerate(filling.ids):
-        found.update(zip(_preorder(tops[_name(number)]), ids, strict=True))
-    return found
+        table_ids.update(zip(_preorder(tops[_name(number)]), ids, strict=True))
+    return table_ids
 
 
 def _preorder(field: Any) -> list[int]:
     return [field.id(), *(id for child in field.children() for id in _preorder(child))]
 
 
-class _Found:
+class _RowValues:
     """The values of some rows, and which rows these are."""
 
     def __init__(self, values: pa.RecordBatch, is_written: Any) -> None:
         self.values = values
         self.is_written = is_written
 
-    def column(self, rows: pa.RecordBatch, name: str, *, is_kept: bool) -> pa.Array:
+    def column(self, rows: pa.RecordBatch, name: str, *, is_retained: bool) -> pa.Array:
         """Return a value for each row: a new one, or the one that it has in a column, or none."""
         new = self.values.column(name)
         if self.is_written.all():
             return new
-        old = rows.column(name) if is_kept else pa.nulls(1, new.type)
+        old = rows.column(name) if is_retained else pa.nulls(1, new.type)
         places = np.cumsum(self.is_written) - 1
-        others = np.arange(len(self.is_written)) if is_kept else 0
+        others = np.arange(len(self.is_written)) if is_retained else 0
         places = np.where(self.is_written, places, others + len(new))
         return pa.concat_arrays([new, old]).take(pa.array(places))
 
@@ -131,17 +131,19 @@ class _Values:
         self.schema = pa.schema([pa.field(ADDRESSES, pa.int64()), *(f.with_nullable(True) for f in schema)])
         self.rest = self.schema.empty_table().to_batches()[:1]
 
-    def of(self, addresses: Any, *, is_complete: bool) -> _Found:
+    def of(self, addresses: Any, *, is_complete: bool) -> _RowValues:
         """Take the values of rows with these addresses."""
-        taken = list(self._up_to(int(addresses[-1]))) if len(addresses) else []
+        batches = list(self._up_to(int(addresses[-1]))) if len(addresses) else []
         empty = pa.RecordBatch.from_arrays([pa.array([], f.type) for f in self.schema], schema=self.schema)
-        values = pa.Table.from_batches(taken or [empty], self.schema).combine_chunks().to_batches() or [empty]
-        (found,) = values
-        own = found.column(0).to_numpy(zero_copy_only=False)
-        is_written = np.isin(addresses, own, assume_unique=True)
-        if is_written.sum() != len(own) or (is_complete and not is_written.all()):
+        values = pa.Table.from_batches(batches or [empty], self.schema).combine_chunks().to_batches() or [
+            empty
+        ]
+        (batch,) = values
+        batch_addresses = batch.column(0).to_numpy(zero_copy_only=False)
+        is_written = np.isin(addresses, batch_addresses, assume_unique=True)
+        if is_written.sum() != len(batch_addresses) or (is_complete and not is_written.all()):
             raise RuntimeError("values do not belong to the rows of their fragment")
-        return _Found(found, is_written)
+        return _RowValues(batch, is_written)
 
     def _up_to(self, last: int) -> Iterator[pa.RecordBatch]:
         while True:

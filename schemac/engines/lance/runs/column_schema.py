@@ -53,14 +53,14 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
     has_ids = form.version is not None or (
         used.isdisjoint(field.id for field in added) and not differences(messages, table.lance_schema)
     )
-    found = differences(messages, table.lance_schema, ids=has_ids)
-    found += tuple(
+    mismatches = differences(messages, table.lance_schema, ids=has_ids)
+    mismatches += tuple(
         f"the id {field.id} of `{field.name}` is taken" for field in added if has_ids and field.id in used
     )
-    if found:
+    if mismatches:
         raise PipelineError(
             SCHEMA_MISMATCH,
-            f"the table `{path}` has another schema: {'; '.join(found[:5])}",
+            f"the table `{path}` has another schema: {'; '.join(mismatches[:5])}",
             "bring the table to its schema with `schemac apply` first, or name the missing columns under `fields`",
             place=("target", "path"),
         )
@@ -73,8 +73,8 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
 
 def _fields_of(table: Any) -> tuple[dict[str, bytes], list[pb.Field]]:
     metadata, *messages = table.lance_schema.__reduce__()[1]
-    told = {key: bytes(value) for key, value in json.loads(metadata).items()}
-    return told, [pb.Field.FromString(bytes(message)) for message in messages]
+    schema_metadata = {key: bytes(value) for key, value in json.loads(metadata).items()}
+    return schema_metadata, [pb.Field.FromString(bytes(message)) for message in messages]
 
 
 def _ids_in_files(table: Any) -> set[int]:

@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: in a folder `filled` of the run's staging folder, which outlives the run if it dies: the next attempt of the same run takes it
-       over, and everybody else leaves it alone for `staging.KEPT_SECONDS`. On an object store the files lie among those of the
+       over, and everybody else leaves it alone for `staging.RETENTION_SECONDS`. On an object store the files lie among those of the
        table, and the records in a folder of the run beside them.
 """
 
@@ -113,13 +113,13 @@ class Filled:
 
     def records(self) -> list[Record]:
         """Read all records whose files are there."""
-        found = []
+        records = []
         for text in self._texts():
             with contextlib.suppress(ValueError, TypeError):
                 record = Record.parse(text)
                 if record.file is None or self._where(record.path) is not None:
-                    found.append(record)
-        return found
+                    records.append(record)
+        return records
 
     def _texts(self) -> Iterator[str]:
         if not self.place.is_staged:
@@ -178,7 +178,7 @@ def adopt_filled(place: Place) -> None:
     mine = os.path.join(place.staging, staging.FILLED)
     os.makedirs(mine, exist_ok=True)
     for folder in staging.of_run(place.path, place.run):
-        if str(folder) == place.staging or not staging.is_kept(folder) or not staging.take_dead(folder):
+        if str(folder) == place.staging or not staging.is_retained(folder) or not staging.take_dead(folder):
             continue
         moved = {*staging.moved_files_in(place.staging), *staging.moved_files(folder)}
         staging.note_moved(place.staging, sorted(moved))
@@ -193,8 +193,8 @@ def adopt_filled(place: Place) -> None:
 def remove_filled(place: Place) -> Iterator[str]:
     """Yield the folders that runs which died have kept values in: after another commit of new files they count no more."""
     for folder in staging.folders_of(place.path):
-        is_own = str(folder) == place.staging
-        if not is_own and staging.is_kept(folder) and staging.take_dead(folder):
+        is_current_run = str(folder) == place.staging
+        if not is_current_run and staging.is_retained(folder) and staging.take_dead(folder):
             yield str(folder)
 
 

@@ -26,7 +26,7 @@ from schemac.engines.lance import dataset as tables
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.dataset import data_files, find_dataset, open_dataset
 from schemac.engines.lance.runs import writing
-from schemac.engines.lance.runs.column_files import check_kept, check_required, write_column_file
+from schemac.engines.lance.runs.column_files import check_required, check_retainable, write_column_file
 from schemac.engines.lance.runs.column_schema import Columns, checked_columns
 from schemac.engines.lance.runs.filled import Filled, Record, adopt_filled, remove_filled
 from schemac.engines.lance.runs.spelling import as_lance_reads
@@ -67,9 +67,9 @@ class LanceColumnSink(ColumnSink):
         import lance  # noqa: F401  registers Lance's extension types before a schema is read
 
         table = _newest(path, storage)
-        found = checked_columns(path, table, form, columns)
+        column_schema = checked_columns(path, table, form, columns)
         if keeps:
-            check_kept(table, columns)
+            check_retainable(table, columns)
         place = writing.prepare(
             path, "append", storage_options=storage, storage_version=None, max_rows_per_file=0, run=run
         )
@@ -80,7 +80,7 @@ class LanceColumnSink(ColumnSink):
         return Filling(
             place=place,
             columns=columns,
-            ids=found.ids,
+            ids=column_schema.ids,
             schema=_message(schema),
             form=_message(form.schema),
             native=form.native,
@@ -93,10 +93,10 @@ class LanceColumnSink(ColumnSink):
         """Look which fragments of the newest version have no record that counts."""
         table = _newest(filling.place.path, filling.place.storage_options)
         self._columns(filling, table)
-        found = _records(filling, table)
+        records = _records(filling, table)
         ids = tuple(fragment.fragment_id for fragment in table.get_fragments())
-        missing = tuple(id for id in ids if id not in found)
-        numbers = sum((Counter(record.numbers) for record in found.values()), Counter[str]())
+        missing = tuple(id for id in ids if id not in records)
+        numbers = sum((Counter(record.numbers) for record in records.values()), Counter[str]())
         return Look(int(table.version), missing, len(ids) - len(missing), numbers)
 
     def prepare(self, filling: Filling, version: int) -> str:
@@ -120,9 +120,9 @@ class LanceColumnSink(ColumnSink):
             Filled.of(filling).take_file(folder, json.loads(file)["path"])
         return _record(filling, table, part, file).to_json()
 
-    def keep(self, filling: Filling, piece: str, numbers: Mapping[str, int]) -> None:
+    def keep(self, filling: Filling, fragment: str, numbers: Mapping[str, int]) -> None:
         """Write the record."""
-        Filled.of(filling).put(replace(Record.parse(piece), numbers=dict(numbers)))
+        Filled.of(filling).put(replace(Record.parse(fragment), numbers=dict(numbers)))
 
     def leave(self, filling: Filling, version: int, parts: tuple[int, ...]) -> None:
         """Write records without a file."""
@@ -131,27 +131,31 @@ class LanceColumnSink(ColumnSink):
             check_required(filling, table, table.get_fragment(part).count_rows())
             Filled.of(filling).put(_record(filling, table, part, None))
 
-    def commit(self, filling: Filling, look: Look, told: Mapping[str, str]) -> int | None:
+    def commit(self, filling: Filling, look: Look, commit_properties: Mapping[str, str]) -> int | None:
         """Move the files to where the table's are, and add them with one commit."""
         import lance
 
         place = filling.place
         table = _newest(place.path, place.storage_options)
         columns = self._columns(filling, table)
-        found = _records(filling, table)
+        records = _records(filling, table)
         fragments = table.get_fragments()
-        if int(table.version) != look.version or len(found) < len(fragments):
+        if int(table.version) != look.version or len(records) < len(fragments):
             return None
-        used = {id: record for id, record in found.items() if record.file is not None}
+        used = {id: record for id, record in records.items() if record.file is not None}
         if not used and not columns.new:
             return look.version
         _claim(filling, list(used.values()))
-        own = [frozenset(ids) for ids in filling.ids]
-        made = [_with_file(fragment, used.get(fragment.fragment_id), own) for fragment in fragments]
+        column_ids = [frozenset(ids) for ids in filling.ids]
+        made = [_with_file(fragment, used.get(fragment.fragment_id), column_ids) for fragment in fragments]
         operation = lance.LanceOperation.Merge(made, lance_schema(columns.fields, columns.metadata))
         try:
             done = tables.commit(
-                place.path, operation, look.version, place.told(**told), place.storage_options
+                place.path,
+                operation,
+                look.version,
+                place.commit_properties(**commit_properties),
+                place.storage_options,
             )
         except OSError as error:
             if type(error).__name__ != "CommitConflictError" and "conflict" not in str(error).lower():
@@ -205,12 +209,12 @@ COLUMN_SINK = LanceColumnSink()
 
 
 def _newest(path: str, storage: Storage) -> Any:
-    found = find_dataset(path, storage)
-    if found is None:
+    dataset = find_dataset(path, storage)
+    if dataset is None:
         message = f"there is no Lance table at `{path}`, whose columns could be filled"
         help = "`mode: create` makes a table of a source"
         raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
-    return found
+    return dataset
 
 
 def _message(schema: pa.Schema) -> bytes:
@@ -221,8 +225,8 @@ def columns_digest(table: Any) -> str:
     """Digest the columns of a version: their ids, names and types."""
     _, *messages = table.lance_schema.__reduce__()[1]
     fields = [pb.Field.FromString(bytes(one)) for one in messages]
-    told = [[f.id, f.parent_id, f.name, f.logical_type, f.nullable] for f in fields]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    descriptors = [[f.id, f.parent_id, f.name, f.logical_type, f.nullable] for f in fields]
+    return hashlib.sha256(json.dumps(descriptors).encode()).hexdigest()
 
 
 def _record(filling: Filling, table: Any, part: int, file: str | None) -> Record:
@@ -237,7 +241,7 @@ def _records(filling: Filling, table: Any) -> dict[int, Record]:
     for one in Filled.of(filling).records():
         if one.key == filling.key and one.columns == digest:
             known.setdefault(one.metadata.id, []).append(one)
-    found: dict[int, Record] = {}
+    records: dict[int, Record] = {}
     for fragment in table.get_fragments():
         id = fragment.fragment_id
         of_it = (one for one in known.get(id, ()) if one.counts_for(fragment, filling.place))
@@ -245,14 +249,14 @@ def _records(filling: Filling, table: Any) -> dict[int, Record]:
         if record is None and not fragment.count_rows():
             record = _record(filling, table, id, None)
         if record is not None:
-            found[id] = record
-    return found
+            records[id] = record
+    return records
 
 
-def _with_file(fragment: Any, record: Record | None, own: list[frozenset[int]]) -> Any:
+def _with_file(fragment: Any, record: Record | None, column_ids: list[frozenset[int]]) -> Any:
     if record is None or record.file is None:
         return fragment.metadata
-    ids = frozenset(id for each in own for id in each)
+    ids = frozenset(id for each in column_ids for id in each)
     return with_files(fragment.metadata, [(record.file, ids)])
 
 

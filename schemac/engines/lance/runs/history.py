@@ -69,4 +69,11 @@ def find_run(run: RunIdentity, table: str, storage_options: Storage | None) -> C
     if dataset is None:
         return None
     since = None if run.process is None else run.started
-    return next((found for found in committed_runs(dataset, since=since) if found.id == run.id), None)
+    return next(
+        (
+            committed_run
+            for committed_run in committed_runs(dataset, since=since)
+            if committed_run.id == run.id
+        ),
+        None,
+    )

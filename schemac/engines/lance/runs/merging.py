@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.engines.lance.dataset import find_dataset, lance_errors
-from schemac.engines.lance.runs.uniqueness import refuse_repeated, shown_rows
+from schemac.engines.lance.runs.uniqueness import format_rows, refuse_repeated
 from schemac.engines.lance.runs.writing import write_files
 from schemac.engines.lance.storage import options_for
 from schemac.rows.runs.errors import PipelineError
@@ -24,7 +24,7 @@ from schemac.rows.runs.merges import Merge, Merged
 from schemac.rows.runs.tables import Place
 from schemac.source.catalogue import KEY_EXISTS
 
-PIECE, ROW, IS_KNOWN = "__piece", "__row", "__known"
+FRAGMENT_INDEX, ROW, IS_KNOWN = "__piece", "__row", "__known"
 DELETES = -1
 """In the place of a piece: the record deletes."""
 BATCH_ROWS = 8192
@@ -41,7 +41,7 @@ def judge(place: Place, schema: pa.Schema, fragments: list[str], deletes: pa.Tab
         winners = _not_stale(table, winners, merge)
     if table is not None and merge.unique:
         refuse_repeated(table, _counted(place, fragments, winners, merge), winners.select(merge.keys), merge)
-    deleted = pc.sum(pc.equal(winners[PIECE], DELETES)).as_py() or 0
+    deleted = pc.sum(pc.equal(winners[FRAGMENT_INDEX], DELETES)).as_py() or 0
     replaced = "" if table is None or merge.is_refused else _replaced(table, winners.select(merge.keys))
     return Merged(
         _without_losers(place, schema, fragments, records, winners),
@@ -56,17 +56,17 @@ def operation_of(merged: Merged) -> Any:
     """Return the operation that adds the pieces, and takes away what they replace."""
     import lance
 
-    made = [lance.FragmentMetadata.from_json(text) for text in merged.pieces]
+    made = [lance.FragmentMetadata.from_json(text) for text in merged.fragments]
     if not merged.replaced:
         return lance.LanceOperation.Append(made)
-    told = json.loads(merged.replaced)
-    updated = [lance.FragmentMetadata.from_json(text) for text in told["updated"]]
+    replacement = json.loads(merged.replaced)
+    updated = [lance.FragmentMetadata.from_json(text) for text in replacement["updated"]]
     return lance.LanceOperation.Update(
-        removed_fragment_ids=told["removed"],
+        removed_fragment_ids=replacement["removed"],
         updated_fragments=updated,
         new_fragments=made,
-        fields_for_preserving_frag_bitmap=told["fields"],
-        update_mode=told["mode"],
+        fields_for_preserving_frag_bitmap=replacement["fields"],
+        update_mode=replacement["mode"],
     )
 
 
@@ -80,8 +80,10 @@ def _records(place: Place, fragments: list[str], deletes: pa.Table, merge: Merge
     return pa.concat_tables(parts)
 
 
-def _placed(rows: pa.Table, piece: int) -> pa.Table:
-    rows = rows.append_column(PIECE, pa.array([piece], pa.int32()).take(pa.array([0] * len(rows), pa.int8())))
+def _placed(rows: pa.Table, fragment_index: int) -> pa.Table:
+    rows = rows.append_column(
+        FRAGMENT_INDEX, pa.array([fragment_index], pa.int32()).take(pa.array([0] * len(rows), pa.int8()))
+    )
     return rows.append_column(ROW, pa.array(range(len(rows)), pa.int64()))
 
 
@@ -118,7 +120,7 @@ def _counted(place: Place, fragments: list[str], winners: pa.Table, merge: Merge
     columns = list(dict.fromkeys(path[0] for fields in merge.unique for path in fields))
     for number, fragment in enumerate(fragments):
         rows = pa.Table.from_batches(_read(place, fragment, columns))
-        yield rows.take(winners.filter(pc.equal(winners[PIECE], number))[ROW])
+        yield rows.take(winners.filter(pc.equal(winners[FRAGMENT_INDEX], number))[ROW])
 
 
 def _existing(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
@@ -131,11 +133,11 @@ def _existing(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]
 def _refuse(table: Any, winners: pa.Table, merge: Merge) -> None:
     parts = [part.select(merge.keys) for part in _existing(table, winners, merge)]
     if any(len(part) for part in parts):
-        found = pa.concat_tables(parts)
-        count = f"{len(found)} records have keys" if len(found) > 1 else "a record has a key"
+        existing_rows = pa.concat_tables(parts)
+        count = f"{len(existing_rows)} records have keys" if len(existing_rows) > 1 else "a record has a key"
         raise PipelineError(
             KEY_EXISTS,
-            f"{count} that the table has already: {shown_rows(found)}",
+            f"{count} that the table has already: {format_rows(existing_rows)}",
             "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append in any case",
             place=("keys",),
         )
@@ -149,10 +151,10 @@ def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
         ours, theirs = part[f"{latest}__new"], part[latest]
         # A null is older than any value, and as old as another null.
         is_stale = pc.or_kleene(pc.less(ours, theirs), pc.and_(pc.is_null(ours), pc.is_valid(theirs)))
-        stale.append(part.filter(pc.fill_null(is_stale, False)).select([PIECE, ROW]))
+        stale.append(part.filter(pc.fill_null(is_stale, False)).select([FRAGMENT_INDEX, ROW]))
     if not stale:
         return winners
-    return winners.join(pa.concat_tables(stale), [PIECE, ROW], join_type="left anti")
+    return winners.join(pa.concat_tables(stale), [FRAGMENT_INDEX, ROW], join_type="left anti")
 
 
 def _replaced(table: Any, keys: pa.Table) -> str:
@@ -179,23 +181,25 @@ def _without_losers(
     place: Place, schema: pa.Schema, fragments: list[str], records: pa.Table, winners: pa.Table
 ) -> list[str]:
     """Return the fragments, those that have records that do not count written again without them."""
-    losers = records.select([PIECE, ROW]).join(
-        winners.select([PIECE, ROW]), [PIECE, ROW], join_type="left anti"
+    losers = records.select([FRAGMENT_INDEX, ROW]).join(
+        winners.select([FRAGMENT_INDEX, ROW]), [FRAGMENT_INDEX, ROW], join_type="left anti"
     )
-    found: list[str] = []
+    winning_fragments: list[str] = []
     for number, fragment in enumerate(fragments):
-        lost = losers.filter(pc.equal(losers[PIECE], number))[ROW]
+        lost = losers.filter(pc.equal(losers[FRAGMENT_INDEX], number))[ROW]
         if not len(lost):
-            found.append(fragment)
+            winning_fragments.append(fragment)
             continue
-        kept = _kept(_read(place, fragment), set(lost.to_pylist()), schema)
-        first = next(kept, None)
+        batches = _drop_rows(_read(place, fragment), set(lost.to_pylist()), schema)
+        first = next(batches, None)
         if first is not None:
-            found += write_files(place, schema, _with(first, kept))
-    return found
+            winning_fragments += write_files(place, schema, _with(first, batches))
+    return winning_fragments
 
 
-def _kept(batches: Iterator[pa.RecordBatch], lost: set[int], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _drop_rows(
+    batches: Iterator[pa.RecordBatch], lost: set[int], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
     start = 0
     for batch in batches:
         mask = pa.array([row not in lost for row in range(start, start + batch.num_rows)], pa.bool_())

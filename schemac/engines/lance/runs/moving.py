@@ -14,9 +14,9 @@ from schemac.engines.lance import dataset
 from schemac.engines.lance.dataset import open_dataset, properties_of, transaction_of
 from schemac.engines.lance.runs.writing import (
     claim,
-    conflicts_told,
     file_names,
     move_in,
+    report_conflicts,
     write_files,
 )
 from schemac.rows.runs import staging
@@ -52,9 +52,9 @@ def move_out(place: Place, schema: pa.Schema, version: int, addresses: list[int]
         removed_fragment_ids=sorted(touched),
         new_fragments=[lance.FragmentMetadata.from_json(text) for text in rest],
     )
-    with conflicts_told(place):
-        told = place.told(**{MOVED_OUT: str(len(gone))})
-        done = dataset.commit(place.path, operation, version, told, place.storage_options)
+    with report_conflicts(place):
+        properties = place.commit_properties(**{MOVED_OUT: str(len(gone))})
+        done = dataset.commit(place.path, operation, version, properties, place.storage_options)
     return int(done.version)
 
 

@@ -60,12 +60,14 @@ def recover(table: str, quarantine: str | None, storage_options: Storage) -> Non
         dead += _dead_folders(quarantine, table)
         if not is_local(quarantine):
             _sweep_remote_quarantine(table, quarantine, storage_options)
-        for run, decides in {(found.run, found.table): None for found in dead if found.run is not None}:
+        for run, decides in {
+            (dead_run.run, dead_run.table): None for dead_run in dead if dead_run.run is not None
+        }:
             if not (_may_count(run, decides, storage_options) or _is_tried(run, (decides, quarantine))):
                 _take_rows_back(quarantine, run, storage_options)
-    for found in dead:
-        _undo(found, storage_options)
-    for path in {found.path for found in dead}:
+    for dead_run in dead:
+        _undo(dead_run, storage_options)
+    for path in {dead_run.path for dead_run in dead}:
         _remove_what_is_no_table(path)
 
 
@@ -121,9 +123,9 @@ def _take_rows_back(quarantine: str, run: RunIdentity, storage_options: Storage)
     if dataset is None:
         return
     has_rows = bool(dataset.count_rows(filter=f"run = '{run.id}'"))
-    for found in committed_runs(dataset, since=run.started):
-        if found.id == run.id and (has_rows or is_move(dataset, found.version)):
-            take_back_at(quarantine, found.version, run.id, storage_options)
+    for committed_run in committed_runs(dataset, since=run.started):
+        if committed_run.id == run.id and (has_rows or is_move(dataset, committed_run.version)):
+            take_back_at(quarantine, committed_run.version, run.id, storage_options)
             return
 
 
@@ -133,7 +135,7 @@ def _undo(dead: Dead, storage_options: Storage) -> None:
     What a run that fills columns has computed stays for its next attempt (see `filling`), unless the run has happened.
     """
     dataset = find_dataset(dead.path, storage_options)
-    if staging.is_kept(dead.folder) and dead.run and not find_run(dead.run, dead.path, storage_options):
+    if staging.is_retained(dead.folder) and dead.run and not find_run(dead.run, dead.path, storage_options):
         return
     if dataset is not None and dead.run is not None:
         dataset = _without_seed(dataset, dead.run)
@@ -147,8 +149,8 @@ def _undo(dead: Dead, storage_options: Storage) -> None:
 
 def _without_seed(dataset: Any, run: RunIdentity) -> Any:
     """Bring back the table as it was before the first of two commits of a run, if the second has not been made."""
-    told = properties_of(transaction_of(dataset, dataset.version))
-    if UNFINISHED not in told or told[RUN] != run.id or dataset.version < 2:
+    properties = properties_of(transaction_of(dataset, dataset.version))
+    if UNFINISHED not in properties or properties[RUN] != run.id or dataset.version < 2:
         return dataset
     with lance_errors():
         dataset.checkout_version(dataset.version - 1).restore()

@@ -20,20 +20,22 @@ from schemac.engines.lance.runs.recover import holds_only_leftovers, recover
 from schemac.engines.lance.runs.spelling import as_lance_reads, decode, encode
 from schemac.engines.lance.tables.differences import differences, lance_fields_of
 from schemac.identity.lock import Numbers
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.physical.field import LoweredSchema
 from schemac.rows.runs import staging
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.locations import absolute, is_local
 from schemac.rows.runs.merges import Merge, Merged
-from schemac.rows.runs.tables import Aside, FoundTable, Place, Sink, StorageOptions, TableForm
+from schemac.rows.runs.tables import ExistingTable, Place, Sink, StagedRows, StorageOptions, TableForm
 
 
 class LanceSink(Sink):
     """Lance tables in folders and object stores."""
 
-    def form(self, lowered: LoweredSchema, numbers: Mapping[Slot, Numbers] | None, extra: Extra) -> TableForm:
+    def form(
+        self, lowered: LoweredSchema, numbers: Mapping[SchemaField, Numbers] | None, extra: Extra
+    ) -> TableForm:
         """Say what the table of a compiled schema is to be, with the ids that its fields have."""
         return TableForm(lowered.to_arrow(), encode(to_message(lowered, numbers)), storage_version(extra))
 
@@ -41,10 +43,10 @@ class LanceSink(Sink):
         """Spell an Arrow schema as Lance gives it back."""
         return as_lance_reads(schema)
 
-    def find(self, path: str, storage_options: StorageOptions) -> FoundTable | None:
+    def find(self, path: str, storage_options: StorageOptions) -> ExistingTable | None:
         """Look at the table at a path."""
         table = find_dataset(path, storage_options)
-        return None if table is None else FoundTable(int(table.version), tuple(table.schema.names))
+        return None if table is None else ExistingTable(int(table.version), tuple(table.schema.names))
 
     def count_rows(self, path: str, storage_options: StorageOptions) -> int:
         """Count the rows of a table."""
@@ -85,13 +87,13 @@ class LanceSink(Sink):
         for path in filter(is_local, paths):
             staging.fence(absolute(path), run)
 
-    def claim(self, place: Place, pieces: list[str]) -> None:
+    def claim(self, place: Place, fragments: list[str]) -> None:
         """Begin the commit."""
-        writing.claim(place, pieces)
+        writing.claim(place, fragments)
 
-    def give_up(self, place: Place, pieces: list[str]) -> None:
+    def give_up(self, place: Place, fragments: list[str]) -> None:
         """Remove the fragments' files."""
-        undo.give_up(place, pieces)
+        undo.give_up(place, fragments)
 
     def prepare(
         self,
@@ -123,19 +125,19 @@ class LanceSink(Sink):
         """Write fragments; a piece is one of them as JSON."""
         return writing.write_fragments(place, schema, batches)
 
-    def open_aside(self, place: Place, form: TableForm) -> str:
+    def open_staging_table(self, place: Place, form: TableForm) -> str:
         """Make an empty dataset in the staging folder."""
-        return aside.open_aside(place, form.schema)
+        return aside.open_staging_table(place, form.schema)
 
-    def take_aside(self, place: Place) -> Aside:
+    def collect_staging_table(self, place: Place) -> StagedRows:
         """Take its fragments."""
-        return aside.take_aside(place)
+        return aside.collect_staging_table(place)
 
     def judge(
-        self, place: Place, form: TableForm, pieces: list[str], deletes: pa.Table, merge: Merge
+        self, place: Place, form: TableForm, fragments: list[str], deletes: pa.Table, merge: Merge
     ) -> Merged:
         """Decide which records count."""
-        return merging.judge(place, form.schema, pieces, deletes, merge)
+        return merging.judge(place, form.schema, fragments, deletes, merge)
 
     def merge(self, place: Place, merged: Merged) -> int:
         """Commit the fragments, and take away the rows that they replace."""
@@ -145,20 +147,20 @@ class LanceSink(Sink):
         """Replace the fragments that have the rows."""
         return moving.move_out(place, schema, version, addresses)
 
-    def commit(self, place: Place, form: TableForm, pieces: list[str], *, may_join: bool = False) -> int:
+    def commit(self, place: Place, form: TableForm, fragments: list[str], *, may_join: bool = False) -> int:
         """Commit the fragments."""
         message = decode(form.native) if form.native else None
         if message is not None and _is_numbered_by_lance(message):
             message = None
-        return writing.commit(place, form.schema, pieces, may_join=may_join, lance_message=message)
+        return writing.commit(place, form.schema, fragments, may_join=may_join, lance_message=message)
 
     def close_staging(self, place: Place) -> None:
         """Remove the folder that tasks wrote to."""
         writing.close_staging(place)
 
-    def discard(self, place: Place, pieces: list[str]) -> None:
+    def discard(self, place: Place, fragments: list[str]) -> None:
         """Remove the fragments' files."""
-        undo.discard(place, pieces)
+        undo.discard(place, fragments)
 
     def take_back(self, place: Place, version: int) -> None:
         """Undo a commit of this run."""

@@ -17,7 +17,7 @@ from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.merges import Merge
 from schemac.source.catalogue import KEY_EXISTS
 
-BATCH_ROWS, SHOWN_ROWS = 1 << 17, 3
+BATCH_ROWS, EXAMPLE_ROWS = 1 << 17, 3
 
 
 def refuse_repeated(table: Any, records: Iterable[pa.Table], keys: pa.Table, merge: Merge) -> None:
@@ -45,8 +45,8 @@ def _remaining(
         rows = pa.Table.from_batches([batch])
         numbers = pa.array(range(len(rows)), pa.int64())
         if not merge.is_refused:
-            own = rows.select(list(merge.keys)).append_column("__row", numbers)
-            stays = own.join(keys, list(merge.keys), join_type="left anti")["__row"]
+            keyed_rows = rows.select(list(merge.keys)).append_column("__row", numbers)
+            stays = keyed_rows.join(keys, list(merge.keys), join_type="left anti")["__row"]
             rows = rows.take(stays)
         yield _values(rows, fields)
 
@@ -54,8 +54,8 @@ def _remaining(
 def _values(rows: pa.Table, fields: tuple[tuple[str, ...], ...]) -> pa.Table:
     """Return the values of the fields, of rows that have all of them."""
     columns = [_comparable(_follow(rows[path[0]], path[1:])) for path in fields]
-    found = pa.table(columns, names=[f"u{number}" for number in range(len(columns))])
-    return found.drop_null()
+    values = pa.table(columns, names=[f"u{number}" for number in range(len(columns))])
+    return values.drop_null()
 
 
 def _follow(column: pa.ChunkedArray, path: tuple[str, ...]) -> pa.ChunkedArray:
@@ -81,21 +81,21 @@ def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _refused(repeated: pa.Table, fields: tuple[tuple[str, ...], ...], merge: Merge) -> PipelineError:
     named = [".".join(path) for path in fields]
     count = f"{len(repeated)} rows" if len(repeated) > 1 else "another row"
-    shown = shown_rows(repeated.rename_columns(named))
+    examples = format_rows(repeated.rename_columns(named))
     return PipelineError(
         KEY_EXISTS,
-        f"`{', '.join(named)}` is unique, and {count} of the table would have the values of a record: {shown}",
+        f"`{', '.join(named)}` is unique, and {count} of the table would have the values of a record: {examples}",
         "correct the records or these rows; `rules: {unique: warn}` writes the records in any case",
         place=("keys",) if merge.is_refused else ("target", "mode"),
     )
 
 
-def shown_rows(rows: pa.Table) -> str:
+def format_rows(rows: pa.Table) -> str:
     """Write the first rows for people."""
-    some = rows.slice(0, SHOWN_ROWS)
+    some = rows.slice(0, EXAMPLE_ROWS)
     # Python has no value for times in nanoseconds.
     columns = [
         column.cast(pa.string()) if pa.types.is_temporal(column.type) else column for column in some.columns
     ]
-    told = pa.table(columns, names=some.column_names).to_pylist()
-    return ", ".join(json.dumps(row, default=str) for row in told)
+    records = pa.table(columns, names=some.column_names).to_pylist()
+    return ", ".join(json.dumps(row, default=str) for row in records)

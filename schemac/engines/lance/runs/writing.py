@@ -156,7 +156,7 @@ def commit(
             claim(place, fragments)
         staging.note_moved(place.staging, list(file_names(fragments)))
         move_in(place, fragments)
-    with conflicts_told(place):
+    with report_conflicts(place):
         if lance_message is not None and place.mode != "append":
             return _commit_with_ids(place, fragments, lance_message)
         return _commit(place, schema, fragments)
@@ -168,17 +168,19 @@ def commit_merged(place: Place, operation: Any, merged: Merged) -> int:
     if newest is None or newest.version != merged.version:
         message = f"another run has changed `{place.path}` meanwhile"
         raise PipelineError(CONCURRENT_RUN, message, AGAIN)
-    _refuse_dropped(place, merged.pieces)
+    _refuse_dropped(place, merged.fragments)
     if place.is_staged:
-        staging.note_moved(place.staging, list(file_names(merged.pieces)))
-        move_in(place, merged.pieces)
-    with conflicts_told(place):
-        done = dataset.commit(place.path, operation, merged.version, place.told(), place.storage_options)
+        staging.note_moved(place.staging, list(file_names(merged.fragments)))
+        move_in(place, merged.fragments)
+    with report_conflicts(place):
+        done = dataset.commit(
+            place.path, operation, merged.version, place.commit_properties(), place.storage_options
+        )
     return int(done.version)
 
 
 @contextlib.contextmanager
-def conflicts_told(place: Place) -> Iterator[None]:
+def report_conflicts(place: Place) -> Iterator[None]:
     """Tell of another run that has changed the same rows."""
     try:
         yield
@@ -222,13 +224,15 @@ def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
                 mode=mode,
                 data_storage_version=place.storage_version,
                 storage_options=options,
-                transaction_properties=place.told(),
+                transaction_properties=place.commit_properties(),
             )
             return int(table.version)
         else:
             metadata = [lance.FragmentMetadata.from_json(json.dumps(json.loads(f))) for f in fragments]
             operation = lance.LanceOperation.Overwrite(schema, metadata)
-    table = dataset.commit(place.path, operation, place.read_version, place.told(), place.storage_options)
+    table = dataset.commit(
+        place.path, operation, place.read_version, place.commit_properties(), place.storage_options
+    )
     return int(table.version)
 
 
@@ -251,7 +255,7 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
                 old = [fragment.fragment_id for fragment in table.get_fragments()]
                 replaced = lance.LanceOperation.Update(removed_fragment_ids=old, new_fragments=made)
                 done = dataset.commit(
-                    place.path, replaced, table.version, place.told(), place.storage_options
+                    place.path, replaced, table.version, place.commit_properties(), place.storage_options
                 )
                 return int(done.version)
         is_hidden = place.is_staged and place.mode == "create"
@@ -262,10 +266,10 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
             mode="overwrite" if place.mode == "overwrite" else "create",
             data_storage_version=place.storage_version,
             storage_options=options,
-            transaction_properties=place.told(**{UNFINISHED: "true"}),
+            transaction_properties=place.commit_properties(**{UNFINISHED: "true"}),
         )
         merged = lance.LanceOperation.Merge(made, lance_schema(message.fields, message.metadata))
-        done = dataset.commit(path, merged, seed.version, place.told(), place.storage_options)
+        done = dataset.commit(path, merged, seed.version, place.commit_properties(), place.storage_options)
     if is_hidden:
         _publish(place)
     return int(done.version)
@@ -275,10 +279,10 @@ def _with_ids(fragment: str, ids: list[int]) -> Any:
     """Put the table's ids into the fragment, in the place of those that its writer counted."""
     import lance
 
-    told = json.loads(fragment)
-    for file in told["files"]:
+    fragment_json = json.loads(fragment)
+    for file in fragment_json["files"]:
         file["fields"] = [ids[index] for index in file["fields"]]
-    return lance.FragmentMetadata.from_json(json.dumps(told))
+    return lance.FragmentMetadata.from_json(json.dumps(fragment_json))
 
 
 def _publish(place: Place) -> None:
@@ -321,7 +325,7 @@ def file_names(fragments: list[str]) -> Iterator[str]:
 
 def close_staging(place: Place) -> None:
     """Remove the folder that tasks wrote to, with everything that is still in it."""
-    if place.is_staged and not staging.is_given_up(place.staging):
+    if place.is_staged and not staging.is_abandoned(place.staging):
         staging.remove(place.staging)
         if place.mode == "create":
             remove_if_empty(place.path)

@@ -24,7 +24,7 @@ from schemac.engines.lance.tables.recipe import Recipe
 from schemac.engines.lance.tables.steps import BuildIndex, Check, Index, SetSchema, Subject, Swap
 from schemac.engines.lance.tables.stored_rows import report_failed
 from schemac.evolution.tables import Progress, Spread
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import TABLE_CHANGED, UNUSABLE_TABLE
 from schemac.source.report import Report
 
@@ -81,8 +81,8 @@ class _Run:
     def finished(self) -> Any:
         """Return the table with all its new fields; raises where somebody has restored an earlier version."""
         now = open_dataset(self.plan.table.name)
-        wanted = {field.id for field in self.plan.target.fields if field.parent_id < 0}
-        if {field.id() for field in now.lance_schema.fields()} != wanted:
+        expected_ids = {field.id for field in self.plan.target.fields if field.parent_id < 0}
+        if {field.id() for field in now.lance_schema.fields()} != expected_ids:
             raise _OvertakenError
         return now
 
@@ -157,8 +157,8 @@ class _Run:
         if not self.plan.of(SetSchema):
             # Nothing comes after this commit that says which version the table has.
             target = self.plan.target.metadata
-            kept = {key: value for key, value in metadata.items() if key not in TABLE_RECORD}
-            metadata = {**kept, **{key: bytes(target[key]) for key in TABLE_RECORD if key in target}}
+            other_entries = {key: value for key, value in metadata.items() if key not in TABLE_RECORD}
+            metadata = {**other_entries, **{key: bytes(target[key]) for key in TABLE_RECORD if key in target}}
         schema = lance_schema(self.plan.layout.middle, metadata)
         version = self.commit("swap in the new fields", "Merge", (fragments, schema), self.dataset.version)
         if version != expected:
@@ -168,7 +168,7 @@ class _Run:
     def write(self) -> list[Any]:
         """All fragments, after making what is not made yet."""
         fragments: list[Any] = self.dataset.get_fragments()
-        missing: dict[tuple[Slot, ...], list[int]] = {}
+        missing: dict[tuple[SchemaField, ...], list[int]] = {}
         for fragment in fragments:
             roots = self.plan.layout.roots(data_of(fragment.metadata))
             if roots and self.made.find(fragment, _path_texts(roots)) is None:
@@ -189,8 +189,8 @@ class _Run:
         file = self.made.find(fragment, _path_texts(roots)) if roots else None
         if file is None:
             return fragment.metadata
-        own = frozenset(id for root in roots for id in layout.ids_below(root))
-        return with_files(fragment.metadata, [(file, own)])
+        replaced_ids = frozenset(id for root in roots for id in layout.ids_below(root))
+        return with_files(fragment.metadata, [(file, replaced_ids)])
 
     def remember(self) -> int:
         """Note in the table which indices will go with their fields, and what its fields are between two commits.
@@ -219,8 +219,10 @@ class _Run:
     def going(self, dataset: Any) -> list[Index]:
         """Return the indices of a version that go with their fields, and whose fields are somewhere afterwards."""
         table, pair = self.plan.table, self.plan.pair
-        found = [table.with_field(index) for index in indices_of(dataset)]
-        return [i for i in found if is_going(i, table, self.plan.target) and path_after(i, pair) is not None]
+        indices = [table.with_field(index) for index in indices_of(dataset)]
+        return [
+            i for i in indices if is_going(i, table, self.plan.target) and path_after(i, pair) is not None
+        ]
 
     def remember_late(self, version: int) -> None:
         """Note the indices that somebody made in the moment before the swap, which dropped them."""
@@ -277,5 +279,5 @@ class _Run:
         return int(dataset.version)
 
 
-def _path_texts(roots: tuple[Slot, ...]) -> tuple[str, ...]:
+def _path_texts(roots: tuple[SchemaField, ...]) -> tuple[str, ...]:
     return tuple(root.path_text for root in roots)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from schemac.engines.lance.sources import is_table
 from schemac.engines.lance.tables.apply import apply_plan
-from schemac.engines.lance.tables.live_table import LanceTable, is_held, open_table
+from schemac.engines.lance.tables.live_table import LanceTable, can_store, open_table
 from schemac.engines.lance.tables.plan import Plan, plan
 from schemac.engines.lance.tables.steps import Rewrite, Unlooked
 from schemac.engines.lance.tables.stored_rows import report_broken
@@ -56,23 +56,28 @@ class LanceTables(Tables):
         return _PlannedLance(made, change) if made is not None else None
 
     def verify(
-        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report
+        self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
     ) -> TableState | None:
         """Report how a table differs from a schema."""
-        table = open_table(path, locked, report) if is_held(wanted, report) else None
+        table = open_table(path, locked, report) if can_store(expected, report) else None
         if table is None:
             return None
-        report_drift(table, wanted, report)
+        report_drift(table, expected, report)
         version = table.dataset.version
         return TableState(f"is at version {version}", {"version": version})
 
     def verify_data(
-        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, check: DataCheck, report: Report
+        self,
+        path: str,
+        locked: LockedDataset,
+        expected: LockedSchemaVersion,
+        check: DataCheck,
+        report: Report,
     ) -> None:
         """Report the rows that break a constraint."""
         table = open_table(path, locked, report)
         if table is not None:
-            report_broken(table, wanted, check.references, report)
+            report_broken(table, expected, check.references, report)
 
 
 class _PlannedLance(PlannedChange):

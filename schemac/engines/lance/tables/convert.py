@@ -18,96 +18,108 @@ import pyarrow.compute as pc
 from schemac.attributes.family import Family
 from schemac.engines.lance.attributes import JSON
 from schemac.engines.lance.tables.casts.cast import cast, check_json
-from schemac.engines.lance.tables.casts.shown import shown
-from schemac.engines.lance.tables.casts.wanted import Wanted
+from schemac.engines.lance.tables.casts.shown import format_values
+from schemac.engines.lance.tables.casts.wanted import CastTarget
 from schemac.engines.lance.tables.maps import Entries, joining_cast, made_equal
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.version_pair import VersionPair
-from schemac.logical.slots import Slot, is_in_structs, preorder
+from schemac.logical.schema_fields import SchemaField, is_in_structs, preorder
 from schemac.physical.field import LoweredField
 
-Told = Callable[[Slot, Any, Any, str], None]
+MisfitHandler = Callable[[SchemaField, Any, Any, str], None]
 """Gets a field of the new schema, its old values, as a numpy array of truths which of them do not fit, and why, where it is not
 the value alone."""
 BECOME_EQUAL = "keys of one map would become equal"
 
 
-def values_of(slot: Slot, batch: pa.RecordBatch) -> pa.Array:
+def values_of(field: SchemaField, batch: pa.RecordBatch) -> pa.Array:
     """Return the values of a slot that stands in structs only; null where a struct around it is null."""
-    if slot.parent is None:
-        return batch.column(str(slot.segment))
-    return pc.struct_field(values_of(slot.parent, batch), str(slot.segment))
+    if field.parent is None:
+        return batch.column(str(field.segment))
+    return pc.struct_field(values_of(field.parent, batch), str(field.segment))
 
 
 class Conversion:
     """Builds the arrays of new slots out of batches with the old schema."""
 
-    def __init__(self, pair: VersionPair, rounded: Collection[str] = (), told: Told | None = None) -> None:
+    def __init__(
+        self, pair: VersionPair, rounded: Collection[str] = (), on_misfit: MisfitHandler | None = None
+    ) -> None:
         self._pair = pair
         self._before = pair.before
         self._rounded = frozenset(rounded)
-        self._told = told or _refuse
-        self._old = _by_slot(pair.old.lowered.fields)
-        self._new = _by_slot(pair.new.lowered.fields)
+        self._on_misfit = on_misfit or _refuse
+        self._old = _by_field(pair.old.lowered.fields)
+        self._new = _by_field(pair.new.lowered.fields)
 
-    def build(self, slot: Slot, batch: pa.RecordBatch) -> pa.Array:
+    def build(self, field: SchemaField, batch: pa.RecordBatch) -> pa.Array:
         """Return the values of a slot that is a column, or stands in structs only."""
-        old = self._before.get(slot)
+        old = self._before.get(field)
         source = values_of(old, batch) if old is not None else None
-        return self._array(slot, old, source, len(batch), batch)
+        return self._array(field, old, source, len(batch), batch)
 
-    def sources(self, slot: Slot) -> set[str]:
+    def sources(self, field: SchemaField) -> set[str]:
         """Return the old columns that a slot's values come from."""
-        found: set[str] = set()
-        stack = [slot]
+        column_names: set[str] = set()
+        stack = [field]
         while stack:
             here = stack.pop()
             stack.extend(here.children)
             old = self._before.get(here)
             if old is not None:
-                found.add(str(old.column.segment))
-        return found
+                column_names.add(str(old.column.segment))
+        return column_names
 
     def _array(
-        self, slot: Slot, old: Slot | None, source: Any, length: int, batch: pa.RecordBatch | None
+        self,
+        field: SchemaField,
+        old: SchemaField | None,
+        source: Any,
+        length: int,
+        batch: pa.RecordBatch | None,
     ) -> pa.Array:
-        lowered = self._new[slot]
+        lowered = self._new[field]
         type_: Any = lowered.arrow.type
-        family = slot.type.family
-        is_alike = old is not None and source is not None and old.type.kind == slot.type.kind
-        is_new = source is None and not any(inner in self._before for inner in preorder([slot]))
-        if family is Family.STRUCT and slot.children and not is_new:
-            return self._struct(slot, old if is_alike else None, source, length, batch)
+        family = field.type.family
+        is_alike = old is not None and source is not None and old.type.kind == field.type.kind
+        is_new = source is None and not any(inner in self._before for inner in preorder([field]))
+        if family is Family.STRUCT and field.children and not is_new:
+            return self._struct(field, old if is_alike else None, source, length, batch)
         if source is None:
             return _nulls(length, type_)
         if family in (Family.LIST, Family.MAP) and is_alike and old is not None:
-            return self._repeated(slot, old, source, lowered)
-        return self._cast(slot, old or slot, source, type_)
+            return self._repeated(field, old, source, lowered)
+        return self._cast(field, old or field, source, type_)
 
-    def _cast(self, slot: Slot, old: Slot, source: Any, type_: Any) -> pa.Array:
+    def _cast(self, field: SchemaField, old: SchemaField, source: Any, type_: Any) -> pa.Array:
         """Plain values; those that do not fit are told, and null from there on."""
         values, stored = _plain(source), _storage_of(type_)
-        if JSON.read(slot.extra) and not JSON.read(old.extra) and old.type.family is Family.TEXT:
-            self._tell(slot, values, check_json(values).misfits)
+        if JSON.read(field.extra) and not JSON.read(old.extra) and old.type.family is Family.TEXT:
+            self._report_misfits(field, values, check_json(values).misfits)
         plain = stored.value_type if pa.types.is_dictionary(stored) else stored
-        zone = clock_of(old, slot) or ""
-        is_rounded = is_named(slot, self._rounded)
-        made = cast(values, Wanted(old.type, slot.type, plain, zone, is_rounded))
-        self._tell(slot, values, made.misfits)
-        found = made.values
+        zone = clock_of(old, field) or ""
+        is_rounded = is_named(field, self._rounded)
+        made = cast(values, CastTarget(old.type, field.type, plain, zone, is_rounded))
+        self._report_misfits(field, values, made.misfits)
+        array = made.values
         if pa.types.is_dictionary(stored):
-            found = found.dictionary_encode().cast(stored)
-        return pa.ExtensionArray.from_storage(type_, found) if stored is not type_ else found
+            array = array.dictionary_encode().cast(stored)
+        return pa.ExtensionArray.from_storage(type_, array) if stored is not type_ else array
 
-    def _tell(self, slot: Slot, values: Any, misfits: Any, why: str = "") -> None:
+    def _report_misfits(self, field: SchemaField, values: Any, misfits: Any, why: str = "") -> None:
         if misfits.any():
-            self._told(slot, values, misfits, why)
+            self._on_misfit(field, values, misfits, why)
 
     def _struct(
-        self, slot: Slot, old: Slot | None, source: Any, length: int, batch: pa.RecordBatch | None
+        self,
+        field: SchemaField,
+        old: SchemaField | None,
+        source: Any,
+        length: int,
+        batch: pa.RecordBatch | None,
     ) -> pa.Array:
         children: list[pa.Array] = []
-        for child in slot.children:
+        for child in field.children:
             before = self._before.get(child)
             values: Any = None
             if before is not None and old is not None and before.parent is old:
@@ -115,23 +127,23 @@ class Conversion:
             elif before is not None and batch is not None and is_in_structs(before):
                 values = values_of(before, batch)
             children.append(self._array(child, before, values, length, batch))
-        fields = [self._new[child].arrow for child in slot.children]
+        fields = [self._new[child].arrow for child in field.children]
         mask = source.is_null() if old is not None and source is not None else None
         return pa.StructArray.from_arrays(children, fields=fields, mask=mask)
 
-    def _repeated(self, slot: Slot, old: Slot, source: Any, lowered: LoweredField) -> pa.Array:
+    def _repeated(self, field: SchemaField, old: SchemaField, source: Any, lowered: LoweredField) -> pa.Array:
         type_: Any = lowered.arrow.type
         if isinstance(type_, pa.BaseExtensionType) or not lowered.children:
-            return self._cast(slot, old, source, type_)
-        if slot.type.family is Family.MAP:
-            return self._map(slot, old, source, type_)
-        (item,) = slot.children
-        size = getattr(slot.type, "fixed_length", None)
+            return self._cast(field, old, source, type_)
+        if field.type.family is Family.MAP:
+            return self._map(field, old, source, type_)
+        (item,) = field.children
+        size = getattr(field.type, "fixed_length", None)
         lengths = pc.list_value_length(source)
         if size is not None:
             others = pc.fill_null(pc.not_equal(lengths, size), fill_value=False)
             misfits = np.asarray(others.to_numpy(zero_copy_only=False))
-            self._tell(slot, source, misfits)
+            self._report_misfits(field, source, misfits)
             source = pc.if_else(others, pa.scalar(None, source.type), source) if misfits.any() else source
         values = _flat(source, size)
         items = self._array(item, self._before.get(item, old.children[0]), values, len(values), None)
@@ -142,18 +154,18 @@ class Conversion:
         array = pa.LargeListArray if pa.types.is_large_list(type_) else pa.ListArray
         return array.from_arrays(offsets, items, type=type_, mask=source.is_null())
 
-    def _map(self, slot: Slot, old: Slot, source: Any, type_: Any) -> pa.Array:
+    def _map(self, field: SchemaField, old: SchemaField, source: Any, type_: Any) -> pa.Array:
         """Return maps; one whose keys do not fit, or become equal, is null."""
-        key, value = slot.children
+        key, value = field.children
         entries = Entries.of(source)
         keys = self._array(key, self._before.get(key), entries.keys, len(entries.keys), None)
         items = self._array(value, self._before.get(value), entries.items, len(entries.items), None)
         wrong = np.asarray(keys.is_null().to_numpy(zero_copy_only=False))
-        cast_slot = joining_cast(key, self._pair)
-        if cast_slot is not None:
-            twins = made_equal(entries.maps, entries.keys, keys)
-            self._tell(cast_slot, entries.keys, twins, BECOME_EQUAL)
-            wrong = wrong | twins
+        cast_field = joining_cast(key, self._pair)
+        if cast_field is not None:
+            duplicates = made_equal(entries.maps, entries.keys, keys)
+            self._report_misfits(cast_field, entries.keys, duplicates, BECOME_EQUAL)
+            wrong = wrong | duplicates
         whole = np.ones(len(source), bool)
         whole[entries.maps[wrong]] = False
         return replace(entries, keys=keys, items=items).where(whole).to_array(type_)
@@ -207,9 +219,9 @@ def _offsets(lengths: Any, is_large: bool) -> pa.Array:
     return pa.concat_arrays([pa.array([0], pa.int64()), sums]).cast(pa.int64() if is_large else pa.int32())
 
 
-def is_named(slot: Slot, names: Collection[str]) -> bool:
+def is_named(field: SchemaField, names: Collection[str]) -> bool:
     """Whether a field, or one that it is a part of, is among these."""
-    here: Slot | None = slot
+    here: SchemaField | None = field
     while here is not None:
         if here.path_text in names:
             return True
@@ -217,9 +229,9 @@ def is_named(slot: Slot, names: Collection[str]) -> bool:
     return False
 
 
-def _refuse(slot: Slot, values: Any, misfits: Any, why: str) -> None:
-    first = shown(values.filter(pa.array(misfits)).slice(0, 1))[0]
-    raise ValueError(f"{slot.path_text}: {first} does not fit {slot.type.type_text()}{why and f'; {why}'}")
+def _refuse(field: SchemaField, values: Any, misfits: Any, why: str) -> None:
+    first = format_values(values.filter(pa.array(misfits)).slice(0, 1))[0]
+    raise ValueError(f"{field.path_text}: {first} does not fit {field.type.type_text()}{why and f'; {why}'}")
 
 
 def _plain(values: Any) -> Any:
@@ -232,5 +244,5 @@ def _storage_of(type_: Any) -> Any:
     return type_.storage_type if isinstance(type_, pa.BaseExtensionType) else type_
 
 
-def _by_slot(fields: tuple[LoweredField, ...]) -> Mapping[Slot, LoweredField]:
-    return {field.slot: field for top in fields for field in top.preorder()}
+def _by_field(fields: tuple[LoweredField, ...]) -> Mapping[SchemaField, LoweredField]:
+    return {field.field: field for top in fields for field in top.preorder()}

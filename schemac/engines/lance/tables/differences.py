@@ -60,24 +60,26 @@ def differences(
     `same` has the ids of expected fields, and under which ids the table has these fields, as far as it is known.
     """
     actual_metadata, actual_fields = _messages(actual)
-    wanted, found = _by_path(expected), _by_path(actual_fields)
-    here = _namesakes(wanted, found, same, by_id=ids)
-    lines = [f"`{path}` is missing" for path in _outermost(wanted, here)]
-    lines += [f"`{path}` is not expected" for path in _outermost(found, here.values())]
+    expected_by_path, actual_by_path = _by_path(expected), _by_path(actual_fields)
+    here = _namesakes(expected_by_path, actual_by_path, same, by_id=ids)
+    lines = [f"`{path}` is missing" for path in _outermost(expected_by_path, here)]
+    lines += [f"`{path}` is not expected" for path in _outermost(actual_by_path, here.values())]
     moved: set[str] = set()
     for path, place in here.items():
-        above = _above(path, wanted[path])
-        if here.get(above, above) != _above(place, found[place]) or (above and above not in here):
+        above = _above(path, expected_by_path[path])
+        if here.get(above, above) != _above(place, actual_by_path[place]) or (above and above not in here):
             lines.append(f"a field moved from `{place}` in the table to `{path}` in the schema")
             moved.add(path)
-        elif wanted[path].name != found[place].name:
+        elif expected_by_path[path].name != actual_by_path[place].name:
             lines.append(f"`{path}` has the name `{place}` in the table")
         if above in moved:
             moved.add(path)
         # What is moved is written anew, under other ids.
-        lines += _field_differences(path, wanted[path], found[place], ids=ids and path not in moved)
-    if not lines and [here[path] for path in wanted] != list(found):
-        lines.append(f"fields are in another order: {', '.join(found)}")
+        lines += _field_differences(
+            path, expected_by_path[path], actual_by_path[place], ids=ids and path not in moved
+        )
+    if not lines and [here[path] for path in expected_by_path] != list(actual_by_path):
+        lines.append(f"fields are in another order: {', '.join(actual_by_path)}")
     if metadata is not None:
         theirs = {key: value for key, value in actual_metadata.items() if key not in STEERING}
         ours = {key: value for key, value in metadata.items() if key not in STEERING}
@@ -99,70 +101,80 @@ def _above(path: str, message: pb.Field) -> str:
 
 
 def _namesakes(
-    wanted: Mapping[str, pb.Field], found: Mapping[str, pb.Field], same: Mapping[int, int], *, by_id: bool
+    expected_by_path: Mapping[str, pb.Field],
+    actual_by_path: Mapping[str, pb.Field],
+    same: Mapping[int, int],
+    *,
+    by_id: bool,
 ) -> dict[str, str]:
     """Return the path in the table of each expected field; one that has another name there is known by its id."""
-    by_number = {message.id: path for path, message in found.items()}
-    numbers = {path: same.get(message.id) for path, message in wanted.items()}
+    by_number = {message.id: path for path, message in actual_by_path.items()}
+    numbers = {path: same.get(message.id) for path, message in expected_by_path.items()}
     here = {path: by_number[n] for path, n in numbers.items() if n is not None and n in by_number}
-    taken = set(here.values())
-    here |= {path: path for path in wanted if path in found and path not in here and path not in taken}
+    matched = set(here.values())
+    here |= {
+        path: path
+        for path in expected_by_path
+        if path in actual_by_path and path not in here and path not in matched
+    }
     if by_id:
         # A number alone may be a coincidence.
-        taken = set(here.values())
-        others = {(m.id, m.logical_type): path for path, m in found.items() if path not in taken}
-        for path, message in wanted.items():
+        matched = set(here.values())
+        others = {(m.id, m.logical_type): path for path, m in actual_by_path.items() if path not in matched}
+        for path, message in expected_by_path.items():
             other = others.get((message.id, message.logical_type))
             if path not in here and other is not None:
                 here[path] = other
-    return {path: here[path] for path in wanted if path in here}
+    return {path: here[path] for path in expected_by_path if path in here}
 
 
-def _field_differences(path: str, wanted: pb.Field, found: pb.Field, *, ids: bool) -> Iterator[str]:
+def _field_differences(path: str, expected: pb.Field, actual: pb.Field, *, ids: bool) -> Iterator[str]:
     """One sentence a difference, in the author's words."""
-    if wanted.logical_type != found.logical_type:
-        here, there = type_pair(found.logical_type, wanted.logical_type)
+    if expected.logical_type != actual.logical_type:
+        here, there = type_pair(actual.logical_type, expected.logical_type)
         yield f"`{path}` is {here} in the table, and {there} in the schema"
-    elif wanted.encoding != found.encoding:
+    elif expected.encoding != actual.encoding:
         yield f"`{path}` is stored with another encoding than the schema asks for"
-    if wanted.nullable != found.nullable:
-        may = "may be null" if found.nullable else "may not be null"
-        yield f"`{path}` {may} in the table, and {'may not' if found.nullable else 'may'} in the schema"
-    if ids and wanted.id != found.id:
-        yield f"`{path}` has the id {found.id} in the table, and {wanted.id} in the schema"
-    elif ids and wanted.parent_id != found.parent_id:
+    if expected.nullable != actual.nullable:
+        may = "may be null" if actual.nullable else "may not be null"
+        yield f"`{path}` {may} in the table, and {'may not' if actual.nullable else 'may'} in the schema"
+    if ids and expected.id != actual.id:
+        yield f"`{path}` has the id {actual.id} in the table, and {expected.id} in the schema"
+    elif ids and expected.parent_id != actual.parent_id:
         yield f"`{path}` is inside another field in the table"
-    ours, theirs = (_settled(message.metadata) for message in (wanted, found))
-    told = tuple(_entry_differences(ours, _with_description(theirs, ours)))
-    yield from (f"`{path}`: {line}" for line in told)
-    if not told and any(getattr(wanted, name) != getattr(found, name) for name in _REPEATED_IN_METADATA):
+    ours, theirs = (_comparable_metadata(message.metadata) for message in (expected, actual))
+    metadata_lines = tuple(_entry_differences(ours, _with_description(theirs, ours)))
+    yield from (f"`{path}`: {line}" for line in metadata_lines)
+    if not metadata_lines and any(
+        getattr(expected, name) != getattr(actual, name) for name in _REPEATED_IN_METADATA
+    ):
         yield f"`{path}`: its flags for keys and extension types do not match its metadata"
 
 
-def _entry_differences(wanted: Mapping[str, bytes], found: Mapping[str, bytes]) -> Iterator[str]:
-    for key in sorted(wanted.keys() | found.keys()):
-        if wanted.get(key) == found.get(key):
+def _entry_differences(expected: Mapping[str, bytes], actual: Mapping[str, bytes]) -> Iterator[str]:
+    for key in sorted(expected.keys() | actual.keys()):
+        if expected.get(key) == actual.get(key):
             continue
-        if key not in wanted:
-            yield f"{entry_name(key)} {entry_words(found[key])} is not in the schema"
+        if key not in expected:
+            yield f"{entry_name(key)} {entry_words(actual[key])} is not in the schema"
         else:
-            here, there = entry_words(found.get(key)), entry_words(wanted[key])
+            here, there = entry_words(actual.get(key)), entry_words(expected[key])
             yield f"{entry_name(key)} is {here} in the table, and {there} in the schema"
 
 
-def _settled(metadata: Mapping[str, bytes]) -> dict[str, bytes]:
+def _comparable_metadata(metadata: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the metadata without what steers the build, and without the marks that other engines leave beside the type."""
     left_out = STEERING.union(*(form.repeated for form in forms().values()))
     return {key: value for key, value in metadata.items() if key not in left_out}
 
 
-def _with_description(found: dict[str, bytes], wanted: Mapping[str, bytes]) -> dict[str, bytes]:
+def _with_description(actual: dict[str, bytes], expected: Mapping[str, bytes]) -> dict[str, bytes]:
     """Return the metadata with the description of a column that another engine made under its own key."""
     for word in filter(None, (form.description for form in forms().values())):
-        if word in found and word not in wanted:
-            rest = {key: value for key, value in found.items() if key != word}
-            return {DESCRIPTION.key: compact(found[word].decode("utf-8", "replace")).encode(), **rest}
-    return found
+        if word in actual and word not in expected:
+            rest = {key: value for key, value in actual.items() if key != word}
+            return {DESCRIPTION.key: compact(actual[word].decode("utf-8", "replace")).encode(), **rest}
+    return actual
 
 
 def _by_path(fields: Iterable[bytes]) -> dict[str, pb.Field]:

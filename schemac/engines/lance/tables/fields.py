@@ -29,8 +29,8 @@ def schema_without(schema: Any, left_out: frozenset[str]) -> Any:
 
     if not left_out:
         return schema
-    kept = [f.with_type(type_of(f.type)) for f in schema if f.name not in left_out]
-    return pa.schema(kept, schema.metadata)
+    remaining = [f.with_type(type_of(f.type)) for f in schema if f.name not in left_out]
+    return pa.schema(remaining, schema.metadata)
 
 
 def stale_fields(fields: Sequence[pb.Field], locked: LockedDataset) -> frozenset[int]:
@@ -51,23 +51,23 @@ def in_preorder(fields: Sequence[pb.Field]) -> list[pb.Field]:
     children: dict[int, list[pb.Field]] = {}
     for field in fields:
         children.setdefault(field.parent_id, []).append(field)
-    found: list[pb.Field] = []
+    ordered: list[pb.Field] = []
     stack = list(reversed(children.get(-1, [])))
     while stack:
         field = stack.pop()
-        found.append(field)
+        ordered.append(field)
         stack.extend(reversed(children.get(field.id, []) if field.id != field.parent_id else []))
-    return found
+    return ordered
 
 
 def paths(fields: Sequence[pb.Field]) -> dict[int, str]:
     """Every field's path as Lance writes it, by id."""
-    found: dict[int, str] = {-1: ""}
+    paths_by_id: dict[int, str] = {-1: ""}
     for field in fields:
         name = field.name if field.name.replace("_", "a").isalnum() else f"`{field.name}`"
-        above = found.get(field.parent_id, "")
-        found[field.id] = f"{above}.{name}" if above else name
-    return found
+        above = paths_by_id.get(field.parent_id, "")
+        paths_by_id[field.id] = f"{above}.{name}" if above else name
+    return paths_by_id
 
 
 def lance_schema(fields: Sequence[pb.Field], metadata: Mapping[str, bytes]) -> Any:

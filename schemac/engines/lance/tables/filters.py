@@ -22,28 +22,28 @@ from schemac.evolution.clocks import clock_of
 from schemac.evolution.constraints import constraint_of, verify_of
 from schemac.evolution.version_pair import SchemaVersion, VersionPair
 from schemac.kinds.units import UNITS_BY_ARROW
-from schemac.logical.slots import Slot, is_in_structs
+from schemac.logical.schema_fields import SchemaField, is_in_structs
 
 _PLAIN_NAME = re.compile(r"[a-z_][a-z0-9_]*")
 _NUMBERS = NUMBERS | {Family.DECIMAL, Family.BOOLEAN}
 
 
-def misfit_filter(pair: VersionPair, before: Slot, slot: Slot) -> str:
+def misfit_filter(pair: VersionPair, before: SchemaField, field: SchemaField) -> str:
     """Find the rows whose value, brought into the new type and back, is another; empty where Lance cannot say it."""
-    old, new = _arrow(pair.old, before), _arrow(pair.new, slot)
-    if not is_in_structs(before) or not _is_asked_alike(before, slot):
+    old, new = _arrow(pair.old, before), _arrow(pair.new, field)
+    if not is_in_structs(before) or not _is_asked_alike(before, field):
         return ""
     there, back = _word(new), _word(old)
     if not there or not back:
         return ""
     name = column_name(before)
     # To DataFusion -0.0 is not 0, which is all that a number without a sign for it can give back.
-    is_signed = before.type.family is Family.FLOAT and slot.type.family is not Family.FLOAT
+    is_signed = before.type.family is Family.FLOAT and field.type.family is not Family.FLOAT
     itself = f"{name} + 0" if is_signed else name
     return f"arrow_try_cast(arrow_try_cast({name}, '{there}'), '{back}') IS DISTINCT FROM {itself}"
 
 
-def null_filter(before: Slot) -> str:
+def null_filter(before: SchemaField) -> str:
     """Find the rows where a field is null and what is around it is not; empty inside lists and maps."""
     if not is_in_structs(before):
         return ""
@@ -55,12 +55,12 @@ def how_to_find(change: Change, pair: VersionPair | None) -> str:
     """Say how to find the rows of a table that break a new constraint."""
     constraint = constraint_of(change)
     query = ""
-    if constraint is not None and pair is not None and change.old_slot is not None:
-        query = constraint_filter(pair, change.old_slot, constraint)
+    if constraint is not None and pair is not None and change.old_field is not None:
+        query = constraint_filter(pair, change.old_field, constraint)
     return f"find the rows with the filter `{query}`" if query else verify_of(change)
 
 
-def constraint_filter(pair: VersionPair, before: Slot, constraint: Constraint) -> str:
+def constraint_filter(pair: VersionPair, before: SchemaField, constraint: Constraint) -> str:
     """Find the rows of the old version that break a constraint of the new one; empty where Lance cannot say it.
 
     Values below lists and maps have no name in a filter.
@@ -113,25 +113,27 @@ def row_filter(ids: Sequence[int]) -> str:
     return f"_rowid IN ({', '.join(map(str, ids))})"
 
 
-def column_name(slot: Slot) -> str:
+def column_name(field: SchemaField) -> str:
     """Return a field as Lance writes its path."""
-    words = [str(segment) for segment in slot.path]
+    words = [str(segment) for segment in field.path]
     return ".".join(word if _PLAIN_NAME.fullmatch(word) else f"`{word}`" for word in words)
 
 
-def _is_asked_alike(before: Slot, slot: Slot) -> bool:
+def _is_asked_alike(before: SchemaField, field: SchemaField) -> bool:
     """Whether Lance's casts there and back keep to the rule for these types."""
     family = before.type.family
-    if {family, slot.type.family} <= _NUMBERS:
+    if {family, field.type.family} <= _NUMBERS:
         return True
-    if before.type.kind != slot.type.kind:
+    if before.type.kind != field.type.kind:
         # DataFusion stops at a day that a timestamp does not reach, try or not.
         return False
-    return family is Family.DURATION or (family is Family.TIMESTAMP and clock_of(before, slot) in ("", "UTC"))
+    return family is Family.DURATION or (
+        family is Family.TIMESTAMP and clock_of(before, field) in ("", "UTC")
+    )
 
 
-def _arrow(version: SchemaVersion, slot: Slot) -> Any:
-    return next(f.arrow.type for top in version.lowered.fields for f in top.preorder() if f.slot is slot)
+def _arrow(version: SchemaVersion, field: SchemaField) -> Any:
+    return next(f.arrow.type for top in version.lowered.fields for f in top.preorder() if f.field is field)
 
 
 def _word(type_: Any) -> str:

@@ -40,8 +40,8 @@ class Made:
 
     def find(self, fragment: Any, roots: tuple[str, ...]) -> str | None:
         """Return the data file that was made for a fragment, if it still has all its rows."""
-        found = self.files.get((Files.of(fragment.metadata), roots))
-        return found[0] if found is not None and are_among(fragment, found[1]) else None
+        entry = self.files.get((Files.of(fragment.metadata), roots))
+        return entry[0] if entry is not None and are_among(fragment, entry[1]) else None
 
 
 def are_among(now: Any, then: Any) -> bool:
@@ -98,11 +98,11 @@ def write_fragment(fragment: Any, recipe: Recipe) -> str:
 def _ids(schema: Any, recipe: Recipe) -> dict[int, int]:
     """Return the lasting id of every field of the new columns, by the one that Lance gave it."""
     tops = {field.name(): field for field in schema.fields()}
-    found: dict[int, int] = {}
+    table_ids: dict[int, int] = {}
     for number, root in enumerate(recipe.roots):
-        given = _preorder(tops[recipe.name(number)])
-        found.update(zip(given, root.ids, strict=True))
-    return found
+        temporary_ids = _preorder(tops[recipe.name(number)])
+        table_ids.update(zip(temporary_ids, root.ids, strict=True))
+    return table_ids
 
 
 def _preorder(field: Any) -> list[int]:
@@ -114,8 +114,8 @@ def with_files(fragment: Any, files: Sequence[tuple[str, frozenset[int]]]) -> An
     import lance
 
     tree = fragment.to_json()
-    for text, own in files:
+    for text, replaced_ids in files:
         for file in tree["files"]:
-            file["fields"] = [-2 if id in own else id for id in file["fields"]]
+            file["fields"] = [-2 if id in replaced_ids else id for id in file["fields"]]
         tree["files"].append(json.loads(text))
     return lance.FragmentMetadata.from_json(json.dumps(tree))

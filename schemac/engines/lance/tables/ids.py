@@ -12,7 +12,7 @@ from typing import Any
 from schemac.attributes.own import TABLE_IDS, TABLE_VERSION
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.nodes import NAME as LANCE
-from schemac.engines.lance.nodes import Node, lance_ids, nodes_by_slot, nodes_of
+from schemac.engines.lance.nodes import Node, lance_ids, nodes_by_field, nodes_of
 from schemac.engines.lance.tables.steps import MARK
 from schemac.engines.lance.view import words, words_of
 from schemac.evolution.table_version import Candidate, TableRecord, lock_ids
@@ -22,7 +22,7 @@ from schemac.identity.match import Ids
 from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import FieldPath, Segment, dotted
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 
 IDS_KEY = "schemac.ids"
 """Key under which the ids of fields stand while a table is between two commits of a run, and is no locked version."""
@@ -57,29 +57,35 @@ def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: s
     here = _shape_of_fields(fields)
     ids = [field.id for field in fields]
     names = {field.name for field in fields if field.parent_id < 0}
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for version in reversed(locked.versions):
         states = locked.states_of(version.number)
         if {state.shape.segment for state in states if state.shape.parent is None} != names:
             continue
         candidate = locked_schema_version(locked, version.number)
         if _without_nullability(here) == _without_nullability(candidate.view(_shape)):
-            own = numbers_in(candidate, ids)
-            has_ids = all(lance_ids(candidate.numbers[slot]) == lance_ids(own[slot]) for slot in own)
+            table_numbers = numbers_in(candidate, ids)
+            has_ids = all(
+                lance_ids(candidate.numbers[schema_field]) == lance_ids(table_numbers[schema_field])
+                for schema_field in table_numbers
+            )
             # A field whose type changed and changed back has the same name and type, other values, and other ids of Lance.
-            numbers = [lance_ids(candidate.numbers[slot]) for slot in preorder(candidate.dataset.columns)]
-            found.append(Candidate(candidate, has_ids, (*lock_ids(candidate), *numbers)))
-    exact = [candidate for candidate in found if candidate.version.view(_shape) == here]
-    is_exact = all(c in exact for c in found if str(c.version.number) == recorded)
-    return exact if exact and is_exact else found
+            numbers = [
+                lance_ids(candidate.numbers[schema_field])
+                for schema_field in preorder(candidate.dataset.columns)
+            ]
+            candidates.append(Candidate(candidate, has_ids, (*lock_ids(candidate), *numbers)))
+    exact = [candidate for candidate in candidates if candidate.version.view(_shape) == here]
+    is_exact = all(c in exact for c in candidates if str(c.version.number) == recorded)
+    return exact if exact and is_exact else candidates
 
 
-def numbers_in(version: SchemaVersion, ids: Sequence[int]) -> dict[Slot, Numbers]:
+def numbers_in(version: SchemaVersion, ids: Sequence[int]) -> dict[SchemaField, Numbers]:
     """Return the ids that a table gives to the fields of a version, all of whose nodes it has in the same order."""
-    owned = nodes_by_slot(version.lowered, version.view(_nodes))
+    owned = nodes_by_field(version.lowered, version.view(_nodes))
     return {
-        slot: Numbers.make({LANCE: tuple([ids[index] for index in indices])})
-        for slot, indices in owned.items()
+        field: Numbers.make({LANCE: tuple([ids[index] for index in indices])})
+        for field, indices in owned.items()
     }
 
 
@@ -115,38 +121,41 @@ def ids_by_name(logical: LogicalDataset, version: LockedSchemaVersion) -> tuple[
     there, here = places(version), words_of(logical)
     ids: Ids = {}
     unknown: list[str] = []
-    for slot in preorder(logical.columns):
-        found = there.get((slot.path, here[slot]))
-        if found is not None:
-            ids[slot] = version.ids[found]
-        elif here[slot]:
-            unknown.append(slot.path_text)
+    for field in preorder(logical.columns):
+        locked_field = there.get((field.path, here[field]))
+        if locked_field is not None:
+            ids[field] = version.ids[locked_field]
+        elif here[field]:
+            unknown.append(field.path_text)
     return ids, unknown
 
 
 def new_tables_of(
-    logical: LogicalDataset, numbers: Mapping[Slot, Numbers], locked: LockedDataset
+    logical: LogicalDataset, numbers: Mapping[SchemaField, Numbers], locked: LockedDataset
 ) -> Iterator[LockedSchemaVersion]:
     """Yield the versions of which a new table had these ids, where some of its fields may be gone; the newest first."""
     here = words_of(logical)
-    slots = preorder(logical.columns)
+    fields = preorder(logical.columns)
     for version in reversed(locked.versions):
-        found = locked_schema_version(locked, version.number)
-        there = places(found)
-        fresh = nodes_by_slot(found.lowered, found.view(_nodes))
-        twins = [(slot, there.get((slot.path, here[slot]))) for slot in slots]
-        if all(twin is not None and lance_ids(numbers[slot]) == fresh[twin] for slot, twin in twins):
-            yield found
+        schema_version = locked_schema_version(locked, version.number)
+        there = places(schema_version)
+        fresh = nodes_by_field(schema_version.lowered, schema_version.view(_nodes))
+        pairs = [(field, there.get((field.path, here[field]))) for field in fields]
+        if all(
+            locked_field is not None and lance_ids(numbers[field]) == fresh[locked_field]
+            for field, locked_field in pairs
+        ):
+            yield schema_version
 
 
-def places(version: SchemaVersion) -> Mapping[tuple[FieldPath, tuple[str, ...]], Slot]:
+def places(version: SchemaVersion) -> Mapping[tuple[FieldPath, tuple[str, ...]], SchemaField]:
     """Return the fields of a version by their paths and types."""
     there = words(version)
-    return {(slot.path, there[slot]): slot for slot in preorder(version.dataset.columns)}
+    return {(field.path, there[field]): field for field in preorder(version.dataset.columns)}
 
 
 def ids_by_number(
-    logical: LogicalDataset, numbers: Mapping[Slot, Numbers], locked: LockedDataset
+    logical: LogicalDataset, numbers: Mapping[SchemaField, Numbers], locked: LockedDataset
 ) -> tuple[Ids, list[str]]:
     """Return the lock's ids of the fields that have numbers of the lock, and the fields that have others.
 
@@ -162,18 +171,18 @@ def ids_by_number(
     }
     ids: Ids = {}
     unknown: list[str] = []
-    for slot in preorder(logical.columns):
-        lance = lance_ids(numbers[slot])
+    for field in preorder(logical.columns):
+        lance = lance_ids(numbers[field])
         if not lance:
-            state = parts.get((ids[slot.parent], slot.segment)) if slot.parent in ids else None
+            state = parts.get((ids[field.parent], field.segment)) if field.parent in ids else None
             id = state.id if state is not None else None
         else:
-            is_marked = slot.is_member and str(slot.segment).startswith(MARK)
-            id = known.get((lance, words[slot], None if is_marked else slot.segment))
+            is_marked = field.is_member and str(field.segment).startswith(MARK)
+            id = known.get((lance, words[field], None if is_marked else field.segment))
             if id is None:
-                unknown.append(slot.path_text)
+                unknown.append(field.path_text)
         if id is not None:
-            ids[slot] = id
+            ids[field] = id
     return ids, unknown
 
 
@@ -186,42 +195,50 @@ def _known(locked: LockedDataset) -> dict[tuple[tuple[int, ...], tuple[str, ...]
     for version in locked.versions:
         opened = open_version(locked, version)
         words = words_of(opened.logical)
-        for slot, state in opened.states.items():
+        for field, state in opened.states.items():
             for name in names[state.id]:
-                known[lance_ids(state.numbers), words[slot], name] = state.id
-            known[lance_ids(state.numbers), words[slot], None] = state.id
+                known[lance_ids(state.numbers), words[field], name] = state.id
+            known[lance_ids(state.numbers), words[field], None] = state.id
     return known
 
 
 def ids_as_noted(
-    logical: LogicalDataset, numbers: Mapping[Slot, Numbers] | None, config: Mapping[str, str]
+    logical: LogicalDataset, numbers: Mapping[SchemaField, Numbers] | None, config: Mapping[str, str]
 ) -> Ids | None:
     """Return the ids that a run noted in the table's configuration, where these are the fields that it noted.
 
     Without numbers it is enough that they have the same names and types.
     """
     noted: dict[str, list[Any]] = json.loads(config.get(IDS_KEY) or "{}")
-    here, slots = words_of(logical), preorder(logical.columns)
-    for slot in slots:
-        _, words_then, *numbers_then = noted.get(slot.path_text, (0, None))
-        is_same = numbers is None or numbers_then == [list(lance_ids(numbers[slot]))]
-        if words_then != list(here[slot]) or not is_same:
+    here, fields = words_of(logical), preorder(logical.columns)
+    for field in fields:
+        _, words_then, *numbers_then = noted.get(field.path_text, (0, None))
+        is_same = numbers is None or numbers_then == [list(lance_ids(numbers[field]))]
+        if words_then != list(here[field]) or not is_same:
             return None
-    return {slot: noted[slot.path_text][0] for slot in slots} if len(noted) == len(slots) else None
+    return {field: noted[field.path_text][0] for field in fields} if len(noted) == len(fields) else None
 
 
-def note_ids(version: LockedSchemaVersion, names: Mapping[int, str], numbers: Mapping[Slot, Numbers]) -> str:
+def note_ids(
+    version: LockedSchemaVersion, names: Mapping[int, str], numbers: Mapping[SchemaField, Numbers]
+) -> str:
     """Return the lock's ids of fields, their types and Lance's ids, to be noted in a table in which they have these names for a while."""
-    found = {}
-    for slot, id in version.ids.items():
-        path = tuple(_name_now(inner, names, numbers) for inner in _chain(slot))
-        found[dotted(path)] = [id, list(words(version)[slot]), list(lance_ids(numbers[slot]))]
-    return json.dumps(found)
+    ids_by_path = {}
+    for field, id in version.ids.items():
+        path = tuple(_name_now(inner, names, numbers) for inner in _chain(field))
+        ids_by_path[dotted(path)] = [id, list(words(version)[field]), list(lance_ids(numbers[field]))]
+    return json.dumps(ids_by_path)
 
 
-def _name_now(slot: Slot, names: Mapping[int, str], numbers: Mapping[Slot, Numbers]) -> Segment:
-    return names[lance_ids(numbers[slot])[0]] if slot.is_member and lance_ids(numbers[slot]) else slot.segment
+def _name_now(
+    field: SchemaField, names: Mapping[int, str], numbers: Mapping[SchemaField, Numbers]
+) -> Segment:
+    return (
+        names[lance_ids(numbers[field])[0]]
+        if field.is_member and lance_ids(numbers[field])
+        else field.segment
+    )
 
 
-def _chain(slot: Slot) -> list[Slot]:
-    return [*(_chain(slot.parent) if slot.parent is not None else ()), slot]
+def _chain(field: SchemaField) -> list[SchemaField]:
+    return [*(_chain(field.parent) if field.parent is not None else ()), field]

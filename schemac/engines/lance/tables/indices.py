@@ -96,8 +96,10 @@ def indices_of(dataset: Any) -> Iterator[Index]:
         else:
             parameters = {key: statistics[key] for key in _OF_STATISTICS.get(type_, ()) if key in statistics}
             lost |= details.keys() | _lost_pages(type_, statistics, dataset)
-        kept = {k: value for k, value in parameters.items() if value is not None or k in _UNLIMITED}
-        yield Index(description.name, description.field_names[0], type_, kept, lost=tuple(sorted(lost)))
+        set_parameters = {k: value for k, value in parameters.items() if value is not None or k in _UNLIMITED}
+        yield Index(
+            description.name, description.field_names[0], type_, set_parameters, lost=tuple(sorted(lost))
+        )
 
 
 def _lost_pages(type_: str, statistics: Mapping[str, Any], dataset: Any) -> set[str]:
@@ -107,8 +109,8 @@ def _lost_pages(type_: str, statistics: Mapping[str, Any], dataset: Any) -> set[
 
 
 def _of_vectors(details: Mapping[str, Any], statistics: Mapping[str, Any], lost: set[str]) -> IndexParameters:
-    found: IndexParameters = {"metric": str(details["metric_type"]).lower()}
-    found["num_partitions"] = statistics.get("num_partitions")
+    parameters: IndexParameters = {"metric": str(details["metric_type"]).lower()}
+    parameters["num_partitions"] = statistics.get("num_partitions")
     compression = dict(details.get("compression") or {})
     if compression.pop("type", None) == "rq":
         # Another rotation cannot be asked for in words.
@@ -119,9 +121,9 @@ def _of_vectors(details: Mapping[str, Any], statistics: Mapping[str, Any], lost:
         (details.get("runtime_hints") or {}, _OF_HINTS),
     ):
         lost |= group.keys() - names.keys()
-        found.update({names[key]: _number(value) for key, value in group.items() if key in names})
+        parameters.update({names[key]: _number(value) for key, value in group.items() if key in names})
     lost |= details.keys() - {"metric_type", "hnsw", "compression", "runtime_hints"}
-    return found
+    return parameters
 
 
 def _number(value: Any) -> Any:

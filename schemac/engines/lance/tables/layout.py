@@ -20,7 +20,7 @@ from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.steps import MARK
 from schemac.evolution.version_pair import LockedVersionPair
 from schemac.identity.lock import Numbers
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Layout:
     """The table's fields as they are."""
     stale: frozenset[int]
     """Fields among them that hold nothing to rely on."""
-    numbers: Mapping[Slot, Numbers]
+    numbers: Mapping[SchemaField, Numbers]
     """Of the new version."""
     target: pb.Schema
 
@@ -42,31 +42,31 @@ class Layout:
         return frozenset(field.id for field in self.fields) - self.stale
 
     @cached_property
-    def new(self) -> tuple[Slot, ...]:
+    def new(self) -> tuple[SchemaField, ...]:
         """The outermost slots that the table does not have yet, by their ids."""
-        return tuple(sorted(self._new(), key=lambda slot: self.ids(slot)[0]))
+        return tuple(sorted(self._new(), key=lambda field: self.ids(field)[0]))
 
     @cached_property
-    def written(self) -> tuple[Slot, ...]:
+    def written(self) -> tuple[SchemaField, ...]:
         """Those among them whose values come from elsewhere; everything below them is written."""
-        return tuple(slot for slot in self.new if self._has_values(slot))
+        return tuple(field for field in self.new if self._has_values(field))
 
     @cached_property
-    def added(self) -> tuple[Slot, ...]:
+    def added(self) -> tuple[SchemaField, ...]:
         """Those that are null in all rows."""
-        return tuple(slot for slot in self.new if not self._has_values(slot))
+        return tuple(field for field in self.new if not self._has_values(field))
 
-    def ids(self, slot: Slot) -> tuple[int, ...]:
+    def ids(self, field: SchemaField) -> tuple[int, ...]:
         """Lance's ids of a slot's own nodes."""
-        return lance_ids(self.numbers[slot])
+        return lance_ids(self.numbers[field])
 
-    def ids_below(self, slot: Slot) -> tuple[int, ...]:
+    def ids_below(self, field: SchemaField) -> tuple[int, ...]:
         """Its ids, and those of all below it."""
-        return tuple(id for inner in preorder([slot]) for id in self.ids(inner))
+        return tuple(id for inner in preorder([field]) for id in self.ids(inner))
 
-    def roots(self, data: Collection[int]) -> tuple[Slot, ...]:
+    def roots(self, data: Collection[int]) -> tuple[SchemaField, ...]:
         """Return what has to be written for a fragment whose files hold data of these fields."""
-        chosen: list[Slot] = []
+        chosen: list[SchemaField] = []
         for column in self.pair.new.dataset.columns:
             self._carry(column, data, chosen)
         return (*self.written, *chosen)
@@ -75,11 +75,11 @@ class Layout:
     def middle(self) -> list[pb.Field]:
         """The schema of the first commit: old fields as they are, new ones as they will be, in their new order."""
         now = {field.id: field for field in self.fields}
-        kept = {(f.parent_id, now[f.id].name) for f in self.target.fields if f.id in now}
+        remaining_names = {(f.parent_id, now[f.id].name) for f in self.target.fields if f.id in now}
         # Lance gives the name of a field that goes only to one that all files have data of.
         there = {(f.parent_id, f.name) for f in self.fields}
-        empty = {self.ids(slot)[0] for slot in self.added}
-        found = []
+        empty = {self.ids(schema_field)[0] for schema_field in self.added}
+        middle_fields = []
         for field in self.target.fields:
             copy = pb.Field()
             copy.CopyFrom(now.get(field.id, field))
@@ -88,47 +88,47 @@ class Layout:
                 copy.CopyFrom(field)
                 copy.name = now[field.id].name
             elif field.id not in now and (field.parent_id, field.name) in (
-                there if field.id in empty else kept
+                there if field.id in empty else remaining_names
             ):
                 copy.name = f"{MARK}{field.id}"
-            found.append(copy)
-        return found
+            middle_fields.append(copy)
+        return middle_fields
 
-    def _new(self) -> Iterator[Slot]:
-        for slot in preorder(self.pair.new.dataset.columns):
-            ids = self.ids(slot)
-            above = self.ids(slot.parent) if slot.parent is not None else ()
+    def _new(self) -> Iterator[SchemaField]:
+        for field in preorder(self.pair.new.dataset.columns):
+            ids = self.ids(field)
+            above = self.ids(field.parent) if field.parent is not None else ()
             if ids and ids[0] not in self.there and (not above or above[0] in self.there):
-                yield slot
+                yield field
 
-    def _has_values(self, slot: Slot) -> bool:
-        return has_values(slot, self.pair) or any(id in self.stale for id in self.ids_below(slot))
+    def _has_values(self, field: SchemaField) -> bool:
+        return has_values(field, self.pair) or any(id in self.stale for id in self.ids_below(field))
 
-    def _carry(self, slot: Slot, data: Collection[int], chosen: list[Slot]) -> bool:
+    def _carry(self, field: SchemaField, data: Collection[int], chosen: list[SchemaField]) -> bool:
         """Whether files will tell where a slot is null; a field below it is chosen where none does."""
-        ids = self.ids(slot)
-        if slot in self.written:
+        ids = self.ids(field)
+        if field in self.written:
             return True
-        if not self._is_hollow(slot):
-            return any(id in data for id in self.ids_below(slot))
-        told = [self._carry(child, data, chosen) for child in slot.children if self.ids(child)]
-        if any(told) or not ids or ids[0] not in self.there or not self._was_carried(slot, data):
-            return any(told)
-        chosen.append(self._first_below(slot))
+        if not self._is_hollow(field):
+            return any(id in data for id in self.ids_below(field))
+        carried = [self._carry(child, data, chosen) for child in field.children if self.ids(child)]
+        if any(carried) or not ids or ids[0] not in self.there or not self._was_carried(field, data):
+            return any(carried)
+        chosen.append(self._first_below(field))
         return True
 
-    def _is_hollow(self, slot: Slot) -> bool:
+    def _is_hollow(self, field: SchemaField) -> bool:
         """Whether a slot has no data of its own: a struct, or a list of variable length."""
-        encoding = lance.ENCODING.read(slot.extra)
+        encoding = lance.ENCODING.read(field.extra)
         is_packed = encoding is not None and bool(encoding.packed)
         return (
-            slot.type.family in (Family.STRUCT, Family.LIST)
+            field.type.family in (Family.STRUCT, Family.LIST)
             and not is_packed
-            and any(map(self.ids, slot.children))
+            and any(map(self.ids, field.children))
         )
 
-    def _was_carried(self, slot: Slot, data: Collection[int]) -> bool:
-        return any(id in data for id in self._below_now(self.ids(slot)[0]))
+    def _was_carried(self, field: SchemaField, data: Collection[int]) -> bool:
+        return any(id in data for id in self._below_now(self.ids(field)[0]))
 
     def _below_now(self, id: int) -> Iterator[int]:
         """Yield the ids of the table's fields below one."""
@@ -138,9 +138,9 @@ class Layout:
                 below.add(field.id)
                 yield field.id
 
-    def _first_below(self, slot: Slot) -> Slot:
+    def _first_below(self, field: SchemaField) -> SchemaField:
         """Return the first field below a slot that can be written by itself."""
-        children = [child for child in slot.children if self.ids(child)]
+        children = [child for child in field.children if self.ids(child)]
         child = children[0]
-        is_kept = self.ids(child)[0] in self.there
-        return self._first_below(child) if is_kept and self._is_hollow(child) else child
+        is_in_table = self.ids(child)[0] in self.there
+        return self._first_below(child) if is_in_table and self._is_hollow(child) else child

@@ -46,7 +46,7 @@ from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
-from schemac.logical.slots import Slot, columns, preorder
+from schemac.logical.schema_fields import SchemaField, columns, preorder
 from schemac.source.catalogue import UNUSABLE_TABLE
 from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.extras import install_help
@@ -65,7 +65,7 @@ class LanceTable:
     """Its schema, with the ids of those fields that the lock knows."""
     fields: tuple[pb.Field, ...]
     """All its fields, also those that are under way."""
-    has_own_numbers: bool
+    has_different_ids: bool
     """Whether it numbers its fields otherwise than the lock."""
     unknown: tuple[str, ...] = ()
     """Fields that the lock does not know."""
@@ -87,7 +87,7 @@ class LanceTable:
             None,
             schema_version,
             tuple(message.fields),
-            has_own_numbers=False,
+            has_different_ids=False,
             version=schema_version.number,
         )
 
@@ -133,22 +133,22 @@ class LanceTable:
         if index.field_id:
             return index
         lance = next((id for id, path in paths(self.fields).items() if path == index.path), None)
-        found = (
+        matching_ids = (
             id
-            for slot, id in self.schema_version.ids.items()
-            if lance in lance_ids(self.schema_version.numbers[slot])
+            for field, id in self.schema_version.ids.items()
+            if lance in lance_ids(self.schema_version.numbers[field])
         )
-        return replace(index, field_id=next(found, 0))
+        return replace(index, field_id=next(matching_ids, 0))
 
     @cached_property
     def indices(self) -> tuple[Index, ...]:
         """Its indices, with those that an interrupted run has taken away."""
         if self.dataset is None:
             return ()
-        found = {index.name: index for index in indices_of(self.dataset)}
+        indices_by_name = {index.name: index for index in indices_of(self.dataset)}
         for name, index in noted_indices(self.dataset).items():
-            found.setdefault(name, index)
-        return tuple(found.values())
+            indices_by_name.setdefault(name, index)
+        return tuple(indices_by_name.values())
 
     @cached_property
     def has_notes(self) -> bool:
@@ -191,38 +191,38 @@ def open_table(
         report.add(UNUSABLE_TABLE, message, file=path, help="give the path of a Lance table")
         return None
     fields = tuple(pb.Field.FromString(bytes(message)) for message in messages)
-    found = _Found(path, dataset, schema, fields, locked, stated)
-    lifted = found.lifted(report) if IDS_KEY in dataset.config() else None
-    if lifted is not None:
-        noted = ids_as_noted(lifted.logical, lifted.numbers, dataset.config())
+    opened = _OpenedTable(path, dataset, schema, fields, locked, stated)
+    table_schema = opened.table_schema(report) if IDS_KEY in dataset.config() else None
+    if table_schema is not None:
+        noted = ids_as_noted(table_schema.logical, table_schema.numbers, dataset.config())
         if noted is not None:
-            return found.with_ids(lifted, noted)
-    record = record_of(path, dataset, found.settled, stated)
-    candidates = candidates_of(found.settled, locked, record.recorded)
+            return opened.with_ids(table_schema, noted)
+    record = record_of(path, dataset, opened.current_fields, stated)
+    candidates = candidates_of(opened.current_fields, locked, record.recorded)
     if candidates and (stated is None or any(c.version.number == stated for c in candidates)):
         chosen = choose_version(record, candidates, report)
         if chosen is None:
             return None
-        return found.at([c for c in candidates if c.identity == chosen.identity], report)
-    if lifted is not None:
+        return opened.at([c for c in candidates if c.identity == chosen.identity], report)
+    if table_schema is not None:
         # Somebody has written the rows of a table again that was between two commits.
-        noted = ids_as_noted(lifted.logical, None, dataset.config())
+        noted = ids_as_noted(table_schema.logical, None, dataset.config())
         if noted is not None:
-            return found.with_ids(lifted, noted)
-    return found.by_field(record.recorded, report)
+            return opened.with_ids(table_schema, noted)
+    return opened.by_field(record.recorded, report)
 
 
 @dataclass(frozen=True)
-class _Lifted:
+class _TableSchema:
     """A table's schema, whatever the lock says."""
 
     logical: LogicalDataset
-    numbers: Mapping[Slot, Numbers]
+    numbers: Mapping[SchemaField, Numbers]
     """Lance's ids in the table."""
 
 
 @dataclass(frozen=True)
-class _Found:
+class _OpenedTable:
     """What Lance says of a table."""
 
     path: str
@@ -238,26 +238,28 @@ class _Found:
         return stale_fields(self.fields, self.locked)
 
     @cached_property
-    def settled(self) -> list[pb.Field]:
+    def current_fields(self) -> list[pb.Field]:
         """The other fields, in pre-order."""
         return [field for field in in_preorder(self.fields) if field.id not in self.stale]
 
-    def lifted(self, report: Report) -> _Lifted | None:
+    def table_schema(self, report: Report) -> _TableSchema | None:
         """Return the schema that the table has by itself; None after saying why it has none."""
         names = frozenset(field.name for field in self.fields if field.id in self.stale)
         schema = schema_without(self.schema, names)
-        found = Report()
-        tree = lift(_with_version(schema, self.dataset.data_storage_version, self.locked), self.path, found)
-        if found.has_errors:
-            report.extend(found.diagnostics)
+        import_report = Report()
+        tree = lift(
+            _with_version(schema, self.dataset.data_storage_version, self.locked), self.path, import_report
+        )
+        if import_report.has_errors:
+            report.extend(import_report.diagnostics)
             return None
         model = Schema.model_validate(tree)
         logical = LogicalDataset(self.locked.name, model, columns(model), Origins(self.path))
-        numbers = numbers_of(lower(logical), [(field.name, field.id) for field in self.settled])
+        numbers = numbers_of(lower(logical), [(field.name, field.id) for field in self.current_fields])
         if numbers is None:
             report.add(UNUSABLE_TABLE, f"the fields of {self.path} cannot be told apart", file=self.path)
             return None
-        return _Lifted(logical, numbers)
+        return _TableSchema(logical, numbers)
 
     def at(self, candidates: Sequence[Candidate], report: Report) -> LanceTable | None:
         """Return the table at one of these versions, in which its fields mean the same, or between them.
@@ -267,35 +269,39 @@ class _Found:
         for candidate in candidates:
             version, messages = candidate.version, _messages(candidate.version)
             if messages is not None and not differences(messages, self.dataset.lance_schema, ids=False):
-                numbers = numbers_in(version, [field.id for field in self.settled])
-                found = replace(version, numbers=numbers)
-                return self._table(found, not candidate.has_ids, version=version.number)
+                numbers = numbers_in(version, [field.id for field in self.current_fields])
+                schema_version = replace(version, numbers=numbers)
+                return self._table(schema_version, not candidate.has_ids, version=version.number)
         chosen = candidates[0]
-        lifted = self.lifted(report)
-        if lifted is None:
+        table_schema = self.table_schema(report)
+        if table_schema is None:
             return None
-        slots = preorder(lifted.logical.columns)
-        ids = dict(zip(slots, lock_ids(chosen.version), strict=True))
-        found = LockedSchemaVersion(lifted.logical, self.path, self.locked, ids, lifted.numbers)
-        return self._table(found, not chosen.has_ids, version=chosen.version.number)
+        fields = preorder(table_schema.logical.columns)
+        ids = dict(zip(fields, lock_ids(chosen.version), strict=True))
+        schema_version = LockedSchemaVersion(
+            table_schema.logical, self.path, self.locked, ids, table_schema.numbers
+        )
+        return self._table(schema_version, not chosen.has_ids, version=chosen.version.number)
 
-    def with_ids(self, lifted: _Lifted, ids: Ids) -> LanceTable:
+    def with_ids(self, table_schema: _TableSchema, ids: Ids) -> LanceTable:
         """Return the table with ids for all of its fields."""
-        by_number, unknown = ids_by_number(lifted.logical, lifted.numbers, self.locked)
-        found = LockedSchemaVersion(lifted.logical, self.path, self.locked, ids, lifted.numbers)
-        return self._table(found, bool(unknown) or by_number != ids)
+        by_number, unknown = ids_by_number(table_schema.logical, table_schema.numbers, self.locked)
+        schema_version = LockedSchemaVersion(
+            table_schema.logical, self.path, self.locked, ids, table_schema.numbers
+        )
+        return self._table(schema_version, bool(unknown) or by_number != ids)
 
-    def by_field(self, said: str | None, report: Report) -> LanceTable | None:
+    def by_field(self, recorded_version: str | None, report: Report) -> LanceTable | None:
         """Return a table that is at no version, field by field; None after saying why they cannot be told."""
-        lifted = self.lifted(report)
-        if lifted is None:
+        table_schema = self.table_schema(report)
+        if table_schema is None:
             return None
-        logical, numbers = lifted.logical, lifted.numbers
+        logical, numbers = table_schema.logical, table_schema.numbers
         if self.stated is not None:
             version = locked_schema_version(self.locked, self.stated)
             ids, unknown = ids_by_name(logical, version)
             if not unknown:
-                return self.with_ids(lifted, ids)
+                return self.with_ids(table_schema, ids)
             there = LockedSchemaVersion(logical, self.path, self.locked, ids, numbers)
             report.add(
                 UNUSABLE_TABLE,
@@ -305,14 +311,14 @@ class _Found:
             )
             return None
         ids, unknown = ids_by_number(logical, numbers, self.locked)
-        found = LockedSchemaVersion(logical, self.path, self.locked, ids, numbers)
+        schema_version = LockedSchemaVersion(logical, self.path, self.locked, ids, numbers)
         # Where nothing else tells its fields, the numbers of the lock are what it is held against.
-        table = self._table(found, False, tuple(unknown))
+        table = self._table(schema_version, False, tuple(unknown))
         others = [] if unknown else list(new_tables_of(logical, numbers, self.locked))
         readings = [(other, ids_by_name(logical, other)[0]) for other in others]
-        recorded = next((r for r in readings if str(r[0].number) == said), None)
+        recorded = next((r for r in readings if str(r[0].number) == recorded_version), None)
         if recorded is not None:
-            return self.with_ids(lifted, recorded[1])
+            return self.with_ids(table_schema, recorded[1])
         if all(reading == ids for _, reading in readings):
             return table
         report.add(
@@ -327,7 +333,7 @@ class _Found:
     def _table(
         self,
         schema_version: LockedSchemaVersion,
-        has_own_numbers: bool,
+        has_different_ids: bool,
         unknown: tuple[str, ...] = (),
         version: int | None = None,
     ) -> LanceTable:
@@ -336,7 +342,7 @@ class _Found:
             self.dataset,
             schema_version,
             self.fields,
-            has_own_numbers,
+            has_different_ids,
             unknown,
             self.stale,
             self.locked,
@@ -372,7 +378,7 @@ def has_rows(table: LanceTable, report: Report) -> bool | None:
         return None
 
 
-def is_held(new: SchemaVersion, report: Report) -> bool:
+def can_store(new: SchemaVersion, report: Report) -> bool:
     """Whether Lance can hold a schema at all."""
     errors = limits_of(new, None)
     report.extend(errors)
@@ -381,10 +387,10 @@ def is_held(new: SchemaVersion, report: Report) -> bool:
 
 def limits_of(new: SchemaVersion, version: str | None) -> list[Diagnostic]:
     """Why Lance cannot hold a schema in data files of a version; of that which the schema asks for by default."""
-    found = Report()
-    emission = Emission(new.dataset, "lance", LANCE_LOSS, found)
-    Limits(new.compilation, emission, of_table=version).are_kept()
-    return [d for d in found.diagnostics if d.severity is Severity.ERROR]
+    report = Report()
+    emission = Emission(new.dataset, "lance", LANCE_LOSS, report)
+    Limits(new.compilation, emission, of_table=version).is_supported()
+    return [d for d in report.diagnostics if d.severity is Severity.ERROR]
 
 
 def _messages(schema_version: LockedSchemaVersion) -> list[bytes] | None:

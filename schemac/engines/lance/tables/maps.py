@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from schemac.evolution.castability import castability
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 
 _NULL = -1
 """The bits of a NaN that no value has, since all of them count as one."""
@@ -48,9 +48,9 @@ class Entries:
         """Return the same with only these maps left, and the others null."""
         if valid.all():
             return self
-        kept = pa.array(np.repeat(valid, self.lengths))
+        mask = pa.array(np.repeat(valid, self.lengths))
         lengths = np.where(valid, self.lengths, 0)
-        return Entries(self.valid & valid, lengths, self.keys.filter(kept), self.items.filter(kept))
+        return Entries(self.valid & valid, lengths, self.keys.filter(mask), self.items.filter(mask))
 
     @property
     def maps(self) -> Any:
@@ -69,25 +69,25 @@ class Entries:
         )
 
 
-def joining_cast(key: Slot, pair: VersionPair) -> Slot | None:
+def joining_cast(key: SchemaField, pair: VersionPair) -> SchemaField | None:
     """Return the first part of a key, or the key itself, whose values may become equal by the change of its type."""
-    for slot in preorder([key]):
-        before = pair.before.get(slot)
-        if before is not None and castability(before.type, slot.type) is Castability.DEPENDS:
-            return slot
+    for field in preorder([key]):
+        before = pair.before.get(field)
+        if before is not None and castability(before.type, field.type) is Castability.DEPENDS:
+            return field
     return None
 
 
 def made_equal(maps: Any, old: Any, new: Any) -> Any:
     """Return a numpy array of truths: which new keys are equal to others of their map, and were not before; null ones are not."""
-    found = np.zeros(len(new), bool)
+    duplicates = np.zeros(len(new), bool)
     there = np.flatnonzero(new.is_valid().to_numpy(zero_copy_only=False))
     for codes in (_equal, _same):
         for group in _groups(maps[there], codes(new)[there]):
             places = there[group]
             if len(np.unique(codes(old.take(pa.array(places))))) > 1:
-                found[places] = True
-    return found
+                duplicates[places] = True
+    return duplicates
 
 
 def _groups(maps: Any, codes: Any) -> Iterator[Any]:

@@ -6,9 +6,10 @@ once, then one for names and nullability, then indices. Whatever is done already
 the plan of an interrupted run is what remains of it.
 """
 
+import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -29,9 +30,9 @@ from schemac.engines.lance.tables.ids import record_of
 from schemac.engines.lance.tables.layout import Layout
 from schemac.engines.lance.tables.live_table import (
     LanceTable,
+    can_store,
     has_rows,
     help_for_stranger,
-    is_held,
     limits_of,
 )
 from schemac.engines.lance.tables.stages import is_cast, pair_by_ids, stages
@@ -50,7 +51,7 @@ from schemac.engines.lance.view import words
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.constraints import rules_to_check
-from schemac.evolution.diff import diff_of, slot_type_text
+from schemac.evolution.diff import diff_of, field_type_text
 from schemac.evolution.keys import loss_of_key
 from schemac.evolution.row_rules import BY_KEY as ROW_KEYS
 from schemac.evolution.table_version import digest_of_ids
@@ -60,7 +61,7 @@ from schemac.evolution.version_pair import LockedSchemaVersion, LockedVersionPai
 from schemac.identity.lock import Numbers
 from schemac.identity.numbering import Former, Old
 from schemac.logical.facts import AnyFact
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.rows.validation.stored import report_unknown_references
 from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
 from schemac.source.report import Report
@@ -89,7 +90,7 @@ class Plan:
     steps: tuple[Step, ...]
     rounded: frozenset[str] = frozenset()
     """The fields whose values may be rounded."""
-    references: Mapping[str, str] = field(default_factory=dict)
+    references: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """The tables of datasets that are referred to, as far as they are named."""
 
     @property
@@ -129,9 +130,9 @@ def plan(
             help=help_for_stranger(table.name, table.schema_version, table.locked),
         )
         return None
-    if not is_held(new, report):
+    if not can_store(new, report):
         return None
-    pair = pair_by_ids(_with_own_rules(table), new)
+    pair = pair_by_ids(_with_table_rules(table), new)
     changes = diff_of(pair)
     ways = stages(pair, table.version)
     is_filled = has_rows(table, report)
@@ -157,7 +158,7 @@ def plan(
         return None
     steps: list[Step] = list(checks(pair, ways, judged, rounded))
     doubtful = [change for change, judgement in judged if judgement.outcome is Outcome.DATA]
-    altered = rules_to_check(pair, doubtful, lambda slot: is_filled and is_named(slot, rounded))
+    altered = rules_to_check(pair, doubtful, lambda field: is_filled and is_named(field, rounded))
     steps += rule_checks(altered, pair, references)
     steps += _field_steps(layout, table)
     going = [index for index in table.all_indices if is_going(index, table, layout.target)]
@@ -174,7 +175,7 @@ def plan(
     return Plan(table, layout, ways, changes, tuple(steps), rounded, references)
 
 
-def _with_own_rules(table: LanceTable) -> LockedSchemaVersion:
+def _with_table_rules(table: LanceTable) -> LockedSchemaVersion:
     """Return a table's schema with those constraints of rows that its own metadata has: nobody has looked at others yet.
 
     The locked version that it has may be one whose fields are the same.
@@ -184,9 +185,10 @@ def _with_own_rules(table: LanceTable) -> LockedSchemaVersion:
         return version
     schema = version.dataset.schema
     others = {key: value for key, value in schema.extra.items() if key not in ROW_KEYS}
-    own = {key: json.loads(value) for key, value in table.metadata.items() if key in ROW_KEYS}
+    table_rules = {key: json.loads(value) for key, value in table.metadata.items() if key in ROW_KEYS}
     return replace(
-        version, dataset=replace(version.dataset, schema=schema.model_copy(update={"extra": others | own}))
+        version,
+        dataset=replace(version.dataset, schema=schema.model_copy(update={"extra": others | table_rules})),
     )
 
 
@@ -197,20 +199,25 @@ def _layout(table: LanceTable, pair: LockedVersionPair) -> Layout:
     if (table.storage_version or "2.1") >= "2.1":
         return layout
     # Version 2.0 lists structs and lists among the fields of each file, and Lance lets none stand in two of them.
-    parts = {slot.column for data in table.data for slot in layout.roots(data) if slot.parent is not None}
-    highest = max([table.highest_id, *(id for own in numbers.values() for id in lance_ids(own))])
+    parts = {field.column for data in table.data for field in layout.roots(data) if field.parent is not None}
+    highest = max(
+        [table.highest_id, *(id for field_numbers in numbers.values() for id in lance_ids(field_numbers))]
+    )
     renewed = dict(numbers)
-    for slot in preorder([column for column in pair.new.dataset.columns if column in parts]):
-        count = len(lance_ids(numbers[slot]))
-        renewed[slot] = numbers[slot].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
+    for field in preorder([column for column in pair.new.dataset.columns if column in parts]):
+        count = len(lance_ids(numbers[field]))
+        renewed[field] = numbers[field].with_value(NAME, tuple(range(highest + 1, highest + 1 + count)))
         highest += count
     return replace(layout, numbers=renewed, target=_target(table, pair, renewed))
 
 
-def _target(table: LanceTable, pair: LockedVersionPair, numbers: Mapping[Slot, Numbers]) -> pb.Schema:
+def _target(table: LanceTable, pair: LockedVersionPair, numbers: Mapping[SchemaField, Numbers]) -> pb.Schema:
     """Return what the table's schema is afterwards."""
     message = to_message(pair.new.lowered, numbers)
-    if any(lance_ids(numbers[slot]) != lance_ids(pair.new.numbers[slot]) for slot in numbers):
+    if any(
+        lance_ids(numbers[schema_field]) != lance_ids(pair.new.numbers[schema_field])
+        for schema_field in numbers
+    ):
         digest = digest_of_ids(field.id for field in in_preorder(message.fields))
         message.metadata[TABLE_IDS] = digest.encode()
     if not table.notes_its_version:
@@ -219,7 +226,7 @@ def _target(table: LanceTable, pair: LockedVersionPair, numbers: Mapping[Slot, N
     return message
 
 
-def numbers_for(table: LanceTable, new: LockedSchemaVersion) -> Mapping[Slot, Numbers]:
+def numbers_for(table: LanceTable, new: LockedSchemaVersion) -> Mapping[SchemaField, Numbers]:
     """Return the numbers that the table's fields are to have: those of the lock, unless the table has others already."""
     if table.unknown:
         # No plan is made for such a table; by the lock's numbers one sees which fields are called otherwise.
@@ -227,20 +234,24 @@ def numbers_for(table: LanceTable, new: LockedSchemaVersion) -> Mapping[Slot, Nu
     pair = pair_by_ids(table.schema_version, new)
     there = {field.id for field in table.fields}
     fresh = {id for numbers in new.numbers.values() for id in lance_ids(numbers)} - there
-    if not table.has_own_numbers and all(id > table.highest_id for id in fresh):
+    if not table.has_different_ids and all(id > table.highest_id for id in fresh):
         return new.numbers
     numbers = table.schema_version.numbers
     ways, then, now = stages(pair, table.version), words(table.schema_version), words(new)
     # A field whose type changes on the way and changes back is written again as well.
     old = {
-        slot: Old(before, lance_ids(numbers[before]), then[before] == now[slot] and is_cast(slot, ways))
-        for slot, before in pair.before.items()
+        schema_field: Old(
+            before,
+            lance_ids(numbers[before]),
+            then[before] == now[schema_field] and is_cast(schema_field, ways),
+        )
+        for schema_field, before in pair.before.items()
     }
     former = Former(table.schema_version.dataset, old)
-    found, _ = number_nodes(
+    node_ids, _ = number_nodes(
         new.dataset.columns, words(new), former, words(table.schema_version), table.highest_id
     )
-    return {slot: Numbers.make({NAME: ids}) for slot, ids in found.items()}
+    return {schema_field: Numbers.make({NAME: ids}) for schema_field, ids in node_ids.items()}
 
 
 def _judged(
@@ -253,20 +264,20 @@ def _judged(
     for way in ways if len(ways) > 1 else ():
         for change in diff_of(way):
             if change.fact in TYPE_FACTS:
-                told = _at_the_end(change, way, pair)
-                yield told, _with_clock_to_declare(change, told, engine.judge(change, way))
+                final_change = _at_the_end(change, way, pair)
+                yield final_change, _with_clock_to_declare(change, final_change, engine.judge(change, way))
 
 
 def _at_the_end(change: Change, way: LockedVersionPair, pair: LockedVersionPair) -> Change:
     """Return a change on the way, told of the field that it is in the end."""
-    id = way.new.ids.get(change.new_slot) if change.new_slot is not None else None
-    slot = next((slot for slot, other in pair.new.ids.items() if other == id), None)
-    return replace(change, new_slot=slot, old_slot=pair.before.get(slot) if slot is not None else None)
+    id = way.new.ids.get(change.new_field) if change.new_field is not None else None
+    field = next((field for field, other in pair.new.ids.items() if other == id), None)
+    return replace(change, new_field=field, old_field=pair.before.get(field) if field is not None else None)
 
 
-def _with_clock_to_declare(change: Change, told: Change, judgement: Judgement) -> Judgement:
+def _with_clock_to_declare(change: Change, final_change: Change, judgement: Judgement) -> Judgement:
     """Return the judgement, with a way out where a clock is to be declared and the field is no longer one that can say it."""
-    old, new, last = change.old_slot, change.new_slot, told.new_slot
+    old, new, last = change.old_field, change.new_field, final_change.new_field
     if old is None or new is None or last is None or last.type.kind == new.type.kind:
         return judgement
     if clock_of(old, new) is not None:
@@ -303,7 +314,7 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
             help="copy the table into a new one: lance.write_dataset(lance.dataset(old), new)",
         )
         return False
-    new = {slot.path_text for root in layout.new for slot in preorder([root])}
+    new = {field.path_text for root in layout.new for field in preorder([root])}
     errors = [d for d in limits_of(layout.pair.new, table.storage_version) if d.path in new]
     report.extend(errors)
     return not errors
@@ -311,25 +322,25 @@ def _fits_files(layout: Layout, table: LanceTable, report: Report) -> bool:
 
 def _field_steps(layout: Layout, table: LanceTable) -> Iterator[Rewrite | Add]:
     """Yield a step for every field that is written, and one for all that are added."""
-    roots = list(dict.fromkeys(slot for data in table.data for slot in layout.roots(data)))
-    for slot in sorted(roots or layout.written, key=lambda slot: layout.ids(slot)[0]):
-        before = layout.pair.before.get(slot)
-        is_carrier = slot not in layout.written
-        was = slot_type_text(before) if before is not None else "nothing"
+    roots = list(dict.fromkeys(field for data in table.data for field in layout.roots(data)))
+    for field in sorted(roots or layout.written, key=lambda field: layout.ids(field)[0]):
+        before = layout.pair.before.get(field)
+        is_carrier = field not in layout.written
+        was = field_type_text(before) if before is not None else "nothing"
         numbers = layout.pair.old.numbers
         yield Rewrite(
-            slot.path_text,
-            slot=slot,
+            field.path_text,
+            field=field,
             before="" if is_carrier else was,
-            after=slot_type_text(slot),
-            ids=layout.ids_below(slot),
+            after=field_type_text(field),
+            ids=layout.ids_below(field),
             old_ids=lance_ids(numbers[before]) if before is not None and not is_carrier else (),
         )
-    added = [slot for slot in layout.added if slot not in roots]
+    added = [field for field in layout.added if field not in roots]
     if added:
-        titles = ", ".join(slot.path_text for slot in added)
+        titles = ", ".join(field.path_text for field in added)
         yield Add(
-            titles, slots=tuple(added), ids=tuple(id for slot in added for id in layout.ids_below(slot))
+            titles, fields=tuple(added), ids=tuple(id for field in added for id in layout.ids_below(field))
         )
 
 
@@ -337,8 +348,8 @@ def _commits(
     layout: Layout, table: LanceTable, changes: Sequence[Change], *, is_data: bool
 ) -> Iterator[Swap | SetSchema]:
     """Yield the commit that brings the data, and the one that does the rest."""
-    new = {slot for root in layout.new for slot in preorder([root])}
-    swapped = [c for c in changes if is_data and (c.new_slot in new or c.fact is Fact.FIELD_DROPPED)]
+    new = {field for root in layout.new for field in preorder([root])}
+    swapped = [c for c in changes if is_data and (c.new_field in new or c.fact is Fact.FIELD_DROPPED)]
     if is_data:
         yield Swap("the new fields", details=tuple(_details(swapped, layout.pair)))
     number = layout.pair.new.number
@@ -353,7 +364,9 @@ def _named_late(layout: Layout, *, is_data: bool) -> Iterator[str]:
     """Yield the added fields whose names others still have in the commit of the data."""
     marked = {field.id for field in layout.middle if field.name.startswith(MARK)} if is_data else set()
     yield from (
-        f"gives {slot.path_text} its final name" for slot in layout.added if layout.ids(slot)[0] in marked
+        f"gives {schema_field.path_text} its final name"
+        for schema_field in layout.added
+        if layout.ids(schema_field)[0] in marked
     )
 
 
@@ -379,19 +392,19 @@ def is_going(index: Index, table: LanceTable, target: pb.Schema) -> bool:
 
 def path_after(index: Index, pair: LockedVersionPair) -> str | None:
     """Where the indexed field is once the plan is carried out; None where it goes."""
-    return next((slot.path_text for slot, id in pair.new.ids.items() if id == index.field_id), None)
+    return next((field.path_text for field, id in pair.new.ids.items() if id == index.field_id), None)
 
 
 def _details(changes: Iterable[Change], pair: LockedVersionPair) -> Iterator[str]:
-    is_told = False
+    has_other_changes = False
     for change in changes:
         text = _DETAILS.get(change.fact)
         if text is not None:
             yield text.format(path=change.path, old=change.old, new=change.new)
-            if change.fact is Fact.FIELD_DROPPED and change.old_slot is not None:
-                lost = loss_of_key(change.old_slot, pair)
+            if change.fact is Fact.FIELD_DROPPED and change.old_field is not None:
+                lost = loss_of_key(change.old_field, pair)
                 yield from [lost] if lost else []
         elif change.fact is not Fact.FIELD_ADDED and change.fact not in TYPE_FACTS:
-            is_told = True
-    if is_told:
+            has_other_changes = True
+    if has_other_changes:
         yield "sets metadata, keys and encodings"

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.attributes.family import Family
-from schemac.engines.lance.tables.casts.shown import shown
+from schemac.engines.lance.tables.casts.shown import format_values
 from schemac.engines.lance.tables.checks import is_roundable, reason_of
 from schemac.engines.lance.tables.convert import is_named, values_of
 from schemac.engines.lance.tables.filters import row_filter
@@ -26,11 +26,11 @@ from schemac.engines.lance.tables.stages import casts_of
 from schemac.engines.lance.tables.steps import Check, Subject
 from schemac.evolution.version_pair import LockedVersionPair
 from schemac.logical.model import LogicalType
-from schemac.logical.slots import Slot, is_in_structs, preorder
+from schemac.logical.schema_fields import SchemaField, is_in_structs, preorder
 from schemac.source.catalogue import FAILED_CHECK
 from schemac.source.report import Report
 
-_SHOWN = 3
+_MAX_VALUES = 3
 _ROWS = 20
 """So many values and rows are named."""
 
@@ -39,62 +39,62 @@ class Question:
     """One check, asked of batch after batch."""
 
     def __init__(self, check: Check, plan: Plan) -> None:
-        assert check.slot is not None
+        assert check.field is not None
         self.check = check
-        self.slot: Slot = check.slot
+        self.field: SchemaField = check.field
         self.pair: LockedVersionPair = plan.pair
-        self.is_moved = check.subject is Subject.PLACE or _is_moved(plan.pair, self.slot)
+        self.is_moved = check.subject is Subject.PLACE or _is_moved(plan.pair, self.field)
         self._count = 0
-        self._casts = casts_of(check.slot, plan.stages)
-        self._is_rounded = is_named(check.slot, plan.rounded)
-        self._misfits = _Misfits(check.slot, _path_texts(check.slot, plan.stages))
+        self._casts = casts_of(check.field, plan.stages)
+        self._is_rounded = is_named(check.field, plan.rounded)
+        self._misfits = _Misfits(check.field, _path_texts(check.field, plan.stages))
         recipe = Recipe.of(plan.stages, [self._root(plan)], plan.layout.numbers, plan.rounded)
-        self._recipe = replace(recipe, told=self._misfits.add)
+        self._recipe = replace(recipe, on_misfit=self._misfits.add)
 
     @property
     def columns(self) -> list[str]:
         """The columns that it reads."""
         if self.check.subject is Subject.NULLS and not self.is_moved:
-            return [str(self.pair.before[self.slot].column.segment)]
+            return [str(self.pair.before[self.field].column.segment)]
         return self._recipe.sources
 
     def ask(self, batch: pa.RecordBatch) -> None:
         """Look at some rows, which come with Lance's ids of them."""
-        before = self.pair.before[self.slot]
+        before = self.pair.before[self.field]
         if self.check.subject is Subject.FIT:
             self._misfits.row_ids = batch.column("_rowid")
             before_count = self._misfits.count
             self._recipe.make(batch)
-            if self._misfits.count > before_count and not is_in_structs(self.slot):
+            if self._misfits.count > before_count and not is_in_structs(self.field):
                 self._search(batch)
         elif not self.is_moved:
             self._count += _null_count(batch.column(str(before.column.segment)), before)
         else:
             made = self._recipe.make(batch).column(0)
             if self.check.subject is Subject.NULLS:
-                self._count += _null_count(made, self.slot)
+                self._count += _null_count(made, self.field)
             else:
-                there, kept = values_of(before, batch).is_valid(), _values(self.slot, made).is_valid()
-                self._count += pc.sum(pc.and_not(there, kept)).as_py() or 0
+                there, new_valid = values_of(before, batch).is_valid(), _values(self.field, made).is_valid()
+                self._count += pc.sum(pc.and_not(there, new_valid)).as_py() or 0
 
     def _search(self, batch: pa.RecordBatch) -> None:
         """Note the rows of a batch that hold misfits inside lists and maps."""
         if len(self._misfits.rows) >= _ROWS:
             return
-        found = _Misfits(self.slot, self._misfits.path_texts)
-        found.row_ids = batch.column("_rowid")
-        replace(self._recipe, told=found.add).make(batch)
-        if found.count and len(batch) == 1:
-            self._misfits.rows += found.row_ids.to_pylist()
-        elif found.count:
+        misfits = _Misfits(self.field, self._misfits.path_texts)
+        misfits.row_ids = batch.column("_rowid")
+        replace(self._recipe, on_misfit=misfits.add).make(batch)
+        if misfits.count and len(batch) == 1:
+            self._misfits.rows += misfits.row_ids.to_pylist()
+        elif misfits.count:
             middle = len(batch) // 2
             self._search(batch.slice(0, middle))
             self._search(batch.slice(middle))
 
     def report(self, table: str, state: str, report: Report) -> None:
         """Say what stands in the way, if anything does: SC422."""
-        found = self._answer()
-        if not found:
+        answer = self._answer()
+        if not answer:
             return
         query = self.check.query or (row_filter(self._misfits.rows) if self._misfits.rows else "")
         ways = [f"correct or remove these rows, or change the schema; {state}"]
@@ -106,11 +106,11 @@ class Question:
         is_by_value = "" in self._misfits.reasons and not self._is_rounded
         if self.check.subject is Subject.FIT and is_by_value and is_roundable(numbers):
             ways.append(
-                f"`--allow-rounding {self.slot.path_text}` stores the nearest value instead, if it is in range"
+                f"`--allow-rounding {self.field.path_text}` stores the nearest value instead, if it is in range"
             )
         report.add(
             FAILED_CHECK,
-            f"{self.check.title}: {self.check.question}, but {found}",
+            f"{self.check.title}: {self.check.question}, but {answer}",
             file=table,
             path=self.check.title,
             help="; ".join(ways),
@@ -119,76 +119,76 @@ class Question:
     def _answer(self) -> str:
         """Return what was found; empty where nothing stands in the way."""
         if self._misfits.count:
-            casts = self._casts or [(self.pair.before[self.slot], self.slot)]
+            casts = self._casts or [(self.pair.before[self.field], self.field)]
             before, after = next((c for c in casts if c[1].type == self._misfits.type), casts[-1])
-            told = self._misfits.describe(f" fit {after.type.type_text()}" if len(casts) > 1 else "")
+            description = self._misfits.describe(f" fit {after.type.type_text()}" if len(casts) > 1 else "")
             reasons = sorted(filter(None, self._misfits.reasons))
             is_by_value = "" in self._misfits.reasons and not self._is_rounded
-            return "; ".join([told + (reason_of(before, after) if is_by_value else ""), *reasons])
+            return "; ".join([description + (reason_of(before, after) if is_by_value else ""), *reasons])
         verb = "is" if self._count == 1 else "are"
         what = f"{verb} null" if self.check.subject is Subject.NULLS else f"{verb} lost"
         return f"{self._count:,} {what}" if self._count else ""
 
-    def _root(self, plan: Plan) -> Slot:
+    def _root(self, plan: Plan) -> SchemaField:
         """Return what is made anew for the field: itself, or something around it."""
-        slot: Slot = self.slot
-        while slot not in plan.layout.written and slot.parent is not None:
-            slot = slot.parent
-        return slot
+        field: SchemaField = self.field
+        while field not in plan.layout.written and field.parent is not None:
+            field = field.parent
+        return field
 
 
-def _is_moved(pair: LockedVersionPair, slot: Slot) -> bool:
-    parent = pair.before.get(slot.parent) if slot.parent is not None else None
-    return pair.before[slot].parent is not parent
+def _is_moved(pair: LockedVersionPair, field: SchemaField) -> bool:
+    parent = pair.before.get(field.parent) if field.parent is not None else None
+    return pair.before[field].parent is not parent
 
 
-def _values(slot: Slot, column: pa.Array) -> pa.Array:
+def _values(field: SchemaField, column: pa.Array) -> pa.Array:
     """Return the values of a slot that stands in structs only, out of its column."""
-    for inner in _chain(slot)[1:]:
+    for inner in _chain(field)[1:]:
         column = pc.struct_field(column, str(inner.segment))
     return column
 
 
-def _chain(slot: Slot) -> Sequence[Slot]:
+def _chain(field: SchemaField) -> Sequence[SchemaField]:
     """Return the column, and what lies on the way to the slot."""
-    chain = [slot]
+    chain = [field]
     while chain[-1].parent is not None:
         chain.append(chain[-1].parent)
     return chain[::-1]
 
 
-def _null_count(column: Any, slot: Slot) -> int:
+def _null_count(column: Any, field: SchemaField) -> int:
     """How many values of a field are null where what is around it is not."""
-    for inner in _chain(slot)[1:]:
+    for inner in _chain(field)[1:]:
         column = _inside(column.filter(column.is_valid()), inner)
     return int(column.null_count)
 
 
-def _inside(values: Any, slot: Slot) -> Any:
+def _inside(values: Any, field: SchemaField) -> Any:
     """Return the values of a part or member of what is around it, without what is null."""
-    assert slot.parent is not None
-    family = slot.parent.type.family
+    assert field.parent is not None
+    family = field.parent.type.family
     if family is Family.STRUCT:
-        return pc.struct_field(values, str(slot.segment))
+        return pc.struct_field(values, str(field.segment))
     if family is Family.MAP:
-        return values.keys if str(getattr(slot.segment, "value", "")) == "key" else values.items
+        return values.keys if str(getattr(field.segment, "value", "")) == "key" else values.items
     return values.flatten()
 
 
-def _path_texts(slot: Slot, stages: Sequence[LockedVersionPair]) -> frozenset[str]:
+def _path_texts(field: SchemaField, stages: Sequence[LockedVersionPair]) -> frozenset[str]:
     """Return what a field is called on its way."""
-    id = stages[-1].new.ids.get(slot)
-    found = {slot.path_text}
+    id = stages[-1].new.ids.get(field)
+    texts = {field.path_text}
     for stage in stages if id is not None else ():
-        found |= {s.path_text for s in preorder(stage.new.dataset.columns) if stage.new.ids.get(s) == id}
-    return frozenset(found)
+        texts |= {s.path_text for s in preorder(stage.new.dataset.columns) if stage.new.ids.get(s) == id}
+    return frozenset(texts)
 
 
 class _Misfits:
     """The values of one field that do not fit, as they are found."""
 
-    def __init__(self, slot: Slot, path_texts: Collection[str]) -> None:
-        self.slot = slot
+    def __init__(self, field: SchemaField, path_texts: Collection[str]) -> None:
+        self.field = field
         self.path_texts = path_texts
         self.row_ids: Any = None
         self.count = 0
@@ -199,18 +199,18 @@ class _Misfits:
         self.reasons: set[str] = set()
         """Why they do not; empty for those that are no values of the new type by themselves."""
 
-    def add(self, slot: Slot, values: Any, misfits: Any, why: str) -> None:
+    def add(self, field: SchemaField, values: Any, misfits: Any, why: str) -> None:
         """Take note of those among some values that do not fit; other fields have checks of their own."""
-        if slot.path_text not in self.path_texts:
+        if field.path_text not in self.path_texts:
             return
         self.reasons.add(why)
         if self.type is None and misfits.any():
-            self.type = slot.type
+            self.type = field.type
         self.count += int(misfits.sum())
-        if len(self.values) < _SHOWN:
+        if len(self.values) < _MAX_VALUES:
             wrong = values.filter(pa.array(misfits))
-            self.values += shown(wrong.slice(0, _SHOWN - len(self.values)))
-        if len(self.rows) < _ROWS and is_in_structs(self.slot):
+            self.values += format_values(wrong.slice(0, _MAX_VALUES - len(self.values)))
+        if len(self.rows) < _ROWS and is_in_structs(self.field):
             places = np.flatnonzero(misfits)[: _ROWS - len(self.rows)]
             self.rows += self.row_ids.take(pa.array(places)).to_pylist()
 

@@ -5,8 +5,9 @@ Shape: schemas as trees, and which field of a new one is which of an old one, by
 changed more than once, one stage a change, so that the values are those of a table that was migrated step by step.
 """
 
+import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,8 +15,8 @@ import pyarrow as pa
 
 import schemac.kinds.registry  # noqa: F401 — a worker knows no kind without it
 from schemac.engines.lance import attributes as lance
-from schemac.engines.lance.nodes import lance_ids, nodes_by_slot, nodes_of
-from schemac.engines.lance.tables.convert import Conversion, Told
+from schemac.engines.lance.nodes import lance_ids, nodes_by_field, nodes_of
+from schemac.engines.lance.tables.convert import Conversion, MisfitHandler
 from schemac.engines.lance.tables.steps import MARK
 from schemac.evolution.version_pair import LockedVersionPair, SchemaVersion, VersionPair
 from schemac.identity.lock import Numbers
@@ -23,7 +24,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import LogicalType, Schema
 from schemac.logical.origins import Origins
 from schemac.logical.path import FieldPath
-from schemac.logical.slots import Slot, columns, is_in_structs, preorder
+from schemac.logical.schema_fields import SchemaField, columns, is_in_structs, preorder
 from schemac.source.json_object import Json
 
 _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
@@ -65,7 +66,7 @@ class Root:
     """In the pre-order of the last schema."""
     ids: tuple[int, ...]
     """Lance's ids of everything from the column down to the field, and of all below it, in pre-order."""
-    own: frozenset[int]
+    subtree_ids: frozenset[int]
     """Those among them that belong to the field and what is below it."""
 
 
@@ -75,23 +76,23 @@ class Recipe:
 
     stages: tuple[Stage, ...]
     roots: tuple[Root, ...]
-    told: Told | None = field(default=None, compare=False, repr=False)
+    on_misfit: MisfitHandler | None = dataclasses.field(default=None, compare=False, repr=False)
     """Hears of values that do not fit, which are errors otherwise; not for other processes."""
 
     @classmethod
     def of(
         cls,
         stages: Sequence[LockedVersionPair],
-        roots: Sequence[Slot],
-        numbers: Mapping[Slot, Numbers],
+        roots: Sequence[SchemaField],
+        numbers: Mapping[SchemaField, Numbers],
         rounded: Collection[str] = (),
     ) -> "Recipe":
         """Return the recipe for slots of the last new version, which get these numbers; some fields of it may be rounded."""
         last = stages[-1]
-        places = {slot: place for place, slot in enumerate(preorder(last.new.dataset.columns))}
+        places = {field: place for place, field in enumerate(preorder(last.new.dataset.columns))}
         return cls(
             tuple([Stage.of(stage, _names_in(stage, last, rounded)) for stage in stages]),
-            tuple([_root(last, slot, places[slot], numbers) for slot in roots]),
+            tuple([_root(last, field, places[field], numbers) for field in roots]),
         )
 
     def name(self, number: int) -> str:
@@ -101,8 +102,8 @@ class Recipe:
     @property
     def title(self) -> str:
         """What is made, for people."""
-        slots = preorder(self.stages[-1].pair.new.dataset.columns)
-        return ", ".join(slots[root.place].path_text for root in self.roots)
+        fields = preorder(self.stages[-1].pair.new.dataset.columns)
+        return ", ".join(fields[root.place].path_text for root in self.roots)
 
     @property
     def sources(self) -> list[str]:
@@ -121,33 +122,33 @@ class Recipe:
     @cached_property
     def _way(self) -> "_Way":
         pair = self.stages[-1].pair
-        slots = preorder(pair.new.dataset.columns)
-        pruned = [_pruned(pair, [slots[root.place]]) for root in self.roots]
-        return _Way.of(self.stages, pruned, self.told)
+        fields = preorder(pair.new.dataset.columns)
+        pruned = [_pruned(pair, [fields[root.place]]) for root in self.roots]
+        return _Way.of(self.stages, pruned, self.on_misfit)
 
 
 class Preview:
     """Makes some columns of the rows as they will be, out of batches of the old table."""
 
-    def __init__(self, recipe: Recipe, slots: Iterable[Slot]) -> None:
+    def __init__(self, recipe: Recipe, fields: Iterable[SchemaField]) -> None:
         """Prepare the columns of some slots of the last new version, without what is beside them in structs.
 
         Values that do not fit are null in them, after the recipe's listener was told.
         """
         pair = recipe.stages[-1].pair
-        path_texts = {slot.path: slot for slot in preorder(pair.new.dataset.columns)}
-        by_column: dict[Slot, list[Slot]] = {}
-        for slot in slots:
-            whole = path_texts[slot.path]
+        path_texts = {field.path: field for field in preorder(pair.new.dataset.columns)}
+        by_column: dict[SchemaField, list[SchemaField]] = {}
+        for field in fields:
+            whole = path_texts[field.path]
             while not is_in_structs(whole) and whole.parent is not None:
                 whole = whole.parent
             by_column.setdefault(whole.column, []).append(whole)
         self._way = _Way.of(
-            recipe.stages, [_pruned(pair, several) for several in by_column.values()], recipe.told
+            recipe.stages, [_pruned(pair, several) for several in by_column.values()], recipe.on_misfit
         )
 
     @property
-    def columns(self) -> tuple[Slot, ...]:
+    def columns(self) -> tuple[SchemaField, ...]:
         """What it makes: columns of a version that has nothing else."""
         return tuple([column for _, column in self._way.last])
 
@@ -168,15 +169,19 @@ class _Way:
     """From the columns of the old table to some of the new one, stage by stage."""
 
     stages: Sequence[Stage]
-    last: Sequence[tuple["_Pruned", Slot]]
+    last: Sequence[tuple["_Pruned", SchemaField]]
     """Each column with the conversion of the last stage that makes nothing else."""
-    told: Told | None
+    on_misfit: MisfitHandler | None
 
     @classmethod
-    def of(cls, stages: Sequence[Stage], pruned: Iterable[VersionPair], told: Told | None) -> "_Way":
+    def of(
+        cls, stages: Sequence[Stage], pruned: Iterable[VersionPair], on_misfit: MisfitHandler | None
+    ) -> "_Way":
         rounded = stages[-1].rounded
         return cls(
-            stages, [(_Pruned(pair, rounded, told), pair.new.dataset.columns[0]) for pair in pruned], told
+            stages,
+            [(_Pruned(pair, rounded, on_misfit), pair.new.dataset.columns[0]) for pair in pruned],
+            on_misfit,
         )
 
     @property
@@ -184,8 +189,8 @@ class _Way:
         return sorted(self._needed[0])
 
     def make(self, batch: pa.RecordBatch) -> list[pa.Array]:
-        for step, slots in self._on_the_way:
-            made = {str(slot.segment): step.build(slot, batch) for slot in slots}
+        for step, fields in self._on_the_way:
+            made = {str(field.segment): step.build(field, batch) for field in fields}
             if made:
                 # Without a column a batch would forget how many rows it has.
                 batch = pa.RecordBatch.from_arrays(list(made.values()), names=list(made))
@@ -197,20 +202,22 @@ class _Way:
         needed: set[str] = set()
         for conversion, column in self.last:
             needed |= conversion.sources(column)
-        found = [needed]
+        columns_by_stage = [needed]
         for stage in reversed(self.stages[:-1]):
             whole = Conversion(stage.pair)
-            slots = [slot for slot in stage.pair.new.dataset.columns if slot.segment in found[0]]
-            found.insert(0, set().union(*(whole.sources(slot) for slot in slots)))
-        return found
+            fields = [
+                field for field in stage.pair.new.dataset.columns if field.segment in columns_by_stage[0]
+            ]
+            columns_by_stage.insert(0, set().union(*(whole.sources(field) for field in fields)))
+        return columns_by_stage
 
     @cached_property
-    def _on_the_way(self) -> list[tuple[Conversion, list[Slot]]]:
+    def _on_the_way(self) -> list[tuple[Conversion, list[SchemaField]]]:
         """The stages before the last, and the columns that they make."""
         return [
             (
-                Conversion(stage.pair, stage.rounded, self.told),
-                [slot for slot in stage.pair.new.dataset.columns if slot.segment in needed],
+                Conversion(stage.pair, stage.rounded, self.on_misfit),
+                [field for field in stage.pair.new.dataset.columns if field.segment in needed],
             )
             for stage, needed in zip(self.stages[:-1], self._needed[1:], strict=True)
         ]
@@ -219,11 +226,11 @@ class _Way:
 class _Pruned(Conversion):
     """A conversion whose new version holds one field and what is around it."""
 
-    def __init__(self, pair: VersionPair, rounded: Collection[str], told: Told | None) -> None:
-        super().__init__(pair, rounded, told)
-        self._fields = {field.slot: field for field in pair.new.lowered.fields}
+    def __init__(self, pair: VersionPair, rounded: Collection[str], on_misfit: MisfitHandler | None) -> None:
+        super().__init__(pair, rounded, on_misfit)
+        self._fields = {field.field: field for field in pair.new.lowered.fields}
 
-    def metadata_of(self, column: Slot) -> dict[bytes, bytes] | None:
+    def metadata_of(self, column: SchemaField) -> dict[bytes, bytes] | None:
         """How the column is to be encoded."""
         metadata: dict[bytes, bytes] | None = self._fields[column].arrow.metadata
         return metadata
@@ -233,11 +240,11 @@ def _names_in(stage: LockedVersionPair, last: LockedVersionPair, names: Collecti
     """Return what fields of the last stage are called after another one."""
     if stage is last or not names:
         return set(names)
-    wanted = {last.new.ids[slot] for slot in preorder(last.new.dataset.columns) if slot.path_text in names}
-    return {slot.path_text for slot, id in stage.new.ids.items() if id in wanted}
+    ids = {last.new.ids[field] for field in preorder(last.new.dataset.columns) if field.path_text in names}
+    return {field.path_text for field, id in stage.new.ids.items() if id in ids}
 
 
-def _pruned(pair: VersionPair, roots: Sequence[Slot]) -> VersionPair:
+def _pruned(pair: VersionPair, roots: Sequence[SchemaField]) -> VersionPair:
     """Return the same pair, with some fields of one column of the new version, and what is around them."""
     paths = [root.path for root in roots]
     field = next(f for f in pair.new.dataset.schema.fields if f.name == paths[0][0])
@@ -248,8 +255,12 @@ def _pruned(pair: VersionPair, roots: Sequence[Slot]) -> VersionPair:
     alone = Schema(fields=(field,), extra=pair.new.dataset.schema.extra)
     schema = Schema.model_validate(_without_keys(alone.model_dump(mode="json", by_alias=True)))
     new = SchemaVersion(LogicalDataset("", schema, columns(schema), Origins("")), "")
-    old_of = {slot.path: before for slot, before in pair.before.items()}
-    before = {slot: old_of[slot.path] for slot in preorder(new.dataset.columns) if slot.path in old_of}
+    old_of = {schema_field.path: before for schema_field, before in pair.before.items()}
+    before = {
+        schema_field: old_of[schema_field.path]
+        for schema_field in preorder(new.dataset.columns)
+        if schema_field.path in old_of
+    }
     return VersionPair(pair.old, new, before)
 
 
@@ -286,21 +297,21 @@ def _without_keys(tree: Any) -> Any:
     return [_without_keys(item) for item in tree] if isinstance(tree, list | tuple) else tree
 
 
-def _root(pair: VersionPair, root: Slot, place: int, numbers: Mapping[Slot, Numbers]) -> Root:
+def _root(pair: VersionPair, root: SchemaField, place: int, numbers: Mapping[SchemaField, Numbers]) -> Root:
     pruned = _pruned(pair, [root])
     lowered = pruned.new.lowered
     nodes = nodes_of(lowered, is_tolerant=True)
-    slots = {slot.path: slot for slot in preorder(pair.new.dataset.columns)}
+    fields = {field.path: field for field in preorder(pair.new.dataset.columns)}
     ids = [-1] * len(nodes)
-    for slot, indices in nodes_by_slot(lowered, nodes).items():
-        for index, id in zip(indices, lance_ids(numbers[slots[slot.path]]), strict=True):
+    for field, indices in nodes_by_field(lowered, nodes).items():
+        for index, id in zip(indices, lance_ids(numbers[fields[field.path]]), strict=True):
             ids[index] = id
     return Root(place, tuple(ids), frozenset(_ids_below(root, numbers)))
 
 
-def _ids_below(root: Slot, numbers: Mapping[Slot, Numbers]) -> Iterator[int]:
-    for slot in preorder([root]):
-        yield from lance_ids(numbers[slot])
+def _ids_below(root: SchemaField, numbers: Mapping[SchemaField, Numbers]) -> Iterator[int]:
+    for field in preorder([root]):
+        yield from lance_ids(numbers[field])
 
 
 def _tree(version: SchemaVersion) -> Json:

@@ -17,13 +17,13 @@ from schemac.engines.lance.tables.undeclared_clocks import ClockHistory, clock_i
 from schemac.evolution.version_pair import LockedSchemaVersion, LockedVersionPair, locked_schema_version
 from schemac.identity.lock import LockedDataset, State
 from schemac.identity.shapes import shape_of
-from schemac.logical.slots import Slot, preorder
+from schemac.logical.schema_fields import SchemaField, preorder
 
 
 def pair_by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> LockedVersionPair:
     """Two versions of one lock."""
-    by_id = {id: slot for slot, id in old.ids.items()}
-    return LockedVersionPair(old, new, {slot: by_id[id] for slot, id in new.ids.items() if id in by_id})
+    by_id = {id: field for field, id in old.ids.items()}
+    return LockedVersionPair(old, new, {field: by_id[id] for field, id in new.ids.items() if id in by_id})
 
 
 def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVersionPair, ...]:
@@ -34,33 +34,33 @@ def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVer
     locked = pair.new.locked
     ways = _ways(pair, locked, start)
     stops = sorted({stop for way in ways.values() for stop in _stops(way)} | set(_made(pair)))
-    locked = _settled(locked, ways) if stops else locked
-    found, old = [], pair.old
+    locked = _with_states(locked, ways) if stops else locked
+    pairs, old = [], pair.old
     for stop in stops:
         new = locked_schema_version(locked, stop)
-        found.append(pair_by_ids(old, new))
+        pairs.append(pair_by_ids(old, new))
         old = new
-    return (*found, pair_by_ids(old, pair.new)) if found else (pair,)
+    return (*pairs, pair_by_ids(old, pair.new)) if pairs else (pair,)
 
 
-def casts_of(slot: Slot, ways: Sequence[LockedVersionPair]) -> list[tuple[Slot, Slot]]:
+def casts_of(field: SchemaField, ways: Sequence[LockedVersionPair]) -> list[tuple[SchemaField, SchemaField]]:
     """Return a field of the last new version before and after each change of its type on the way."""
     last = ways[-1]
-    id = last.new.ids.get(slot)
-    found = []
+    id = last.new.ids.get(field)
+    casts = []
     for way in ways:
-        after = slot if way is last else next((s for s, other in way.new.ids.items() if other == id), None)
+        after = field if way is last else next((s for s, other in way.new.ids.items() if other == id), None)
         before = way.before.get(after) if after is not None else None
         if after is not None and before is not None and before.type != after.type:
-            found.append((before, after))
-    return found
+            casts.append((before, after))
+    return casts
 
 
-def is_cast(slot: Slot, ways: Sequence[LockedVersionPair]) -> bool:
+def is_cast(field: SchemaField, ways: Sequence[LockedVersionPair]) -> bool:
     """Whether a field of the last new version changes its own type on the way; its members may be others without that."""
-    casts = casts_of(slot, ways)
-    own = [tuple(_type(shape_of(one, None, None).type) for one in cast) for cast in casts]
-    return any(before != after for before, after in own)
+    casts = casts_of(field, ways)
+    types = [tuple(_type(shape_of(one, None, None).type) for one in cast) for cast in casts]
+    return any(before != after for before, after in types)
 
 
 def _made(pair: LockedVersionPair) -> Iterator[int]:
@@ -68,13 +68,13 @@ def _made(pair: LockedVersionPair) -> Iterator[int]:
 
     Where these have left the struct since, also the version in which it was made.
     """
-    for slot in preorder(pair.new.dataset.columns):
-        if slot not in pair.before:
-            stop = version_before(slot, pair.new)
-            if stop is not None and not any(inner in pair.before for inner in preorder([slot])):
+    for field in preorder(pair.new.dataset.columns):
+        if field not in pair.before:
+            stop = version_before(field, pair.new)
+            if stop is not None and not any(inner in pair.before for inner in preorder([field])):
                 yield stop
                 there = {state.id for state in pair.new.locked.states_of(stop)}
-                if there.isdisjoint(pair.new.ids[child] for child in slot.children):
+                if there.isdisjoint(pair.new.ids[child] for child in field.children):
                     yield stop + 1
 
 
@@ -85,14 +85,14 @@ def _ways(pair: LockedVersionPair, locked: LockedDataset, start: int | None) -> 
     for state in sorted(locked.states, key=lambda state: state.first):
         if state.first <= newest:
             states.setdefault(state.id, []).append(state)
-    clocks, found = ClockHistory(locked), {}
-    for slot, before in pair.before.items():
-        id = pair.new.ids[slot]
-        own = states.get(id, [])
-        begun = _state_of_table(pair, before, own, start)
+    clocks, states_by_id = ClockHistory(locked), {}
+    for field, before in pair.before.items():
+        id = pair.new.ids[field]
+        field_states = states.get(id, [])
+        begun = _state_of_table(pair, before, field_states, start)
         if begun is not None:
-            found[id] = clocks.settled(before, own[own.index(begun) :])
-    return found
+            states_by_id[id] = clocks.effective_states(before, field_states[field_states.index(begun) :])
+    return states_by_id
 
 
 def _stops(way: Sequence[State]) -> Iterator[int]:
@@ -107,14 +107,14 @@ def _stops(way: Sequence[State]) -> Iterator[int]:
         yield from changed[:-1]
 
 
-def _settled(locked: LockedDataset, ways: Mapping[int, list[State]]) -> LockedDataset:
+def _with_states(locked: LockedDataset, ways: Mapping[int, list[State]]) -> LockedDataset:
     """Return the lock with the states of these ways in the place of its own."""
-    settled = {(state.id, state.first): state for way in ways.values() for state in way}
-    return replace(locked, states=tuple(settled.get((s.id, s.first), s) for s in locked.states))
+    changed_states = {(state.id, state.first): state for way in ways.values() for state in way}
+    return replace(locked, states=tuple(changed_states.get((s.id, s.first), s) for s in locked.states))
 
 
 def _state_of_table(
-    pair: LockedVersionPair, before: Slot, states: list[State], start: int | None
+    pair: LockedVersionPair, before: SchemaField, states: list[State], start: int | None
 ) -> State | None:
     """Which state of a field the table has: that of its version, else the one of its numbers, else the last one of this type; of several, one of its clock."""
     numbers = lance_ids(pair.old.numbers[before])
@@ -122,10 +122,10 @@ def _state_of_table(
     alike = [state for state in states if _type(state.shape.type) == _type(shape.type)]
     then = [state for state in alike if start is not None and state.is_in(start)]
     numbered = [state for state in alike if numbers and lance_ids(state.numbers) == numbers]
-    found = then or numbered or alike
+    matches = then or numbered or alike
     clock = clock_in(shape)
-    found = [state for state in found if clock_in(state.shape) == clock] or found
-    return found[-1] if found else None
+    matches = [state for state in matches if clock_in(state.shape) == clock] or matches
+    return matches[-1] if matches else None
 
 
 def _type(text: str) -> str:

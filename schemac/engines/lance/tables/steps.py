@@ -4,13 +4,14 @@ Layer: engines. Values only.
 Shape: ordered; each says what it costs and what it does to ids, metadata and indices.
 """
 
-from dataclasses import dataclass, field
+import dataclasses
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
 from schemac.evolution.row_rules import Rule
 from schemac.evolution.verdict import Outcome
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.json_object import Json
 
 MARK = "__schemac_"
@@ -29,7 +30,7 @@ class Index:
     path: str
     """Of its field, as Lance writes it."""
     type: str
-    parameters: IndexParameters = field(default_factory=dict)
+    parameters: IndexParameters = dataclasses.field(default_factory=dict)
     field_id: int = 0
     """The lock's id of the field, once it is known; it stays when the field gets another name."""
     lost: tuple[str, ...] = ()
@@ -80,9 +81,9 @@ class Check(Step):
     question: str = ""
     query: str = ""
     """A filter of Lance that finds the rows in question; empty where it has no words for them."""
-    slot: Slot | None = field(default=None, repr=False, compare=False)
+    field: SchemaField | None = dataclasses.field(default=None, repr=False, compare=False)
     subject: Subject = Subject.FIT
-    rule: Rule | None = field(default=None, repr=False, compare=False)
+    rule: Rule | None = dataclasses.field(default=None, repr=False, compare=False)
     """The constraint, if it is about one."""
 
     def describe(self) -> str:
@@ -108,7 +109,7 @@ class Rewrite(Step):
     """Write a field anew, into files beside those that are there; nothing shows of it before the swap."""
 
     cost: Outcome = Outcome.REWRITE
-    slot: Slot | None = field(default=None, repr=False, compare=False)
+    field: SchemaField | None = dataclasses.field(default=None, repr=False, compare=False)
     before: str = ""
     after: str = ""
     ids: tuple[int, ...] = ()
@@ -126,7 +127,7 @@ class Rewrite(Step):
 class Add(Step):
     """Add fields of nulls, with the ids that the lock gives them."""
 
-    slots: tuple[Slot, ...] = field(default=(), repr=False, compare=False)
+    fields: tuple[SchemaField, ...] = dataclasses.field(default=(), repr=False, compare=False)
     ids: tuple[int, ...] = ()
 
     def describe(self) -> str:

@@ -19,34 +19,34 @@ from schemac.engines.lance.tables.steps import Check
 from schemac.evolution.constraints import every_rule
 from schemac.evolution.row_rules import constraints_of
 from schemac.evolution.version_pair import LockedSchemaVersion
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.rows.validation.stored import reference_targets, report_offence
 from schemac.rows.validation.stored import report_failed as refuse
 from schemac.source.report import Report
 
 
 def report_broken(
-    table: LanceTable, wanted: LockedSchemaVersion, references: Mapping[str, str], report: Report
+    table: LanceTable, expected: LockedSchemaVersion, references: Mapping[str, str], report: Report
 ) -> None:
     """Say which constraints of a schema the rows of a table break; of one that has another schema, which the report says, as they will be."""
-    dataset = wanted.dataset
-    made = plan(table, wanted, Report()) if report.has_errors else None
+    dataset = expected.dataset
+    made = plan(table, expected, Report()) if report.has_errors else None
     if made is None and report.has_errors:
         # It has another schema, and why there is no way to this one, `plan` says.
         return
     rows = row_constraints(dataset.schema.extra, dataset.columns)
-    found = Report()
-    targets = reference_targets(rows, references, table.name, wanted, found)
-    report.extend(found.diagnostics)
-    if found.has_errors:
+    target_report = Report()
+    targets = reference_targets(rows, references, table.name, expected, target_report)
+    report.extend(target_report.diagnostics)
+    if target_report.has_errors:
         return
     if made is not None and made.changes:
-        preview = _preview(made, [slot for rule in every_rule(wanted) for slot in rule.slots])
+        preview = _preview(made, [field for rule in every_rule(expected) for field in rule.fields])
         columns, scan = preview.columns, _scan_of(preview, table.dataset, None)
     else:
         columns, scan = dataset.columns, _scan_of(None, table.dataset, None)
     for offence in survey(columns, rows, scan, targets):
-        report_offence(offence, table.name, lambda ids: _shown(table, ids), report)
+        report_offence(offence, table.name, lambda ids: _rows_expression(table, ids), report)
 
 
 def report_failed(
@@ -58,21 +58,21 @@ def report_failed(
     rows = constraints_of(rules)
     named = {one.dataset: made.references[one.dataset] for one in rows.references}
     targets = reference_targets(rows, named, table.name, new, report)
-    preview = _preview(made, [slot for rule in rules for slot in rule.slots])
+    preview = _preview(made, [field for rule in rules for field in rule.fields])
     scan = _scan_of(preview, table.dataset, fragments)
     offences = survey(preview.columns, rows, scan, targets)
     for check in checks:
         for offence in offences:
             rule = check.rule
             if rule is not None and (offence.path, offence.subject) == (rule.path, rule.subject):
-                shown = _shown(table, offence.rows, check.query)
-                refuse(check.title, check.question, offence, table.name, shown, state, report)
+                expression = _rows_expression(table, offence.rows, check.query)
+                refuse(check.title, check.question, offence, table.name, expression, state, report)
 
 
-def _preview(made: Plan, slots: Sequence[Slot]) -> Preview:
+def _preview(made: Plan, fields: Sequence[SchemaField]) -> Preview:
     recipe = Recipe.of(made.stages, [], made.layout.numbers, made.rounded)
     # What does not fit has a check of its own.
-    return Preview(replace(recipe, told=lambda *_: None), slots)
+    return Preview(replace(recipe, on_misfit=lambda *_: None), fields)
 
 
 def _scan_of(preview: Preview | None, dataset: Any, fragments: Sequence[Any] | None) -> Scan:
@@ -87,5 +87,5 @@ def _scan_of(preview: Preview | None, dataset: Any, fragments: Sequence[Any] | N
     return scan
 
 
-def _shown(table: LanceTable, ids: Sequence[int], query: str = "") -> str:
+def _rows_expression(table: LanceTable, ids: Sequence[int], query: str = "") -> str:
     return f"lance.dataset({json.dumps(table.name)}).to_table(filter={json.dumps(query or row_filter(ids))})"

@@ -18,7 +18,7 @@ from schemac.attributes.own import CLOCK_ZONE
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.version_pair import locked_schema_version
 from schemac.identity.lock import LockedDataset, Shape, State
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 
 
 class ClockHistory:
@@ -26,34 +26,34 @@ class ClockHistory:
 
     def __init__(self, locked: LockedDataset) -> None:
         self._locked = locked
-        self._slots: dict[int, dict[int, Slot]] = {}
+        self._fields: dict[int, dict[int, SchemaField]] = {}
 
-    def settled(self, table: Slot, states: Sequence[State]) -> list[State]:
+    def effective_states(self, table: SchemaField, states: Sequence[State]) -> list[State]:
         """Return the states that a field goes through, the first of which is that of the table, as its values can go through them."""
         if not any("Timestamp" in state.shape.type for state in states):
             return list(states)
-        slots = [table, *map(self._slot, states[1:])]
-        found, here = list(states), 0
-        while here < len(slots) - 1:
+        fields = [table, *map(self._field, states[1:])]
+        effective, here = list(states), 0
+        while here < len(fields) - 1:
             there = here + 1
-            if clock_of(slots[here], slots[there]) is None:
-                later = range(there + 1, len(slots))
-                there = next((i for i in later if clock_of(slots[here], slots[i]) is not None), there)
-                if there > here + 1 and slots[there].type.family is Family.TIMESTAMP:
-                    found[here + 1 : there] = [
-                        _with_type(state, found[here]) for state in found[here + 1 : there]
+            if clock_of(fields[here], fields[there]) is None:
+                later = range(there + 1, len(fields))
+                there = next((i for i in later if clock_of(fields[here], fields[i]) is not None), there)
+                if there > here + 1 and fields[there].type.family is Family.TIMESTAMP:
+                    effective[here + 1 : there] = [
+                        _with_type(state, effective[here]) for state in effective[here + 1 : there]
                     ]
                 else:
                     there = here + 1
-                    _declare(found, here)
+                    _declare(effective, here)
             here = there
-        return found
+        return effective
 
-    def _slot(self, state: State) -> Slot:
-        if state.first not in self._slots:
+    def _field(self, state: State) -> SchemaField:
+        if state.first not in self._fields:
             version = locked_schema_version(self._locked, state.first)
-            self._slots[state.first] = {id: slot for slot, id in version.ids.items()}
-        return self._slots[state.first][state.id]
+            self._fields[state.first] = {id: field for field, id in version.ids.items()}
+        return self._fields[state.first][state.id]
 
 
 def clock_in(shape: Shape) -> str:

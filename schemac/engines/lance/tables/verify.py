@@ -17,7 +17,7 @@ from schemac.engines.lance.tables.live_table import LanceTable
 from schemac.engines.lance.tables.plan import numbers_for
 from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import Numbers
-from schemac.logical.slots import Slot
+from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import TABLE_DRIFT
 from schemac.source.report import Report
 
@@ -30,13 +30,13 @@ def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) ->
     fields = [field.SerializeToString() for field in target.fields]
     same = _same_fields(table, new, numbers)
     lines = differences(fields, table.dataset.lance_schema, metadata=metadata, same=same)
-    for version, wanted in _version_differences(table, metadata):
+    for version, requested in _version_differences(table, metadata):
         report.add(
             TABLE_DRIFT,
-            f"{table.name}: its files have storage version {version}, but the schema asks for {wanted}",
+            f"{table.name}: its files have storage version {version}, but the schema asks for {requested}",
             file=table.name,
             help="the storage version of a table cannot change: copy the table with `lance.write_dataset(lance.dataset(old), new,"
-            f' data_storage_version="{wanted}")`, or write `{STORAGE_VERSION.key}: "{version}"`',
+            f' data_storage_version="{requested}")`, or write `{STORAGE_VERSION.key}: "{version}"`',
         )
     for line in lines:
         report.add(
@@ -48,19 +48,19 @@ def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) ->
 
 
 def _same_fields(
-    table: LanceTable, new: LockedSchemaVersion, numbers: Mapping[Slot, Numbers]
+    table: LanceTable, new: LockedSchemaVersion, numbers: Mapping[SchemaField, Numbers]
 ) -> dict[int, int]:
     """Lance's ids that fields have in the table, by those that they are to have."""
     there = {
-        id: lance_ids(table.schema_version.numbers[slot]) for slot, id in table.schema_version.ids.items()
+        id: lance_ids(table.schema_version.numbers[field]) for field, id in table.schema_version.ids.items()
     }
-    pairs = [(lance_ids(numbers[slot]), there.get(id, ())) for slot, id in new.ids.items()]
-    return {wanted: found for both in pairs for wanted, found in zip(*both, strict=False)}
+    pairs = [(lance_ids(numbers[field]), there.get(id, ())) for field, id in new.ids.items()]
+    return {target_id: table_id for both in pairs for target_id, table_id in zip(*both, strict=False)}
 
 
 def _version_differences(table: LanceTable, metadata: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
     """Yield the version that the data files have and the one that they are to have; it is what the dataset says; schema metadata is only a note of it."""
-    wanted = metadata.get(STORAGE_VERSION.key)
+    requested = metadata.get(STORAGE_VERSION.key)
     version = table.dataset.data_storage_version
-    if wanted is not None and json.loads(wanted) != version:
-        yield version, json.loads(wanted)
+    if requested is not None and json.loads(requested) != version:
+        yield version, json.loads(requested)

@@ -12,7 +12,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.names import CLUSTERING_KEY_POSITION, PRIMARY_KEY_MARK, PRIMARY_KEY_POSITION
 from schemac.engines.lance.reader_schema import UnreadableMessageError, to_arrow
 from schemac.logical.model import Schema
-from schemac.logical.slots import columns
+from schemac.logical.schema_fields import columns
 from schemac.source.report import Report
 
 _NESTED = {"struct": "Struct", "list": "List", "large_list": "List", "map": "Map"}
@@ -34,14 +34,14 @@ def type_words(logical_type: str) -> str:
         tree = lift(to_arrow(message), "", Report())
     except (UnreadableMessageError, ValueError):
         return logical_type
-    (slot,) = columns(Schema.model_validate(tree)) or (None,)
-    return logical_type if slot is None else slot.type.type_text()
+    (field,) = columns(Schema.model_validate(tree)) or (None,)
+    return logical_type if field is None else field.type.type_text()
 
 
-def type_pair(found: str, wanted: str) -> tuple[str, str]:
+def type_pair(actual: str, expected: str) -> tuple[str, str]:
     """Two types apart: where the manifest has one word for both, Lance's own stand beside it."""
-    here, there = type_words(found), type_words(wanted)
-    return (here, there) if here != there else (f"{here} ({found})", f"{there} ({wanted})")
+    here, there = type_words(actual), type_words(expected)
+    return (here, there) if here != there else (f"{here} ({actual})", f"{there} ({expected})")
 
 
 def entry_name(key: str) -> str:
@@ -55,7 +55,7 @@ def entry_words(value: bytes | None) -> str:
         return "missing"
     text = value.decode("utf-8", "replace")
     try:
-        said = json.loads(text)
+        parsed = json.loads(text)
     except ValueError:
-        said = text
-    return f"`{said}`" if isinstance(said, str) else f"`{text}`"
+        parsed = text
+    return f"`{parsed}`" if isinstance(parsed, str) else f"`{text}`"

@@ -57,11 +57,11 @@ class PaimonTables(Tables):
         return _PlannedPaimon(made, change) if made is not None else None
 
     def verify(
-        self, path: str, locked: LockedDataset, wanted: LockedSchemaVersion, report: Report
+        self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
     ) -> TableState | None:
         """Report how a table differs from a schema."""
-        is_compared = report_paimon_drift(path, wanted, report, locked)
-        return TableState(f"matches {wanted.label}", {}) if is_compared else None
+        is_compared = report_paimon_drift(path, expected, report, locked)
+        return TableState(f"matches {expected.label}", {}) if is_compared else None
 
 
 class _PlannedPaimon(PlannedChange):
@@ -91,8 +91,8 @@ def _lines(plan: PaimonPlan) -> Iterator[PlanLine]:
         ]
         rows += [(change.action, change.describe()) for change in step.changes]
         width = max((len(verb) for verb, _ in rows), default=0)
-        for verb, told in rows:
-            yield PlanLine(f"    {verb:<{width}}  ", told)
+        for verb, description in rows:
+            yield PlanLine(f"    {verb:<{width}}  ", description)
         if not rows:
             yield PlanLine("", "    repeats the previous schema", is_code=True)
     for step in plan.steps:

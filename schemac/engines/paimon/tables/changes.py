@@ -74,7 +74,7 @@ class _Group:
     def old_ids(self) -> Mapping[int, DataField]:
         return {field.id: field for field in self.old}
 
-    def kept(self) -> Iterator[tuple[DataField, DataField]]:
+    def remaining_fields(self) -> Iterator[tuple[DataField, DataField]]:
         """Fields that stay, with what they were."""
         for field in self.new:
             if field.id in self.old_ids:
@@ -90,7 +90,7 @@ def _groups(
     """Yield this group, and those below its fields."""
     group = _Group(old_path, path, old, new)
     yield group
-    for was, is_ in group.kept():
+    for was, is_ in group.remaining_fields():
         for steps, before, after in _levels(was.type, is_.type):
             if isinstance(before, Row) and isinstance(after, Row):
                 yield from _groups(
@@ -119,7 +119,7 @@ def _drops(group: _Group) -> Iterator[SchemaChange]:
 
 
 def _renames(group: _Group) -> Iterator[SchemaChange]:
-    renamed = {was.name: is_.name for was, is_ in group.kept() if was.name != is_.name}
+    renamed = {was.name: is_.name for was, is_ in group.remaining_fields() if was.name != is_.name}
     names = {field.name for fields in (group.old, group.new) for field in fields}
     for old, new in in_turn(renamed, names):
         yield RenameColumn((*group.path, old), new)
@@ -158,12 +158,12 @@ def _longest_rising(numbers: Sequence[int]) -> frozenset[int]:
         place = bisect_left(ends, number)
         before[number] = ends[place - 1] if place else None
         ends[place : place + 1] = [number]
-    found: list[int] = []
+    rising: list[int] = []
     last = ends[-1] if ends else None
     while last is not None:
-        found.append(last)
+        rising.append(last)
         last = before[last]
-    return frozenset(found)
+    return frozenset(rising)
 
 
 def _alterations(group: _Group) -> Iterator[SchemaChange]:

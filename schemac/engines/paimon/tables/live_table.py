@@ -32,7 +32,7 @@ from schemac.evolution.tables import report_unrepresentable
 from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version, narrowed
 from schemac.identity.lock import LockedDataset
 from schemac.logical.path import FieldPath, dotted
-from schemac.logical.slots import preorder
+from schemac.logical.schema_fields import preorder
 from schemac.source.catalogue import TABLE_DRIFT, UNUSABLE_TABLE
 from schemac.source.report import Report
 
@@ -69,7 +69,7 @@ class PaimonTable:
     @property
     def has_ids_of_lock(self) -> bool:
         """Whether its fields have the ids that the lock gives them."""
-        return all(own == locked for locked, own in self.ids.items())
+        return all(table_id == locked for locked, table_id in self.ids.items())
 
     @property
     def is_empty(self) -> bool:
@@ -98,10 +98,10 @@ def open_paimon_table(
 
     `stated` is the locked version that it has, or that its fields are of, as the user says.
     """
-    found = newest_schema(path, report)
-    if found is None:
+    newest = newest_schema(path, report)
+    if newest is None:
         return None
-    folder, schema = found
+    folder, schema = newest
     candidates = candidates_of(schema, locked)
     if stated is not None and not any(c.version.number == stated for c in candidates):
         version = locked_schema_version(locked, stated)
@@ -119,8 +119,8 @@ def open_paimon_table(
     chosen = _chosen(path, schema, candidates, report, stated)
     if chosen is None:
         return None
-    wanted = table_schema(chosen.version)
-    if chosen.has_ids and wanted.highest_field_id < schema.highest_field_id:
+    expected = table_schema(chosen.version)
+    if chosen.has_ids and expected.highest_field_id < schema.highest_field_id:
         report.add(
             UNUSABLE_TABLE,
             f"{path} has used ids up to {schema.highest_field_id}, but the lock of {locked.name} gives some"
@@ -129,21 +129,21 @@ def open_paimon_table(
             help="start from the table as it is now: schemac import " + path,
         )
         return None
-    ids = _ids_between(wanted, schema)
+    ids = _ids_between(expected, schema)
     return PaimonTable(path, folder, schema, chosen.version, ids, is_stated=stated is not None)
 
 
 def candidates_of(schema: TableSchema, locked: LockedDataset) -> list[Candidate]:
     """Return the versions that have exactly the fields, keys and options of a table, the newest first."""
-    found = []
+    candidates = []
     here = _by_place(schema)
     for number in [version.number for version in reversed(locked.versions)]:
         version = locked_schema_version(locked, number)
-        wanted = table_schema(version)
-        if not errors_of(version) and not any(_differences(_by_place(wanted), here)):
-            has_ids = member_ids(wanted.fields) == member_ids(schema.fields)
-            found.append(Candidate(version, has_ids, lock_ids(version)))
-    return found
+        expected = table_schema(version)
+        if not errors_of(version) and not any(_differences(_by_place(expected), here)):
+            has_ids = member_ids(expected.fields) == member_ids(schema.fields)
+            candidates.append(Candidate(version, has_ids, lock_ids(version)))
+    return candidates
 
 
 def _chosen(
@@ -152,18 +152,18 @@ def _chosen(
     """Return the candidate that a table is at; of several in which its fields are the same, the one that has its highest id and its number."""
     columns = candidates[0].version.dataset.columns
     fresh = number_fields(columns)[0]
-    own = [id for _, id in member_ids(schema.fields)]
-    is_fresh = own == [fresh[slot] for slot in preorder(columns) if slot in fresh]
+    table_ids = [id for _, id in member_ids(schema.fields)]
+    is_fresh = table_ids == [fresh[field] for field in preorder(columns) if field in fresh]
     recorded, digest = (schema.options.get(key) for key in (TABLE_VERSION, TABLE_IDS))
-    record = TableRecord(path, recorded, tuple(own), is_fresh, digest, stated)
+    record = TableRecord(path, recorded, tuple(table_ids), is_fresh, digest, stated)
     chosen = choose_version(record, candidates, report)
     if chosen is None or chosen.version.number == stated or str(chosen.version.number) == recorded:
         return chosen
 
     def fits(candidate: Candidate) -> tuple[bool, bool]:
-        wanted = table_schema(candidate.version)
-        is_exact = wanted.highest_field_id == schema.highest_field_id
-        return (is_exact, wanted.schema_id == schema.schema_id)
+        expected = table_schema(candidate.version)
+        is_exact = expected.highest_field_id == schema.highest_field_id
+        return (is_exact, expected.schema_id == schema.schema_id)
 
     return max([c for c in candidates if c.identity == chosen.identity], key=fits)
 
@@ -173,9 +173,9 @@ def _by_place(schema: TableSchema) -> TableSchema:
     return schema.renumbered({id: place for place, (_, id) in enumerate(member_ids(schema.fields))})
 
 
-def _ids_between(wanted: TableSchema, found: TableSchema) -> dict[int, int]:
+def _ids_between(expected: TableSchema, actual: TableSchema) -> dict[int, int]:
     """Return the table's ids by those of the lock; both schemas have to have the same fields."""
-    pairs = zip(member_ids(wanted.fields), member_ids(found.fields), strict=True)
+    pairs = zip(member_ids(expected.fields), member_ids(actual.fields), strict=True)
     return {ours: theirs for (_, ours), (_, theirs) in pairs}
 
 
@@ -187,11 +187,11 @@ def _part_of(version: LockedSchemaVersion, schema: TableSchema) -> LockedSchemaV
     there = {path for path, _ in member_ids(table_schema(version).fields)}
     if not there.issuperset(paths):
         return None
-    found = narrowed(version, paths)
-    is_same = not errors_of(found) and not any(
-        _differences(_by_place(table_schema(found)), _by_place(schema))
+    narrowed_version = narrowed(version, paths)
+    is_same = not errors_of(narrowed_version) and not any(
+        _differences(_by_place(table_schema(narrowed_version)), _by_place(schema))
     )
-    return found if is_same else None
+    return narrowed_version if is_same else None
 
 
 def _report_stranger(
@@ -216,45 +216,45 @@ def _report_stranger(
     )
 
 
-def schema_in_table(wanted: TableSchema, ids: Mapping[int, int], highest: int) -> TableSchema:
+def schema_in_table(expected: TableSchema, ids: Mapping[int, int], highest: int) -> TableSchema:
     """Return a schema under the ids that a table has for its fields; new ones get the next ids, in the order of those of the lock."""
-    found = dict(ids)
-    for _, id in sorted(member_ids(wanted.fields), key=lambda member: member[1]):
-        if id not in found:
+    table_ids = dict(ids)
+    for _, id in sorted(member_ids(expected.fields), key=lambda member: member[1]):
+        if id not in table_ids:
             highest += 1
-            found[id] = highest
-    own = wanted.renumbered(found)
-    options = {**own.options, TABLE_IDS: digest_of_ids(id for _, id in member_ids(own.fields))}
-    return replace(own, highest_field_id=highest, options=options)
+            table_ids[id] = highest
+    renumbered = expected.renumbered(table_ids)
+    options = {**renumbered.options, TABLE_IDS: digest_of_ids(id for _, id in member_ids(renumbered.fields))}
+    return replace(renumbered, highest_field_id=highest, options=options)
 
 
-def is_same(wanted: TableSchema, found: TableSchema) -> bool:
+def is_same(expected: TableSchema, actual: TableSchema) -> bool:
     """Whether two schemas say the same, whoever wrote them and when."""
-    return not any(differences(wanted, found))
+    return not any(differences(expected, actual))
 
 
 def report_paimon_drift(
-    path: str, wanted: LockedSchemaVersion, report: Report, locked: LockedDataset | None = None
+    path: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset | None = None
 ) -> bool:
     """Report how a table differs from a locked schema; false where the two could not be compared.
 
     `locked` has all the versions that the table may have; without it, those up to the one that is compared.
     """
-    if errors := errors_of(wanted):
-        report_unrepresentable("Paimon", wanted, errors, TABLE_DRIFT, path, report)
+    if errors := errors_of(version):
+        report_unrepresentable("Paimon", version, errors, TABLE_DRIFT, path, report)
         return False
-    found = newest_schema(path, report)
-    if found is None:
+    newest = newest_schema(path, report)
+    if newest is None:
         return False
-    schema, expected = found[1], table_schema(wanted)
-    candidates = candidates_of(schema, locked or wanted.locked)
+    schema, expected = newest[1], table_schema(version)
+    candidates = candidates_of(schema, locked or version.locked)
     chosen = _chosen(path, schema, candidates, report) if candidates else None
     if candidates and chosen is None:
         return False
     if chosen is not None and not chosen.has_ids:
         ids = _ids_between(table_schema(chosen.version), schema)
         expected = schema_in_table(expected, ids, schema.highest_field_id)
-    if chosen is not None and lock_ids(chosen.version) == lock_ids(wanted):
+    if chosen is not None and lock_ids(chosen.version) == lock_ids(version):
         # A table that was made at this version never had the fields that were dropped before.
         highest = min(expected.highest_field_id, schema.highest_field_id)
         expected = replace(expected, highest_field_id=highest)
@@ -268,15 +268,15 @@ def report_paimon_drift(
     return True
 
 
-def differences(wanted: TableSchema, found: TableSchema) -> Iterator[str]:
+def differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
     """How a table's schema differs from what is expected, by ids; nothing where they mean the same."""
-    yield from _differences(wanted, found)
-    if wanted.highest_field_id != found.highest_field_id:
-        yield f"the highest id is {found.highest_field_id}, expected {wanted.highest_field_id}"
+    yield from _differences(expected, actual)
+    if expected.highest_field_id != actual.highest_field_id:
+        yield f"the highest id is {actual.highest_field_id}, expected {expected.highest_field_id}"
 
 
-def _differences(wanted: TableSchema, found: TableSchema) -> Iterator[str]:
-    ours, theirs = (dict(_fields(_with_required_key(table).fields)) for table in (wanted, found))
+def _differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
+    ours, theirs = (dict(_fields(_with_required_key(table).fields)) for table in (expected, actual))
     for id, (path, _) in ours.items():
         if id not in theirs:
             yield f"`{dotted(path)}` (id {id}) is missing"
@@ -287,39 +287,41 @@ def _differences(wanted: TableSchema, found: TableSchema) -> Iterator[str]:
             yield from _field_differences(path, field, *ours[id])
     if ours.keys() == theirs.keys() and list(ours) != list(theirs):
         yield f"fields are in another order: {', '.join(dotted(path) for path, _ in theirs.values())}"
-    yield from _told("the primary key", found.primary_keys, wanted.primary_keys)
-    yield from _told("the partition keys", found.partition_keys, wanted.partition_keys)
-    for key in sorted({*wanted.options, *found.options} - TABLE_RECORD):
-        yield from _told(f"the option `{key}`", found.options.get(key), wanted.options.get(key))
-    yield from _told("the comment", found.comment, wanted.comment)
+    yield from _value_difference("the primary key", actual.primary_keys, expected.primary_keys)
+    yield from _value_difference("the partition keys", actual.partition_keys, expected.partition_keys)
+    for key in sorted({*expected.options, *actual.options} - TABLE_RECORD):
+        yield from _value_difference(
+            f"the option `{key}`", actual.options.get(key), expected.options.get(key)
+        )
+    yield from _value_difference("the comment", actual.comment, expected.comment)
 
 
 def _field_differences(
-    path: FieldPath, found: DataField, wanted_path: FieldPath, wanted: DataField
+    path: FieldPath, actual: DataField, expected_path: FieldPath, expected: DataField
 ) -> Iterator[str]:
-    name = f"`{dotted(wanted_path)}` (id {wanted.id})"
-    if path != wanted_path:
+    name = f"`{dotted(expected_path)}` (id {expected.id})"
+    if path != expected_path:
         yield f"{name} has the name `{dotted(path)}`"
-    yield from _told(f"{name}: the type", _own(found.type), _own(wanted.type))
-    yield from _told(f"{name}: the description", found.description, wanted.description)
-    yield from _told(f"{name}: the default value", found.default_value, wanted.default_value)
+    yield from _value_difference(f"{name}: the type", _type_text(actual.type), _type_text(expected.type))
+    yield from _value_difference(f"{name}: the description", actual.description, expected.description)
+    yield from _value_difference(f"{name}: the default value", actual.default_value, expected.default_value)
 
 
-def _told(what: str, found: Any, wanted: Any) -> Iterator[str]:
-    if found != wanted:
-        yield f"{what} is {_shown(found)}, expected {_shown(wanted)}"
+def _value_difference(what: str, actual: Any, expected: Any) -> Iterator[str]:
+    if actual != expected:
+        yield f"{what} is {_formatted(actual)}, expected {_formatted(expected)}"
 
 
-def _shown(value: Any) -> str:
+def _formatted(value: Any) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(value)}]"
     return "not set" if value is None else f"`{value}`"
 
 
-def _own(type_: PaimonType) -> str:
+def _type_text(type_: PaimonType) -> str:
     """Return a type with its parts, but for the members of ROWs, which are fields of their own."""
     suffix = "" if type_.is_nullable else " NOT NULL"
-    inner = [_own(child) for _, child in parts(type_)]
+    inner = [_type_text(child) for _, child in parts(type_)]
     length = getattr(type_, "length", None)
     word = type_.root if isinstance(type_, Row) or inner else type_.type_text()
     within = ", ".join([*inner, *([] if length is None else [str(length)])])

@@ -34,7 +34,7 @@ from schemac.source.catalogue import REFUSED_CHANGE
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 
-_TOLD = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
+_NOTED_OUTCOMES = (Outcome.DATA, Outcome.REWRITE, Outcome.NEW_FILES)
 _FREE_WHEN_EMPTY = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
 _Judged = list[tuple[Change, Judgement]]
 
@@ -108,16 +108,20 @@ def plan_paimon(
                 _report(table, pair, judged, report)
                 return None
             continue
-        wanted = table_schema(after)
+        expected = table_schema(after)
         if not table.has_ids_of_lock or table.is_part:
-            wanted = schema_in_table(wanted, ids, schema.highest_field_id)
-            pairs = zip(member_ids(table_schema(after).fields), member_ids(wanted.fields), strict=True)
+            expected = schema_in_table(expected, ids, schema.highest_field_id)
+            pairs = zip(member_ids(table_schema(after).fields), member_ids(expected.fields), strict=True)
             ids |= {ours: theirs for (_, ours), (_, theirs) in pairs}
         step = PaimonStep(
             after,
-            changes_between(schema, wanted),
-            tuple(Note(change.path or change.key, said) for change, said in judged if said.outcome in _TOLD),
-            replace(wanted, schema_id=schema.schema_id + 1),
+            changes_between(schema, expected),
+            tuple(
+                Note(change.path or change.key, judgement)
+                for change, judgement in judged
+                if judgement.outcome in _NOTED_OUTCOMES
+            ),
+            replace(expected, schema_id=schema.schema_id + 1),
         )
         steps.append(step)
         version, schema = after, step.schema
@@ -140,12 +144,12 @@ def _judged(table: PaimonTable, pair: VersionPair) -> _Judged:
 
 
 def _refused(judged: _Judged) -> _Judged:
-    return [(change, said) for change, said in judged if said.outcome is Outcome.REFUSED]
+    return [(change, judgement) for change, judgement in judged if judgement.outcome is Outcome.REFUSED]
 
 
 def _report(table: PaimonTable, pair: VersionPair, judged: _Judged, report: Report) -> None:
-    for change, said in _refused(judged):
-        message = f"Paimon: {change}: {said.reason}"
-        report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=said.way_out)
+    for change, judgement in _refused(judged):
+        message = f"Paimon: {change}: {judgement.reason}"
+        report.add(REFUSED_CHANGE, message, file=table.name, path=change.path, help=judgement.way_out)
     if not report.has_errors:
         report_unrepresentable("Paimon", pair.new, errors_of(pair.new), REFUSED_CHANGE, table.name, report)

@@ -4,8 +4,9 @@ Layer: engines. Values only.
 Source: `SchemaChange` of github.com/apache/paimon, in the form of its REST catalog, whose keys are those of the arguments.
 """
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from schemac.engines.paimon.types import PaimonType
@@ -17,7 +18,7 @@ Path = tuple[str, ...]
 
 def _argument(key: str) -> Any:
     """Declare an argument by its key in the REST catalog."""
-    return field(metadata={"key": key})
+    return dataclasses.field(metadata={"key": key})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +47,9 @@ class SchemaChange:
     def describe(self) -> str:
         """Return what it does, for people."""
         arguments = [(f.metadata["key"], getattr(self, f.name)) for f in fields(self) if f.name != "path"]
-        told = ", ".join(f"{key} {_shown(value)}" for key, value in arguments if value is not None)
+        description = ", ".join(f"{key} {_formatted(value)}" for key, value in arguments if value is not None)
         name = ".".join(getattr(self, "path", ()))
-        return f"{name}: {told}" if name and told else name or told
+        return f"{name}: {description}" if name and description else name or description
 
     def to_json(self) -> Json:
         """Return the operation as the REST catalog takes it."""
@@ -164,7 +165,7 @@ def _written(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _shown(value: Any) -> str:
+def _formatted(value: Any) -> str:
     """Return an argument for people; of a type with parts its root."""
     if isinstance(value, PaimonType):
         written = value.to_json()

@@ -13,39 +13,39 @@ import pyarrow as pa
 from schemac.attributes.family import NUMBERS, TEMPORAL, Family
 from schemac.engines.lance.tables.casts.numbers import cast_numbers
 from schemac.engines.lance.tables.casts.texts import cast_bytes, read_text, write_out
-from schemac.engines.lance.tables.casts.timestamps import cast_moments
-from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, fitting, one_by_one
+from schemac.engines.lance.tables.casts.timestamps import cast_temporal
+from schemac.engines.lance.tables.casts.wanted import Cast, CastTarget, fitting, one_by_one
 
 _BYTES = frozenset({Family.TEXT, Family.BYTES})
 _NUMBERS = NUMBERS | {Family.BOOLEAN, Family.DECIMAL}
 
 
-def cast(values: Any, wanted: Wanted) -> Cast:
+def cast(values: Any, target: CastTarget) -> Cast:
     """Return the values in the new type. Raises ValueError between families that have no rule here."""
-    old, new = wanted.old.family, wanted.new.family
+    old, new = target.old.family, target.new.family
     if old is Family.NULL:
-        return fitting(pa.nulls(len(values), wanted.type), len(values))
-    if values.type.equals(wanted.type) and wanted.old.kind == wanted.new.kind:
+        return fitting(pa.nulls(len(values), target.type), len(values))
+    if values.type.equals(target.type) and target.old.kind == target.new.kind:
         return fitting(values, len(values))
-    if wanted.old.parts() or wanted.new.parts():
-        return fitting(values.cast(wanted.type), len(values))
+    if target.old.parts() or target.new.parts():
+        return fitting(values.cast(target.type), len(values))
     if old in _BYTES and new in _BYTES:
-        return cast_bytes(values, wanted)
+        return cast_bytes(values, target)
     if new is Family.TEXT:
-        return write_out(values, wanted)
+        return write_out(values, target)
     if old is Family.TEXT:
-        return read_text(values, wanted)
+        return read_text(values, target)
     if old in TEMPORAL and new in TEMPORAL:
-        return cast_moments(values, wanted)
+        return cast_temporal(values, target)
     if old in _NUMBERS and new in _NUMBERS:
-        return cast_numbers(values, wanted)
-    raise ValueError(f"no cast from {wanted.old.type_text()} to {wanted.new.type_text()}")
+        return cast_numbers(values, target)
+    raise ValueError(f"no cast from {target.old.type_text()} to {target.new.type_text()}")
 
 
 def check_json(values: Any) -> Cast:
     """Texts that have to be JSON."""
-    found = one_by_one(values.cast(pa.large_string()), pa.large_string(), _json_in)
-    return Cast(values, np.asarray(found.misfits))
+    parsed = one_by_one(values.cast(pa.large_string()), pa.large_string(), _json_in)
+    return Cast(values, np.asarray(parsed.misfits))
 
 
 def _json_in(text: str) -> str | None:

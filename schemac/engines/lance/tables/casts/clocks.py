@@ -33,16 +33,16 @@ def offsets_of(readings: Any, zone: str) -> tuple[Any, Any]:
     """Return the same for readings of the clock; known where exactly one instant has that reading."""
 
     def ahead(clock: tzinfo, second: int) -> int | None:
-        shown = (_EPOCH + timedelta(seconds=second)).replace(tzinfo=clock)
-        first, second_time = _seconds(shown), _seconds(shown.replace(fold=1))
+        local_time = (_EPOCH + timedelta(seconds=second)).replace(tzinfo=clock)
+        first, second_time = _seconds(local_time), _seconds(local_time.replace(fold=1))
         is_reached = FIRST_SECOND <= second - first <= LAST_SECOND
         return first if first == second_time and is_reached else None
 
     return _of_each(readings, zone, ahead)
 
 
-def _seconds(moment: datetime) -> int:
-    offset = moment.utcoffset()
+def _seconds(timestamp: datetime) -> int:
+    offset = timestamp.utcoffset()
     assert offset is not None
     return round(offset.total_seconds())
 
@@ -63,8 +63,8 @@ def _of_each(seconds: Any, zone: str, ahead: Any) -> tuple[Any, Any]:
     known = np.array([start is not None and start == end for start, end in pairs], bool)[places]
     # On some days a clock is put forward or back, and each moment is asked for; no clock is put there and back in one.
     for place in np.flatnonzero(~known):
-        found = _within_reach(ahead, clock, int(seconds[place]))
-        offsets[place], known[place] = found or 0, found is not None
+        offset = _within_reach(ahead, clock, int(seconds[place]))
+        offsets[place], known[place] = offset or 0, offset is not None
     return offsets, known
 
 
@@ -72,7 +72,7 @@ def _within_reach(ahead: Any, clock: tzinfo, second: int) -> int | None:
     if not FIRST_SECOND <= second <= LAST_SECOND:
         return None
     try:
-        found: int | None = ahead(clock, second)
+        offset: int | None = ahead(clock, second)
     except OverflowError:
         return None
-    return found
+    return offset

@@ -12,7 +12,14 @@ from typing import Any
 import numpy as np
 
 from schemac.attributes.family import Family
-from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, array_of, fitting, numbers_of, one_by_one
+from schemac.engines.lance.tables.casts.wanted import (
+    Cast,
+    CastTarget,
+    array_of,
+    fitting,
+    numbers_of,
+    one_by_one,
+)
 from schemac.evolution.castability import castability
 from schemac.logical.castability import Castability
 
@@ -20,17 +27,17 @@ EXACT = Context(prec=1600, rounding=ROUND_HALF_EVEN, Emax=10**6, Emin=-(10**6))
 """Room for all digits of a binary float, and for the texts that people write."""
 
 
-def cast_numbers(values: Any, wanted: Wanted) -> Cast:
+def cast_numbers(values: Any, target: CastTarget) -> Cast:
     """Between any two kinds of numbers; Bool counts as 0 and 1."""
-    if Family.DECIMAL in (wanted.old.family, wanted.new.family):
-        return _cast_decimals(values, wanted)
+    if Family.DECIMAL in (target.old.family, target.new.family):
+        return _cast_decimals(values, target)
     numbers, there = numbers_of(values)
-    if wanted.new.family is Family.BOOLEAN:
-        return array_of(numbers, there, (numbers == 0) | (numbers == 1), wanted.type)
+    if target.new.family is Family.BOOLEAN:
+        return array_of(numbers, there, (numbers == 0) | (numbers == 1), target.type)
     with np.errstate(all="ignore"):
-        convert = _to_float if wanted.new.family is Family.FLOAT else _to_integer
-        made, fits = convert(numbers, _numpy_type(wanted.new), wanted.is_rounded)
-    return array_of(made, there, fits, wanted.type)
+        convert = _to_float if target.new.family is Family.FLOAT else _to_integer
+        made, fits = convert(numbers, _numpy_type(target.new), target.is_rounded)
+    return array_of(made, there, fits, target.type)
 
 
 def _numpy_type(type_: Any) -> Any:
@@ -67,45 +74,45 @@ def _to_float(numbers: Any, type_: Any, is_rounded: bool) -> tuple[Any, Any]:
     return made, fits & (np.where(fits, wide, 0).astype(numbers.dtype) == numbers)
 
 
-def _cast_decimals(values: Any, wanted: Wanted) -> Cast:
-    old, new = wanted.old, wanted.new
+def _cast_decimals(values: Any, target: CastTarget) -> Cast:
+    old, new = target.old, target.new
     if old.kind == new.kind and castability(old, new) <= Castability.LOSSLESS:
-        return fitting(values.cast(wanted.type), len(values))
+        return fitting(values.cast(target.type), len(values))
     if new.family is Family.DECIMAL:
-        return one_by_one(values, wanted.type, lambda value: to_decimal(value, wanted))
+        return one_by_one(values, target.type, lambda value: to_decimal(value, target))
     if new.family is Family.FLOAT:
-        return one_by_one(values, wanted.type, lambda value: to_float(value, old.scale, wanted))
+        return one_by_one(values, target.type, lambda value: to_float(value, old.scale, target))
     bounds = np.iinfo(_numpy_type(new)) if new.family is Family.INTEGER else None
     low, high = (int(bounds.min), int(bounds.max)) if bounds is not None else (0, 1)
 
     def to_integer(value: Decimal) -> int | bool | None:
         whole = int(value.to_integral_value(ROUND_HALF_EVEN))
-        is_held = low <= whole <= high and (wanted.is_rounded or whole == value)
-        return None if not is_held else whole if bounds is not None else bool(whole)
+        is_in_range = low <= whole <= high and (target.is_rounded or whole == value)
+        return None if not is_in_range else whole if bounds is not None else bool(whole)
 
-    return one_by_one(values, wanted.type, to_integer)
+    return one_by_one(values, target.type, to_integer)
 
 
-def to_decimal(value: Any, wanted: Wanted) -> Decimal | None:
+def to_decimal(value: Any, target: CastTarget) -> Decimal | None:
     """Return a number as a decimal of the wanted precision and scale; None where it does not fit."""
     exact = Decimal(value)
     if not exact.is_finite():
         return None
-    near = at_scale(exact, wanted.new.scale)
-    if near is None or abs(near) >= Decimal(10) ** (wanted.new.precision - wanted.new.scale):
+    near = at_scale(exact, target.new.scale)
+    if near is None or abs(near) >= Decimal(10) ** (target.new.precision - target.new.scale):
         return None
-    if wanted.is_rounded or near == exact:
+    if target.is_rounded or near == exact:
         return near
-    is_same = wanted.old.family is Family.FLOAT and nearest_float(near, wanted.old) == value
+    is_same = target.old.family is Family.FLOAT and nearest_float(near, target.old) == value
     return near if is_same else None
 
 
-def to_float(value: Decimal, scale: int, wanted: Wanted) -> float | None:
+def to_float(value: Decimal, scale: int, target: CastTarget) -> float | None:
     """Return a decimal number as a binary one; None where that, rounded to the scale, is another decimal."""
-    near = nearest_float(value, wanted.new)
+    near = nearest_float(value, target.new)
     if near in (float("inf"), float("-inf")):
         return None
-    if wanted.is_rounded:
+    if target.is_rounded:
         return near
     if near == 0 or value == 0:
         return near if near == value else None

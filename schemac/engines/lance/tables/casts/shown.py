@@ -16,12 +16,12 @@ from schemac.kinds.units import ARROW_PER_SECOND
 _LONGEST = 60
 
 
-def shown(values: Any) -> list[str]:
+def format_values(values: Any) -> list[str]:
     """Each value as short as it can be read; instants in UTC."""
     type_ = values.type
     if pa.types.is_timestamp(type_):
         numbers, _ = numbers_of(values)
-        return [_moment(int(number), type_) for number in numbers]
+        return [_timestamp_text(int(number), type_) for number in numbers]
     if pa.types.is_temporal(type_) and not pa.types.is_date(type_):
         numbers, _ = numbers_of(values)
         return [f"{number} {type_.unit}" for number in numbers]
@@ -45,7 +45,7 @@ def _value(scalar: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _moment(number: int, type_: Any) -> str:
+def _timestamp_text(number: int, type_: Any) -> str:
     seconds, rest = divmod(number, ARROW_PER_SECOND[type_.unit])
     if not FIRST_SECOND <= seconds <= LAST_SECOND:
         return f"{number} {type_.unit} since 1970"

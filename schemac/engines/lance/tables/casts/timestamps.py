@@ -13,42 +13,42 @@ import pyarrow as pa
 
 from schemac.attributes.family import Family
 from schemac.engines.lance.tables.casts.clocks import offsets_at, offsets_of
-from schemac.engines.lance.tables.casts.wanted import Cast, Wanted, array_of, numbers_of
+from schemac.engines.lance.tables.casts.wanted import Cast, CastTarget, array_of, numbers_of
 from schemac.kinds.units import PER_SECOND
 
 DAY = 86400
 _MOST = 2**63 - 1
 
 
-def cast_moments(values: Any, wanted: Wanted) -> Cast:
+def cast_temporal(values: Any, target: CastTarget) -> Cast:
     """Between two temporal kinds."""
-    old, new = wanted.old, wanted.new
+    old, new = target.old, target.new
     numbers, there = numbers_of(values)
     numbers = numbers.astype(np.int64)
     fits = np.ones(len(numbers), bool)
-    span, new_span = _span(old, values.type), _span(new, wanted.type)
+    span, new_span = _span(old, values.type), _span(new, target.type)
     was_instant, is_instant = _is_instant(old), _is_instant(new)
-    is_cut = wanted.is_rounded
+    is_cut = target.is_rounded
     if was_instant and not is_instant:
         numbers, fits = _readings(
-            numbers, span, wanted.zone, is_unique=not (is_cut and new.family is Family.DATE)
+            numbers, span, target.zone, is_unique=not (is_cut and new.family is Family.DATE)
         )
     if new.family is Family.TIME and old.family is not Family.TIME:
         fits &= (numbers >= 0) & (numbers < DAY * span[1])
     if is_instant and not was_instant:
         # A day goes to seconds first, of which a clock shows some.
         numbers, fits, span = _to_seconds(numbers, fits, span)
-        numbers, known = _instants(numbers, span, wanted.zone)
+        numbers, known = _instants(numbers, span, target.zone)
         fits &= known
     if new.family is Family.DATE and old.family is not Family.DATE:
         # A Date in milliseconds counts whole days too.
-        numbers, held = rescaled(numbers, span, (DAY, 1), is_cut)
-        fits, span = fits & held, (DAY, 1)
-    numbers, held = rescaled(numbers, span, new_span, is_cut)
-    fits &= held
-    if wanted.type.bit_width == 32:
+        numbers, in_range = rescaled(numbers, span, (DAY, 1), is_cut)
+        fits, span = fits & in_range, (DAY, 1)
+    numbers, in_range = rescaled(numbers, span, new_span, is_cut)
+    fits &= in_range
+    if target.type.bit_width == 32:
         fits &= (numbers >= -(2**31)) & (numbers < 2**31)
-    return array_of(numbers, there, fits, wanted.type)
+    return array_of(numbers, there, fits, target.type)
 
 
 def rescaled(numbers: Any, old: tuple[int, int], new: tuple[int, int], is_cut: bool) -> tuple[Any, Any]:
@@ -61,10 +61,10 @@ def rescaled(numbers: Any, old: tuple[int, int], new: tuple[int, int], is_cut: b
         cut = np.floor_divide(numbers, down)
         is_whole = np.ones(len(numbers), bool) if is_cut else cut * down == numbers
         return cut, is_whole
-    held = (numbers <= _MOST // up) & (numbers >= -(_MOST // up))
+    in_range = (numbers <= _MOST // up) & (numbers >= -(_MOST // up))
     if up == 1:
-        held |= True
-    return np.where(held, numbers, 0) * up, held
+        in_range |= True
+    return np.where(in_range, numbers, 0) * up, in_range
 
 
 def _span(type_: Any, arrow_type: Any) -> tuple[int, int]:
@@ -81,27 +81,27 @@ def _is_instant(type_: Any) -> bool:
 def _to_seconds(numbers: Any, fits: Any, span: tuple[int, int]) -> tuple[Any, Any, tuple[int, int]]:
     if span != (DAY, 1):
         return numbers, fits, span
-    seconds, held = rescaled(numbers, span, (1, 1), is_cut=False)
-    return seconds, fits & held, (1, 1)
+    seconds, in_range = rescaled(numbers, span, (1, 1), is_cut=False)
+    return seconds, fits & in_range, (1, 1)
 
 
 def _readings(numbers: Any, span: tuple[int, int], zone: str, *, is_unique: bool) -> tuple[Any, Any]:
     """Return what the clock showed at these instants; where it has to be unique, only what it showed once."""
     per_second = span[1]
     offsets, known = offsets_at(np.floor_divide(numbers, per_second), zone)
-    shown, held = moved(numbers, offsets * per_second)
-    known &= held
+    local_times, in_range = moved(numbers, offsets * per_second)
+    known &= in_range
     if is_unique:
-        back, is_one = offsets_of(np.floor_divide(shown, per_second), zone)
+        back, is_one = offsets_of(np.floor_divide(local_times, per_second), zone)
         known &= is_one & (back == offsets)
-    return shown, known
+    return local_times, known
 
 
 def _instants(numbers: Any, span: tuple[int, int], zone: str) -> tuple[Any, Any]:
     per_second = span[1]
     offsets, known = offsets_of(np.floor_divide(numbers, per_second), zone)
-    instants, held = moved(numbers, -offsets * per_second)
-    return instants, known & held
+    instants, in_range = moved(numbers, -offsets * per_second)
+    return instants, known & in_range
 
 
 def moved(numbers: Any, by: Any) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CastTarget:
     """One cast."""
 
     old: Any
@@ -80,9 +80,9 @@ def one_by_one(values: Any, type_: Any, convert: Callable[[Any], Any]) -> Cast:
     if pa.types.is_float16(type_):
         new = [None if value is None else np.float16(value) for value in new]
     made = pa.array(new, type_)
-    found = made.take(coded.indices)
-    misfits = pc.and_(found.is_null(), values.is_valid())
-    return Cast(found, np.asarray(misfits.to_numpy(zero_copy_only=False)))
+    converted = made.take(coded.indices)
+    misfits = pc.and_(converted.is_null(), values.is_valid())
+    return Cast(converted, np.asarray(misfits.to_numpy(zero_copy_only=False)))
 
 
 def _dtype(type_: Any) -> Any:

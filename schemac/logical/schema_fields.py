@@ -17,12 +17,12 @@ TreePath = tuple[str | int, ...]
 _NO_EXTRA: Mapping[str, Any] = {}
 
 
-class Slot:
+class SchemaField:
     """One place in a schema, with everything that is declared there."""
 
     __slots__ = ("_steps", "children", "doubled", "extra", "options", "parent", "segment", "type")
 
-    parent: "Slot | None"
+    parent: "SchemaField | None"
     segment: Segment
     type: LogicalType
     """The type without its Option."""
@@ -32,9 +32,9 @@ class Slot:
     """The attributes of this slot, from beside `name` and from beside `kind`."""
     doubled: tuple[str, ...]
     """Attributes that stand at more than one of those places."""
-    children: "tuple[Slot, ...]"
+    children: "tuple[SchemaField, ...]"
 
-    def __init__(self, parent: "Slot | None", member: Member) -> None:
+    def __init__(self, parent: "SchemaField | None", member: Member) -> None:
         declared = member.declared
         self.parent = parent
         self.segment = member.segment
@@ -60,9 +60,9 @@ class Slot:
         self.extra = extra
         self.doubled = doubled
         parts = type_.parts()
-        self.children = tuple([Slot(self, part) for part in parts]) if parts else ()
+        self.children = tuple([SchemaField(self, part) for part in parts]) if parts else ()
 
-    def without_attributes(self) -> "Slot":
+    def without_attributes(self) -> "SchemaField":
         """Return the same place with nothing declared there but its type."""
         bare = copy(self)
         bare.extra = _NO_EXTRA
@@ -79,17 +79,17 @@ class Slot:
         return (*self.parent.path, self.segment) if self.parent is not None else (self.segment,)
 
     @property
-    def column(self) -> "Slot":
+    def column(self) -> "SchemaField":
         """The column that this slot lies in, or is."""
-        slot = self
-        while slot.parent is not None:
-            slot = slot.parent
-        return slot
+        field = self
+        while field.parent is not None:
+            field = field.parent
+        return field
 
     @property
     def is_in_key(self) -> bool:
         """Whether this slot is the key of a map, or lies in one."""
-        above: Slot | None = self
+        above: SchemaField | None = self
         while above is not None:
             if above.segment is Part.KEY:
                 return True
@@ -127,32 +127,35 @@ class Slot:
         return places
 
 
-def columns(schema: Schema, indices: Sequence[int] | None = None) -> tuple[Slot, ...]:
+def columns(schema: Schema, indices: Sequence[int] | None = None) -> tuple[SchemaField, ...]:
     """Return the slots of a schema's columns, each with its tree below.
 
     `indices` are the columns' places in the manifest where some that could not be read are left out.
     """
     places = range(len(schema.fields)) if indices is None else indices
     return tuple(
-        [Slot(None, Member(f.name, ("fields", i), f)) for i, f in zip(places, schema.fields, strict=True)]
+        [
+            SchemaField(None, Member(f.name, ("fields", i), f))
+            for i, f in zip(places, schema.fields, strict=True)
+        ]
     )
 
 
-def preorder(slots: Sequence[Slot]) -> list[Slot]:
+def preorder(fields: Sequence[SchemaField]) -> list[SchemaField]:
     """All slots of these trees in one list."""
-    found: list[Slot] = []
-    stack = list(reversed(slots))
+    found: list[SchemaField] = []
+    stack = list(reversed(fields))
     while stack:
-        slot = stack.pop()
-        found.append(slot)
-        if slot.children:
-            stack.extend(reversed(slot.children))
+        field = stack.pop()
+        found.append(field)
+        if field.children:
+            stack.extend(reversed(field.children))
     return found
 
 
-def is_in_structs(slot: Slot) -> bool:
+def is_in_structs(field: SchemaField) -> bool:
     """Whether nothing but structs stands around a slot, so that it has one value in every row."""
-    above = slot.parent
+    above = field.parent
     while above is not None:
         if above.type.family is not Family.STRUCT:
             return False
