@@ -101,7 +101,7 @@ _ESCAPES = {
 class InsertKeys(Remedy):
     """Writes keys that are missing into the mapping that the finding is about, or beside the key that it is at."""
 
-    __slots__ = ("is_companion", "pairs")
+    __slots__ = ("is_beside", "pairs")
     pairs: tuple[tuple[str, str], ...]
     is_beside: bool
 

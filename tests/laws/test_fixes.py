@@ -19,7 +19,7 @@ SOUND = [t for name, t in TEXTS.items() if t.sort is Sort.MANIFEST and not error
 NOT_EXACT = {
     r".*(, or | or (?=[0-9`])|; otherwise)|keep (one|this)|Spark and Paimon": "a choice for the author",
     r"(add|give|name|use|choose|rename|put|mark|move|make|compare|calculate|change|leave|start|flatten|close|indent|save|compile) ": "there are many ways to do it, or it is to be done elsewhere",
-    r"the (kinds|events|fields|form|greatest|last|least|system)|allowed here|its parameters|it (is for|applies)|an? \w+ takes|there is|lists and maps|that folder|a name of|binaries and": "what is allowed, to choose from",
+    r"the (kinds|events|fields|form|greatest|last|least|system)|allowed here|its (parameters|entries)|Lance knows|it (is for|applies)|an? \w+ takes|there is|lists and maps|that folder|a name of|binaries and": "what is allowed, to choose from",
     r"\w+: ": "what an attribute is for",
     r"write (?![`'\"]|it in quotes)": "in words",
     r"`schemac|see `schemac": "a command",
@@ -35,6 +35,7 @@ EXACT = {
     "SC207": "an example",
     "SC233": "it is the only item of a list",
     "SC237": "there is an overlay for the dataset already",
+    "SC313": "it is the only entry of a mapping",
     "SC314": "an example",
     "SC327": "an example",
     "SC583": "the list has the field already",
