@@ -13,6 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+import schemac
+from schemac.pipeline import write
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns.history import runs_of
@@ -152,12 +154,18 @@ def raws_of(path: str | None) -> list[str]:
     return sorted(row["raw"] for row in lance.dataset(path).to_table().to_pylist()) if path else []
 
 
-def check(spark: SparkSession, folder: Path, table: pa.Table, source: dict[str, Any]) -> list[str]:
+def check(
+    spark: SparkSession, folder: Path, table: pa.Table, source: dict[str, Any], *, is_frame: bool = False
+) -> list[str]:
     """Quarantine all rows but the first, replay them, and return their texts."""
     schema = schema_of(table)
     here, there = folder / "replayed.lance", folder / "written.lance"
     first = {"source": source, "target": {"path": str(here), "mode": "append"}}
-    report = run(Job.model_validate(first), schema, spark=spark)
+    if is_frame:
+        frame = spark.read.parquet(source["path"])
+        report = write(frame, schemac.from_arrow(schema, name="rows"), here)
+    else:
+        report = run(Job.model_validate(first), schema, spark=spark)
     assert (report.rows_written, report.rows_quarantined) == (1, table.num_rows - 1)
     before = raws_of(report.quarantine_path)
     assert all(len(json.loads(raw)["row"]) == table.num_columns for raw in before)
@@ -169,6 +177,11 @@ def check(spark: SparkSession, folder: Path, table: pa.Table, source: dict[str, 
     assert again.rows_quarantined == direct.rows_quarantined
     assert set(raws_of(direct.quarantine_path)) <= set(before)
     return before
+
+
+def test_a_replay_writes_what_a_frame_has(spark: SparkSession, tmp_path: Path) -> None:
+    table = table_of(columns_of(VALUES))
+    check(spark, tmp_path, table, stored(spark, tmp_path, table, "parquet"), is_frame=True)
 
 
 @pytest.mark.parametrize("way", ["parquet", "parquet by spark", "orc", "lance"])
