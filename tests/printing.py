@@ -12,7 +12,7 @@ _PARTS = ("fields", "item_type", "key_type", "value_type", "inner")
 
 
 def logical_text(dataset: LogicalDataset) -> str:
-    """One line a slot, indented by depth: name, type, whether it may be null, attributes below it."""
+    """One line a field, indented by depth: name, type, whether it may be null, attributes below it."""
     lines = [f"dataset {dataset.name}", *_extra(dataset.schema.extra, 1)]
     for column in dataset.columns:
         lines += _schema_field(column, 1)

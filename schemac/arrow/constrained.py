@@ -1,7 +1,7 @@
 """The constraints that an Arrow schema carries in its metadata.
 
 Layer: arrow.
-Shape: slots as those of a manifest, each with the Arrow field that it stands for.
+Shape: fields as those of a manifest, each with the Arrow field that it stands for.
 """
 
 import dataclasses
@@ -95,7 +95,7 @@ def _constrained(field: SchemaField, arrow: ArrowField) -> Constrained | None:
 
 
 def _parts(field: SchemaField, arrow: ArrowField) -> tuple[ArrowField, ...]:
-    """Return the Arrow fields of the children of a slot; none where an extension type hides them."""
+    """Return the Arrow fields of the children of a field; none where an extension type hides them."""
     type_ = arrow.type
     if isinstance(type_, pa.BaseExtensionType):
         return ()

@@ -1,7 +1,7 @@
 """Arrow types as kinds with hints.
 
 Layer: arrow.
-Shape: a type in the standard's long form, as plain values, and the attributes that its slot needs; hints only where
+Shape: a type in the standard's long form, as plain values, and the attributes that its field needs; hints only where
 the layout is not what lowering would choose by itself.
 Source: the inverse of `schemac.kinds` and `schemac.arrow.lower`.
 """

@@ -1,7 +1,7 @@
-"""Logical slots into Arrow fields.
+"""Logical fields into Arrow fields.
 
 Layer: arrow.
-Shape: one lowered field a slot, children first; attributes are those that passed the checks.
+Shape: one lowered field a field, children first; attributes are those that passed the checks.
 Source: RFC-016, "ODF Schema from/to Arrow Conversion".
 """
 
@@ -28,7 +28,7 @@ from schemac.physical.field import LoweredField, LoweredSchema
 
 @dataclass(frozen=True, slots=True)
 class LoweringOptions:
-    """Encodings of hint-less slots, and whether attributes travel as Arrow metadata."""
+    """Encodings of hint-less fields, and whether attributes travel as Arrow metadata."""
 
     defaults: ArrowDefaults = ArrowDefaults()
     with_metadata: bool = True
@@ -59,7 +59,7 @@ class _Lowering:
         if children or hints is not NO_HINTS:
             arrow_type = type_.to_arrow([child.arrow for child in children], hints, self.options.defaults)
         else:
-            # Most slots are leaves without a hint: their types are made once.
+            # Most fields are leaves without a hint: their types are made once.
             key = type_.type_text()
             cached = self.plain_types.get(key)
             if cached is None:

@@ -58,10 +58,10 @@ class Emission:
         self._loss_code = loss_code
         self._losses: list[tuple[Loss, SchemaField | None]] = []
         self._latest: tuple[SchemaField | None, str] = (None, "")
-        """The slot that lost something last, for a slot often loses several things, and its path."""
+        """The field that lost something last, for a field often loses several things, and its path."""
 
     def lose(self, field: "SchemaField | None", lost: str, becomes: str, *, artifact: str = "") -> None:
-        """Enter a loss at a slot, or of the schema as a whole; of one file where the others keep it."""
+        """Enter a loss at a field, or of the schema as a whole; of one file where the others keep it."""
         if field is not self._latest[0]:
             self._latest = field, field.path_text if field is not None else ""
         self._losses.append((Loss(self._target, self._latest[1], lost, becomes, artifact), field))
@@ -73,7 +73,7 @@ class Emission:
 
     @property
     def entries(self) -> "tuple[tuple[Loss, SchemaField | None], ...]":
-        """All losses with their slots, None for the schema as a whole; for a target that is made of another."""
+        """All losses with their fields, None for the schema as a whole; for a target that is made of another."""
         return tuple(self._losses)
 
     @property
@@ -172,7 +172,7 @@ class Target:
     left_out_code: Code | None = None
     """The warning where a dataset is built without an engine that is optional."""
     types: "Callable[[Compilation, Emission], Mapping[SchemaField, str]] | None" = None
-    """What the engine has in the place of each field, as its users write types, for those who look at a field. Slots that it
+    """What the engine has in the place of each field, as its users write types, for those who look at a field. Fields that it
     has nothing for are left out; after an error finding the result is not used."""
 
 

@@ -239,7 +239,7 @@ ATTRIBUTES = (
 
 
 class Hints(NamedTuple):
-    """The encoding hints of one slot; None where the author gave none."""
+    """The encoding hints of one field; None where the author gave none."""
 
     buffer: BufferEncoding | None = None
     date: DateEncoding | None = None
@@ -249,7 +249,7 @@ class Hints(NamedTuple):
 
 
 class ArrowDefaults(NamedTuple):
-    """Encodings for slots without a hint, at every depth; for engines that want views or large types everywhere.
+    """Encodings for fields without a hint, at every depth; for engines that want views or large types everywhere.
 
     Source: the reference implementation has the same four settings, and none for decimals.
     """

@@ -1,7 +1,7 @@
 """Attributes: their keys, where they stand, and what they say.
 
 Layer: checks.
-Shape: an attribute that is found wrong is taken out of its slot, so that later stages read sound ones only.
+Shape: an attribute that is found wrong is taken out of its field, so that later stages read sound ones only.
 Errors: SC309 to SC313, SC321.
 """
 
@@ -43,7 +43,7 @@ Say = Callable[..., None]
 
 
 def check_field_attributes(field: SchemaField, findings: Findings, *, is_placed: bool = True) -> None:
-    """Check the attributes of one slot; whether they fit its type is left open where that could not be read."""
+    """Check the attributes of one field; whether they fit its type is left open where that could not be read."""
     for key in field.doubled:
         message = f"`{key}` is given twice"
         findings.at_extra(field, key, CONFLICTING_HINTS, message, on_key=True, help="keep one of the two")

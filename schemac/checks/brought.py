@@ -17,14 +17,14 @@ class Checks(NamedTuple):
     """What an engine knows to be wrong with its attributes in every schema, whatever the schema is built for."""
 
     field: Callable[[SchemaField, Findings], None]
-    """Checks one slot that has attributes of closed domains; those that are not sound by themselves have been taken out of it."""
+    """Checks one field that has attributes of closed domains; those that are not sound by themselves have been taken out of it."""
 
 
 CHECKS = Capability("checks", Checks)
 
 
 def check_brought(field: SchemaField, findings: Findings) -> None:
-    """Run the checks of all engines on one slot. Raises EngineError."""
+    """Run the checks of all engines on one field. Raises EngineError."""
     for name, checks in _all():
         with blamed(name):
             checks.field(field, findings)

@@ -1,7 +1,7 @@
 """Constraints: whether their values fit the fields, and whether all of them can be kept at once.
 
 Layer: checks.
-Shape: a constraint that is found wrong is taken out of its slot, so that later stages read sound ones only.
+Shape: a constraint that is found wrong is taken out of its field, so that later stages read sound ones only.
 Errors: SC319, SC324 to SC327.
 """
 
@@ -48,7 +48,7 @@ _OTHER_FORM = {
 
 
 def check_constraints(field: SchemaField, findings: Findings) -> None:
-    """Check the constraints of one slot."""
+    """Check the constraints of one field."""
     found: dict[str, Constraint] = {}
     for key, kind in BY_KEY.items():
         if key in field.extra and not _is_misplaced(field, key, findings):

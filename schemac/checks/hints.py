@@ -23,7 +23,7 @@ _DECIDING = (
 
 
 def check_hints(field: SchemaField, findings: Findings) -> None:
-    """Check the hints of one slot against its type and each other."""
+    """Check the hints of one field against its type and each other."""
     if not field.extra:
         return
     hints = arrow.read_hints(field.extra)

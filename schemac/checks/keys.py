@@ -69,7 +69,7 @@ def _check_key_part(field: SchemaField, key: str, findings: Findings) -> None:
 
 
 def _levels(field: SchemaField, above: SchemaField) -> int:
-    """Return how many structs a slot is deeper than another one."""
+    """Return how many structs a field is deeper than another one."""
     return 0 if field is above or field.parent is None else 1 + _levels(field.parent, above)
 
 

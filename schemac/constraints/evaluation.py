@@ -1,7 +1,7 @@
 """Which rows of Arrow record batches break which constraints.
 
 Layer: constraints.
-Shape: slots and a batch in; for each constraint that some rows break, their numbers in the batch and the values, at any depth.
+Shape: fields and a batch in; for each constraint that some rows break, their numbers in the batch and the values, at any depth.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +45,7 @@ def breaches(columns: Sequence[SchemaField], batch: Any) -> Iterator[Breach]:
 
 
 def each_value(field: SchemaField, values: Any, rows: Any) -> Iterator[tuple[SchemaField, Any, Any]]:
-    """Yield the places at and below a slot, each with all of its values and the row of each; those without constraints count."""
+    """Yield the places at and below a field, each with all of its values and the row of each; those without constraints count."""
     if isinstance(values.type, pa.BaseExtensionType):
         values = values.storage
     yield field, values, rows

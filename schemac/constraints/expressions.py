@@ -56,7 +56,7 @@ class FieldNode(Operand):
 
     @classmethod
     def of(cls, field: SchemaField) -> "FieldNode":
-        """Return the node of a slot that stands in structs only."""
+        """Return the node of a field that stands in structs only."""
         return cls(field.type, tuple(map(str, field.path)))
 
     def raw(self, rows: Any) -> Any:

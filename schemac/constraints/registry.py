@@ -21,7 +21,7 @@ assert {attribute.key for attribute in OF_VALUES} == BY_KEY.keys()
 
 
 def constraints_at(field: SchemaField) -> tuple[Constraint, ...]:
-    """Return the constraints of a checked slot, in the order of the registry."""
+    """Return the constraints of a checked field, in the order of the registry."""
     return tuple(
         [kind.read(field.type, field.extra[key]) for key, kind in BY_KEY.items() if key in field.extra]
     )

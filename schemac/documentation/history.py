@@ -99,7 +99,7 @@ class _Attributes:
         """What has each state, by key."""
 
     def add(self, number: int, now: Any) -> None:
-        """Add the steps of one version: a slot, or a version for the attributes of its schema."""
+        """Add the steps of one version: a field, or a version for the attributes of its schema."""
         if self._last is None:
             self._first = number
         else:

@@ -143,14 +143,14 @@ def _field(field: SchemaField, known: _Known) -> FieldPage:
 
 
 def _has_details(field: SchemaField) -> bool:
-    """Whether a slot says more than the type of the list or map that it is a part of."""
+    """Whether a field says more than the type of the list or map that it is a part of."""
     return field.is_member or bool(field.children or field.extra)
 
 
 def _engines(
     dataset: LogicalDataset, locked: Locked | None, project: Project
 ) -> tuple[Mapping[SchemaField, list[EngineType]], Mapping[str, list[LossText]]]:
-    """Return what the project's targets have for each slot, and what they lose at each path."""
+    """Return what the project's targets have for each field, and what they lose at each path."""
     options = CompileOptions.of(project)
     compilation = Compilation.of(dataset, options.lowering, options.versions, locked)
     types: dict[SchemaField, list[EngineType]] = defaultdict(list)

@@ -37,7 +37,7 @@ def diff_of(pair: VersionPair) -> tuple[Change, ...]:
 
 
 def field_type_text(field: SchemaField) -> str:
-    """Return a slot's type for people; `?` stands for Option."""
+    """Return a field's type for people; `?` stands for Option."""
     return f"{field.type.type_text()}{'?' if field.is_nullable else ''}"
 
 

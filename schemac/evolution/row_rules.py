@@ -79,7 +79,7 @@ def row_turn(pair: VersionPair, key: str) -> RowTurn:
 
 
 def rules_at(field: SchemaField, *keys: str) -> tuple[Rule, ...]:
-    """Return the constraints of the values of a slot: those of some attributes, or all."""
+    """Return the constraints of the values of a field: those of some attributes, or all."""
     return tuple(
         [
             Rule(field.path_text, one, (field,))

@@ -65,7 +65,7 @@ class SchemaVersion:
         return Compilation(self.dataset, self.lowered)
 
     def place(self, field: SchemaField | None, *steps: str | int) -> Place:
-        """Where a slot, or a part of it, stands."""
+        """Where a field, or a part of it, stands."""
         origins = self.dataset.origins
         path = (*field.declared_at, *steps) if field is not None else steps
         location = origins.place(path)
@@ -107,7 +107,7 @@ class InferredSchemaVersion(SchemaVersion):
     """A schema that was inferred as Arrow's: which of its fields are optional, nobody declared."""
 
     def with_optionality_of(self, new: SchemaVersion) -> SchemaVersion:
-        """Return the same schema with each slot as optional as the new one has it."""
+        """Return the same schema with each field as optional as the new one has it."""
         tree: Any = self.dataset.schema.model_dump(by_alias=True)
         pairs = sorted(pair_versions(self._as_declared(), new).before.items(), key=lambda p: -len(p[1].path))
         for after, before in pairs:
@@ -180,11 +180,11 @@ class VersionPair:
     old: SchemaVersion
     new: SchemaVersion
     before: Mapping[SchemaField, SchemaField]
-    """The old slot of each new slot that was there before."""
+    """The old field of each new field that was there before."""
 
     @cached_property
     def after(self) -> Mapping[SchemaField, SchemaField]:
-        """The new slot of each old slot that is still there."""
+        """The new field of each old field that is still there."""
         return {old: new for new, old in self.before.items()}
 
 
@@ -230,7 +230,7 @@ def _by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> dict[SchemaFi
 
 
 def _numbered(dataset: LogicalDataset) -> tuple[dict[int, SchemaField], list[State]]:
-    """Return the slots by number, and as much of a lock's states as it takes to match them."""
+    """Return the fields by number, and as much of a lock's states as it takes to match them."""
     fields = preorder(dataset.columns)
     ids = {field: id for id, field in enumerate(fields)}
     states = []
@@ -244,7 +244,7 @@ def _numbered(dataset: LogicalDataset) -> tuple[dict[int, SchemaField], list[Sta
 def _namesakes(
     old: Sequence[SchemaField], new: Sequence[SchemaField]
 ) -> Iterator[tuple[SchemaField, SchemaField]]:
-    """Slots of the same path, new ones first."""
+    """Fields of the same path, new ones first."""
     by_name = {field.segment: field for field in old}
     for field in new:
         before = by_name.get(field.segment)

@@ -190,7 +190,7 @@ def _numbered(
 
 
 def former_of(before: LockedVersion, ids: Ids, engine: str, back: frozenset[int] = frozenset()) -> Former:
-    """Return what an engine gets to know of a version, given which of its fields the slots of another schema are."""
+    """Return what an engine gets to know of a version, given which of its fields the fields of another schema are."""
     schema_fields = {state.id: field for field, state in before.states.items()}
     fields = {
         field: Old(schema_fields[id], before.states[schema_fields[id]].numbers.of(engine), id in back)
@@ -201,7 +201,7 @@ def former_of(before: LockedVersion, ids: Ids, engine: str, back: frozenset[int]
 
 
 def numbers_of(fields: Iterable[SchemaField], made: Mapping[str, FieldNumbers]) -> dict[SchemaField, Numbers]:
-    """Return the numbers by slot, given those by engine."""
+    """Return the numbers by field, given those by engine."""
     engines = sorted(made.items())
     return {
         field: Numbers(tuple([(engine, numbers) for engine, of in engines if (numbers := of.get(field))]))

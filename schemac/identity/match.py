@@ -1,7 +1,7 @@
 """Which field of a new schema is which of the old one.
 
 Layer: identity.
-Shape: the id of each slot that stood in the old version. A field keeps its id under its name, or under the name that
+Shape: the id of each field that stood in the old version. A field keeps its id under its name, or under the name that
 its `schemac.dev/renamedFrom` gives, be it that of a sibling or a path from the top; nothing is guessed. What is declared
 counts more than a name: beside a field that says it was `a`, a field called `a` is new. An old name may also be one
 that a field had in an earlier version, for another branch may have renamed it since.
@@ -27,7 +27,7 @@ Places = Mapping[tuple[int | None, Segment], int]
 
 
 class Matcher:
-    """Finds the fields of one old version among new slots."""
+    """Finds the fields of one old version among new fields."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Matcher:
         self._used_ids: set[int] = set()
 
     def match(self, findings: Findings | None = None) -> Ids:
-        """Return the ids of all slots that were there; old names that nothing had are found fault with."""
+        """Return the ids of all fields that were there; old names that nothing had are found fault with."""
         self._siblings(self._columns, None, findings)
         return self._ids
 
@@ -85,7 +85,7 @@ class Matcher:
         parent: int | None,
         findings: Findings | None,
     ) -> int | None:
-        """Return the id that a declaration gives a slot."""
+        """Return the id that a declaration gives a field."""
         before = self._renamed.get(field.path_text)
         if before is not None:
             id = self._ids_by_path.get(before)
@@ -111,7 +111,7 @@ class Matcher:
         return None
 
     def _once(self, name: str, siblings: Sequence[SchemaField], parent: int | None) -> int | None:
-        """Return a field that had this name in an earlier version, and that no slot has the present name of."""
+        """Return a field that had this name in an earlier version, and that no field has the present name of."""
         places = self._former_places
         id = places.get((parent, name), places.get((None, name)))
         if id is None or id in self._used_ids:

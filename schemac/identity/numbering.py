@@ -18,9 +18,9 @@ from schemac.registry.engine import Capability, EngineError
 from schemac.registry.installed import engines
 
 FieldNumbers = Mapping[SchemaField, tuple[int, ...]]
-"""The numbers of an engine; a slot that it does not number is not there, or has none."""
+"""The numbers of an engine; a field that it does not number is not there, or has none."""
 Numbered = tuple[FieldNumbers, int]
-"""The numbers of all slots, and the highest one that was ever given."""
+"""The numbers of all fields, and the highest one that was ever given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Former:
 
     dataset: LogicalDataset
     fields: Mapping[SchemaField, Old]
-    """What fields were, by the slots that they are now."""
+    """What fields were, by the fields that they are now."""
 
     def is_in_its_place(self, field: SchemaField) -> bool:
         """Whether a field that was there before is still in the same field, or still a column."""
@@ -62,7 +62,7 @@ class Numbering:
     """The numbers of a schema, given what was before it (None for the first version) and the highest number that was ever
     given, -1 for none. The same arguments have to give the same numbers."""
     takes: Callable[[LogicalDataset, Former], Container[SchemaField]] | None = None
-    """The slots of a merged schema that may have the numbers which they have on the other branch, as far as those are not
+    """The fields of a merged schema that may have the numbers which they have on the other branch, as far as those are not
     given to other fields; None for all."""
     next_data: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _nothing
     """What to remember of a version beside numbers, a JSON object, given that of the version before; empty for nothing."""

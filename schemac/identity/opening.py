@@ -20,7 +20,7 @@ from schemac.logical.schema_fields import SchemaField, columns, preorder
 
 @dataclass(frozen=True)
 class LockedVersion:
-    """One version as it was: its schema, and the state behind every slot, with the numbers of all installed engines."""
+    """One version as it was: its schema, and the state behind every field, with the numbers of all installed engines."""
 
     version: Version
     logical: LogicalDataset

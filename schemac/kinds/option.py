@@ -35,7 +35,7 @@ class Option(Invariable, WithoutValues):
         return f"Option<{self.inner.type_text()}>"
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:
-        """Never asked: a slot takes its Option off and becomes a nullable field."""
+        """Never asked: a field takes its Option off and becomes a nullable field."""
         raise AssertionError("an Option has no Arrow type of its own")
 
     @classmethod

@@ -26,7 +26,7 @@ class Struct(Invariable, WithoutValues):
     example: ClassVar[str] = "{kind: Struct, fields: [{name: x, type: Float64}]}"
 
     def parts(self) -> tuple[Member, ...]:
-        """One slot a field."""
+        """One field a field."""
         return tuple([Member(field.name, ("fields", i), field) for i, field in enumerate(self.fields)])
 
     def type_text(self) -> str:

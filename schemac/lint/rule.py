@@ -1,7 +1,7 @@
 """What a rule is.
 
 Layer: lint.
-Shape: a rule looks at one dataset at a time, after all checks, and says what it finds at the places of slots. It is a function with a
+Shape: a rule looks at one dataset at a time, after all checks, and says what it finds at the places of fields. It is a function with a
 code; `rule` makes one of it.
 """
 
@@ -39,7 +39,7 @@ class Subject:
 
     @cached_property
     def fields(self) -> list[SchemaField]:
-        """All slots with a name: columns, and members of structs."""
+        """All fields with a name: columns, and members of structs."""
         return [field for field in self.all_fields if field.is_member]
 
     @cached_property

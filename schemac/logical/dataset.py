@@ -14,7 +14,7 @@ from schemac.logical.system import Naming
 
 @dataclass(frozen=True)
 class LogicalDataset:
-    """A named schema, its slots, and where it was written. Equal means: same name, same meaning."""
+    """A named schema, its fields, and where it was written. Equal means: same name, same meaning."""
 
     name: str
     schema: Schema
@@ -30,6 +30,6 @@ class LogicalDataset:
     """Whether this is what a source reads; beside a dataset of its name it is called `<name>.source`."""
 
     def is_read(self, field: SchemaField) -> bool:
-        """Whether the whole type of a slot could be read."""
+        """Whether the whole type of a field could be read."""
         at = field.type_at
         return not any(place[: len(at)] == at for place in self.unread)

@@ -1,4 +1,4 @@
-"""Findings about the slots of one schema.
+"""Findings about the fields of one schema.
 
 Layer: logical.
 """
@@ -13,14 +13,14 @@ from schemac.source.report import Report, label
 
 
 class Other(NamedTuple):
-    """A second slot that a finding points at."""
+    """A second field that a finding points at."""
 
     field: SchemaField
     message: str
 
 
 class Findings:
-    """Adds to a report what is found at slots, with the place in the manifest that each has."""
+    """Adds to a report what is found at fields, with the place in the manifest that each has."""
 
     def __init__(self, report: Report, origins: Origins) -> None:
         self.report = report
@@ -36,7 +36,7 @@ class Findings:
         other: Other | None = None,
         severity: Severity | None = None,
     ) -> None:
-        """Report a finding about a slot's name, or about a nameless slot as a whole."""
+        """Report a finding about a field's name, or about a nameless field as a whole."""
         place = (*field.declared_at, "name") if field.is_member else field.declared_at
         labels: tuple[Label, ...] = ()
         if other is not None and self.origins.source is not None:
@@ -48,12 +48,12 @@ class Findings:
     def at_type(
         self, field: SchemaField, code: Code, message: str, *steps: str | int, help: str = ""
     ) -> None:
-        """Report a finding about a slot's type, or about the property of it that `steps` lead to."""
+        """Report a finding about a field's type, or about the property of it that `steps` lead to."""
         place = (*field.type_at, *steps) if steps else (*field.type_at, "kind")
         self._add(field, place, code, message, help)
 
     def at_option(self, field: SchemaField, index: int, code: Code, message: str, *, help: str = "") -> None:
-        """Report a finding about one of the Options around a slot's type, counted from the outermost."""
+        """Report a finding about one of the Options around a field's type, counted from the outermost."""
         place = (*field.type_at[: len(field.type_at) - len(field.options) + index], "kind")
         self._add(field, place, code, message, help)
 
@@ -67,13 +67,13 @@ class Findings:
         help: str = "",
         on_key: bool = False,
     ) -> None:
-        """Report a finding about an attribute of a slot, or about the part of its value that `steps` lead to."""
+        """Report a finding about an attribute of a field, or about the part of its value that `steps` lead to."""
         places = field.extra_places(key)
         place = next((p for p in places if self.origins.has(p)), places[0])
         self._add(field, (*place, *steps), code, message, help, on_key=on_key)
 
     def at_description(self, field: SchemaField, code: Code, message: str, *, help: str = "") -> None:
-        """Report a finding about a slot's description, wherever it is written."""
+        """Report a finding about a field's description, wherever it is written."""
         friendly = (*field.declared_at, "description")
         if self.origins.has(friendly):
             self._add(field, friendly, code, message, help)

@@ -77,7 +77,7 @@ class LogicalType(AuthoredModel):
         cls.has_short_form = not any(field.is_required() for field in cls.model_fields.values())
 
     def parts(self) -> "tuple[Member, ...]":
-        """Return the slots below this type; none for a leaf."""
+        """Return the fields below this type; none for a leaf."""
         return ()
 
     def inner_type(self) -> "LogicalType | None":
@@ -158,7 +158,7 @@ class Schema(AuthoredModel):
 
 
 class Member(NamedTuple):
-    """A slot below a type: how it is called, where it stands in the manifest, and what is written there."""
+    """A field below a type: how it is called, where it stands in the manifest, and what is written there."""
 
     segment: Segment
     steps: tuple[str | int, ...]

@@ -30,7 +30,7 @@ def inherited(attribute: Attribute[T], field: SchemaField | None, schema: Schema
 
 
 def _around(field: SchemaField | None, schema: Schema) -> Iterator[Extra]:
-    """Yield the attributes of a slot and of what is around it, from the inside."""
+    """Yield the attributes of a field and of what is around it, from the inside."""
     while field is not None:
         yield field.extra
         field = field.parent

@@ -1,8 +1,8 @@
-"""Every place of a schema where a type stands.
+"""The fields of a schema at every depth.
 
 Layer: logical.
-Shape: a tree, in pre-order of the manifest. A slot is a column, a struct's member, a list's item, a map's key or
-value; `Option` makes no slot of its own but makes its slot nullable. These are the nodes that Arrow calls fields.
+Shape: a tree, in pre-order of the manifest. A field is a column, a struct's member, a list's item, a map's key or
+value; `Option` makes no field of its own but makes its field nullable. These are the nodes that Arrow calls fields.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _NO_EXTRA: Mapping[str, Any] = {}
 
 
 class SchemaField:
-    """One place in a schema, with everything that is declared there."""
+    """A column, struct member, list item, map key or map value, with everything that is declared for it."""
 
     __slots__ = ("_steps", "children", "doubled", "extra", "options", "parent", "segment", "type")
 
@@ -29,7 +29,7 @@ class SchemaField:
     options: tuple[LogicalType, ...]
     """The Options around it, outermost first; a sound schema has one at most."""
     extra: Mapping[str, Any]
-    """The attributes of this slot, from beside `name` and from beside `kind`."""
+    """The attributes of this field, from beside `name` and from beside `kind`."""
     doubled: tuple[str, ...]
     """Attributes that stand at more than one of those places."""
     children: "tuple[SchemaField, ...]"
@@ -75,12 +75,12 @@ class SchemaField:
 
     @property
     def path(self) -> FieldPath:
-        """The segments from the column down to this slot."""
+        """The segments from the column down to this field."""
         return (*self.parent.path, self.segment) if self.parent is not None else (self.segment,)
 
     @property
     def column(self) -> "SchemaField":
-        """The column that this slot lies in, or is."""
+        """The column that this field lies in, or is."""
         field = self
         while field.parent is not None:
             field = field.parent
@@ -88,7 +88,7 @@ class SchemaField:
 
     @property
     def is_in_key(self) -> bool:
-        """Whether this slot is the key of a map, or lies in one."""
+        """Whether this field is the key of a map, or lies in one."""
         above: SchemaField | None = self
         while above is not None:
             if above.segment is Part.KEY:
@@ -110,7 +110,7 @@ class SchemaField:
 
     @property
     def is_member(self) -> bool:
-        """Whether this slot is a field with a name, not a part of a list or map."""
+        """Whether this field is a field with a name, not a part of a list or map."""
         return isinstance(self.segment, str)
 
     @property
@@ -120,7 +120,7 @@ class SchemaField:
         return (*self.declared_at, *type_step, *("inner",) * len(self.options))
 
     def extra_places(self, key: str) -> list[TreePath]:
-        """Every place at which an attribute of this slot is written."""
+        """Every place at which an attribute of this field is written."""
         base = (*self.declared_at, "type") if self.is_member else self.declared_at
         places = [(*self.declared_at, "extra", key)] if self.is_member else []
         places += [(*base, *("inner",) * depth, "extra", key) for depth in range(len(self.options) + 1)]
@@ -128,7 +128,7 @@ class SchemaField:
 
 
 def columns(schema: Schema, indices: Sequence[int] | None = None) -> tuple[SchemaField, ...]:
-    """Return the slots of a schema's columns, each with its tree below.
+    """Return the fields of a schema's columns, each with its tree below.
 
     `indices` are the columns' places in the manifest where some that could not be read are left out.
     """
@@ -142,7 +142,7 @@ def columns(schema: Schema, indices: Sequence[int] | None = None) -> tuple[Schem
 
 
 def preorder(fields: Sequence[SchemaField]) -> list[SchemaField]:
-    """All slots of these trees in one list."""
+    """All fields of these trees in one list."""
     found: list[SchemaField] = []
     stack = list(reversed(fields))
     while stack:
@@ -154,7 +154,7 @@ def preorder(fields: Sequence[SchemaField]) -> list[SchemaField]:
 
 
 def is_in_structs(field: SchemaField) -> bool:
-    """Whether nothing but structs stands around a slot, so that it has one value in every row."""
+    """Whether nothing but structs stands around a field, so that it has one value in every row."""
     above = field.parent
     while above is not None:
         if above.type.family is not Family.STRUCT:

@@ -62,7 +62,7 @@ class Navigator:
         return Path(os.path.relpath(path, self.checked.project.folder)).as_posix()
 
     def fields_at(self, path: str, context: Context, tree_path: TreePath | None = None) -> list[DatasetField]:
-        """Return the slots that the cursor is in."""
+        """Return the fields that the cursor is in."""
         number = document_number(context.lines, context.cursor.document)
         target_path = context.path_on_key if tree_path is None else tree_path
         return self._index.at(files_with(self.checked, path), self.name(path), number, target_path)
@@ -210,7 +210,7 @@ class Navigator:
         return FieldTarget(dataset_field, every or (dataset_field,))
 
     def _all(self, where: Written) -> Iterator[DatasetField]:
-        """Yield all slots that are written at one place: those of all users of a group."""
+        """Yield all fields that are written at one place: those of all users of a group."""
         path = self.checked.path(where.file)
         for file in files_with(self.checked, path):
             yield from self._index.fields(file).get(where, ())

@@ -16,7 +16,7 @@ from schemac.syntax.document import Document, TreePath
 
 
 class Written(NamedTuple):
-    """Where a slot was written: a text by its name, a document of it, and the path there."""
+    """Where a field was written: a text by its name, a document of it, and the path there."""
 
     file: str
     document: int
@@ -24,7 +24,7 @@ class Written(NamedTuple):
 
 
 class DatasetField(NamedTuple):
-    """A slot of a dataset, and its manifest."""
+    """A field of a dataset, and its manifest."""
 
     file: CompiledFile
     dataset: LogicalDataset
@@ -32,13 +32,13 @@ class DatasetField(NamedTuple):
 
 
 class Index:
-    """The slots of a project by where they were written; of each manifest it is made once."""
+    """The fields of a project by where they were written; of each manifest it is made once."""
 
     def __init__(self) -> None:
         self._of: dict[bytes, tuple[CompiledFile, dict[Written, list[DatasetField]]]] = {}
 
     def fields(self, file: CompiledFile) -> dict[Written, list[DatasetField]]:
-        """Return the slots of a manifest; a field of a group may be several."""
+        """Return the fields of a manifest; a field of a group may be several."""
         key = file.file.name.encode() + b"\0" + file.key
         known = self._of.get(key)
         if known is not None and known[0].content == file.content:
@@ -56,7 +56,7 @@ class Index:
     def at(
         self, files: Sequence[CompiledFile], name: str, document: int, path: TreePath
     ) -> list[DatasetField]:
-        """Return the slots that a path of a text lies in, innermost first; the first manifest that has some counts."""
+        """Return the fields that a path of a text lies in, innermost first; the first manifest that has some counts."""
         for file in files:
             fields = self.fields(file)
             for depth in range(len(path), 0, -1):
@@ -67,7 +67,7 @@ class Index:
 
 
 def written_at(dataset: LogicalDataset, field: SchemaField) -> Written | None:
-    """Return where a slot was written; None for one that the compiler put in."""
+    """Return where a field was written; None for one that the compiler put in."""
     origins = dataset.origins
     if origins.document is None:
         return None

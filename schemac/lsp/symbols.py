@@ -68,7 +68,7 @@ def _field(dataset: LogicalDataset, field: SchemaField, lines: Lines) -> types.D
 
 
 def _members(field: SchemaField) -> Iterator[SchemaField]:
-    """Yield the nearest fields with names below a slot."""
+    """Yield the nearest fields with names below a field."""
     for child in field.children:
         if child.is_member:
             yield child

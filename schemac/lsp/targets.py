@@ -20,7 +20,7 @@ class Site(NamedTuple):
 
 @dataclass(frozen=True)
 class FieldTarget:
-    """A field; `all` are the slots that have its name from the same place."""
+    """A field; `all` are the fields that have its name from the same place."""
 
     dataset_field: DatasetField
     all: tuple[DatasetField, ...]

@@ -15,7 +15,7 @@ NO_METADATA: Mapping[str, str] = MappingProxyType({})
 
 
 class LoweredField:
-    """An Arrow field, and the logical slot that it was lowered from."""
+    """An Arrow field, and the logical field that it was lowered from."""
 
     __slots__ = ("arrow", "children", "field", "metadata")
 
@@ -23,7 +23,7 @@ class LoweredField:
     children: "tuple[LoweredField, ...]"
     """One a logical child. A type that unfolds into more than its kind says, as a blob does, has none here."""
     field: Any
-    """The logical slot, opaque on this floor; targets place their findings by it."""
+    """The logical field, opaque on this floor; targets place their findings by it."""
     metadata: Mapping[str, str]
     """That of the Arrow field, as text: pyarrow makes a new dictionary of bytes each time it is asked."""
 

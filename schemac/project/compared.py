@@ -104,12 +104,12 @@ class ComparisonRequest:
 
 
 def light(change: Change) -> Change:
-    """Return the change without the slots, which only this process knows."""
+    """Return the change without the fields, which only this process knows."""
     return replace(change, old_field=None, new_field=None)
 
 
 def light_rename(rename: UndeclaredRename) -> UndeclaredRename:
-    """Return the same without slots."""
+    """Return the same without fields."""
     return rename._replace(successors=tuple([one._replace(field=None) for one in rename.successors]))
 
 

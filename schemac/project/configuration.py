@@ -117,7 +117,7 @@ class Project:
 
     @property
     def defaults(self) -> "ArrowDefaults":
-        """Encodings of slots without a hint, as lowering takes them."""
+        """Encodings of fields without a hint, as lowering takes them."""
         from schemac.attributes.arrow import ArrowDefaults  # for start-up time: what only checks needs none
 
         return ArrowDefaults(**self.configuration.encodings)

@@ -30,7 +30,7 @@ class Configuration:
     metadata: bool = True
     """Let attributes travel as Arrow metadata."""
     encodings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Encodings of slots without a hint, where they are not Arrow's usual ones."""
+    """Encodings of fields without a hint, where they are not Arrow's usual ones."""
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
     vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)

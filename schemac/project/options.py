@@ -37,7 +37,7 @@ class CompileOptions:
     versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Versions of engines, where somebody named one."""
     encodings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Encodings of slots without a hint, where they are not Arrow's usual ones."""
+    """Encodings of fields without a hint, where they are not Arrow's usual ones."""
     has_metadata: bool = True
     """Let attributes travel as Arrow metadata."""
     show_losses: bool = False

@@ -38,7 +38,7 @@ _DEFAULT = Configuration()
 
 
 class _Encodings(AuthoredModel):
-    """Encodings of slots without a hint."""
+    """Encodings of fields without a hint."""
 
     string: Literal["string", "large_string", "string_view"] = Field(
         "string", description="The Arrow type of a String."

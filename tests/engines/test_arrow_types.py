@@ -46,7 +46,7 @@ def arrow_types() -> Iterator[pa.DataType]:
 
 
 def manifest_of(arrow_type: pa.DataType) -> str:
-    """A manifest with slots for a type and its parts."""
+    """A manifest with fields for a type and its parts."""
     if pa.types.is_map(arrow_type):
         return "{kind: Map, keyType: String, valueType: Int32}"
     if pa.types.is_struct(arrow_type):

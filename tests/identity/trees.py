@@ -149,7 +149,7 @@ def lance(lock: LockedDataset) -> dict[str, tuple[int, ...]]:
 
 
 def fields_by_uid(model: Model, dataset: LogicalDataset) -> dict[int, SchemaField]:
-    """The slot of every node."""
+    """The field of every node."""
     found: dict[int, SchemaField] = {}
 
     def go(nodes: list[Node], fields: tuple[SchemaField, ...]) -> None:

@@ -188,7 +188,7 @@ def _words(*words: int) -> bytes:
 
 
 def test_refuse_a_reference_to_itself() -> None:
-    # A vtable of two slots, and a table whose second slot refers to its own place.
+    # A vtable of two fields, and a table whose second field refers to its own place.
     vtable, table = struct.pack("<4H", 8, 8, 0, 4), struct.pack("<iI", 8, 0)
     assert "leads nowhere" in _message(_words(12) + vtable + table)
     assert "it contains no schema" in _message(_words(8) + struct.pack("<HHi", 4, 4, 4))

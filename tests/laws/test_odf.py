@@ -40,7 +40,7 @@ def compiled(manifest: Tree) -> schemac.Dataset:
 
 
 def meaning(fields: tuple[SchemaField, ...], *, is_standard: bool) -> Any:
-    """The slots as the standard can say them: no attributes at nameless parts, a zone for every timestamp."""
+    """The fields as the standard can say them: no attributes at nameless parts, a zone for every timestamp."""
     return [
         (
             field.segment,
@@ -157,7 +157,7 @@ def test_write_bytes_that_the_library_of_the_format_reads(manifest: Tree) -> Non
 
 
 def decoded(content: bytes) -> Tree:
-    """The schema in a SetDataSchema buffer, by the `flatbuffers` package and the slot numbers of the standard."""
+    """The schema in a SetDataSchema buffer, by the `flatbuffers` package and the field numbers of the standard."""
     (root,) = struct.unpack_from("<I", content)
     return _schema(_table(Table(content, root), 1))
 

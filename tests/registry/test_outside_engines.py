@@ -267,9 +267,9 @@ class Form(ArrowForm):
     def lift_type(self, type_, metadata, note):
         return ({"kind": "String"}, {LARGE.key: True}) if metadata.pop("other:large", "") else None
 FORM = Form()
-def check(slot, findings):
-    if LARGE.key in slot.extra and slot.is_nullable:
-        findings.at_extra(slot, LARGE.key, UNSUPPORTED_HINT, "a large text may not be null")
+def check(field, findings):
+    if LARGE.key in field.extra and field.is_nullable:
+        findings.at_extra(field, LARGE.key, UNSUPPORTED_HINT, "a large text may not be null")
 CHECKS = Checks(check)
 """
 )

@@ -103,7 +103,7 @@ class _Writer:
         return {**avro_field, **_properties(field.extra)}
 
     def _type(self, field: SchemaField, namespace: str) -> Any:
-        """Return the type of a slot; a union with null where it may be null."""
+        """Return the type of a field; a union with null where it may be null."""
         type_ = self._declared(field, namespace)
         type_property = _type_property(field)
         if type_property and type_ != "null":

@@ -16,5 +16,5 @@ def valid(name: str) -> str:
 
 
 def name_of(field: SchemaField) -> str:
-    """Return the name of a slot in Avro; that of a part is `item`, `key` or `value`."""
+    """Return the name of a field in Avro; that of a part is `item`, `key` or `value`."""
     return valid(field.segment if isinstance(field.segment, str) else field.segment.value)

@@ -58,7 +58,7 @@ def to_schema(
 
 
 def arrow_fields_by_field(dataset: LogicalDataset, schema: IcebergSchema) -> dict[SchemaField, NestedField]:
-    """Return what Iceberg has at every slot that it knows of: not inside a variant."""
+    """Return what Iceberg has at every field that it knows of: not inside a variant."""
     nested_fields: dict[SchemaField, NestedField] = {}
 
     def enter(schema_fields: tuple[SchemaField, ...], fields: tuple[NestedField, ...]) -> None:

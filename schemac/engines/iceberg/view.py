@@ -27,7 +27,7 @@ def errors_of(version: SchemaVersion) -> tuple[Diagnostic, ...]:
 
 
 def fields_of(version: SchemaVersion) -> Mapping[SchemaField, NestedField]:
-    """Return what Iceberg has at every slot that it knows of: not inside a variant."""
+    """Return what Iceberg has at every field that it knows of: not inside a variant."""
     return version.view(_fields)
 
 

@@ -82,7 +82,7 @@ class _Writer(TypeWriter[Json]):
         super().__init__(emission, _TABLE)
 
     def field(self, lowered: LoweredField) -> Json:
-        """Return the schema of a property, an item or a value: the one place where a slot gets its keywords."""
+        """Return the schema of a property, an item or a value: the one place where a field gets its keywords."""
         schema_field: SchemaField = lowered.field
         schema = dict(self.type(lowered, lowered.arrow.type))
         if schema_field.extra:

@@ -33,7 +33,7 @@ Lose = Callable[[str, str], None]
 
 
 def constrained(schema: Json, field: SchemaField, lose: Lose) -> Json:
-    """Return the schema of a type with the constraints of a slot; null is not among its values yet."""
+    """Return the schema of a type with the constraints of a field; null is not among its values yet."""
     parts: list[Json] = []
     for constraint in constraints_at(field):
         keywords = _keywords(constraint, lose)

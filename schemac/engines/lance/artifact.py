@@ -87,7 +87,7 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str]:
-    """Return Lance's logical types; a slot with several nodes has theirs, parents first."""
+    """Return Lance's logical types; a field with several nodes has theirs, parents first."""
     return {field: " > ".join(words) for field, words in words_by_field(compilation.lowered).items() if words}
 
 

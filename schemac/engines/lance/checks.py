@@ -32,7 +32,7 @@ _EQUIVALENT_ATTRIBUTES = {
 
 
 def check(field: SchemaField, findings: Findings) -> None:
-    """Check the attributes of one slot."""
+    """Check the attributes of one field."""
     if EXTENSION_TYPE.key in field.extra:
         _check_extension(field, findings)
     if FLOAT_ENCODING.key in field.extra:

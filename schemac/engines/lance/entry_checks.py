@@ -29,7 +29,7 @@ from schemac.syntax.remedies import Meant, Remove
 
 
 def check_entries(field: SchemaField, findings: Findings) -> tuple[Encoding, Mapping[str, str]]:
-    """Check the entries of one slot; return the encoding that the sound ones mean, and the entry of each property."""
+    """Check the entries of one field; return the encoding that the sound ones mean, and the entry of each property."""
     metadata = METADATA.read(field.extra) or {}
     unreadable = unreadable_entries(metadata)
     names = [entry.removeprefix(ENCODING_PREFIX) for entry in KNOWN_ENTRIES]

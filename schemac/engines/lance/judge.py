@@ -191,7 +191,7 @@ def _dropped(old: SchemaField, pair: VersionPair) -> Judgement:
 
 
 def _is_covered(field: SchemaField, above: SchemaField, pair: VersionPair) -> bool:
-    """Whether something below a slot has data wherever an old slot around it has."""
+    """Whether something below a field has data wherever an old field around it has."""
     if field.children and field.type.family is Family.STRUCT:
         return any(_is_covered(child, above, pair) for child in field.children)
     if field.children and field.type.family is Family.LIST and _node_types(pair.new, field.children[0]):
@@ -254,7 +254,7 @@ def left_behind(new: SchemaField, pair: VersionPair) -> bool:
 
 
 def _around(field: SchemaField) -> list[SchemaField]:
-    """Return what stands around a slot, innermost first."""
+    """Return what stands around a field, innermost first."""
     ancestors = []
     while field.parent is not None:
         field = field.parent
@@ -348,7 +348,7 @@ def _what_may_be_wrong(old: SchemaField, new: SchemaField) -> str:
 
 
 def _words(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
-    """Lance's words for a slot; an item of a vector has none of its own, so those of the vector count."""
+    """Lance's words for a field; an item of a vector has none of its own, so those of the vector count."""
     while not _node_types(version, field) and field.parent is not None:
         field = field.parent
     return _node_types(version, field)

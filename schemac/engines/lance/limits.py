@@ -301,7 +301,7 @@ class Limits:
         return [leaf for child in field.children for leaf in self.unrepeated_leaves(child)]
 
     def inside_vector(self, field: SchemaField, place: _Place) -> None:
-        """Check a slot inside a fixed-size list of structs."""
+        """Check a field inside a fixed-size list of structs."""
         if place.is_in_vector:
             what = f"a {field.type.kind} inside a fixed-size list of structs ({field.path_text})"
             self.needs("2.3", field, what, "remove `fixedLength` from the list around it")

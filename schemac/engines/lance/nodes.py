@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: pre-order; lists have an item below them, maps an `entries` struct with key and value, but a fixed-size list of
-plain values is one node. A slot of the manifest may own several nodes (a map, a blob) or none (the item of a vector).
+plain values is one node. A field of the manifest may own several nodes (a map, a blob) or none (the item of a vector).
 Source: rust/lance-core/src/datatypes.rs of github.com/lance-format/lance, held against pylance 14.0.2.
 """
 
@@ -158,7 +158,7 @@ def _position(text: str | None) -> int | None:
 
 
 def nodes_by_field(lowered: LoweredSchema, nodes: Sequence[Node]) -> dict[SchemaField, tuple[int, ...]]:
-    """Return the indices of the nodes that each slot owns, parents first."""
+    """Return the indices of the nodes that each field owns, parents first."""
     children: list[list[int]] = [[] for _ in nodes]
     tops: list[int] = []
     for index, node in enumerate(nodes):
@@ -211,7 +211,7 @@ def numbered(
 def numbers_of(
     lowered: LoweredSchema, fields: Sequence[tuple[str, int]]
 ) -> dict[SchemaField, Numbers] | None:
-    """Return the ids that a table's fields, given by name and id in pre-order, have for each slot; None where they differ."""
+    """Return the ids that a table's fields, given by name and id in pre-order, have for each field; None where they differ."""
     nodes = nodes_of(lowered, is_tolerant=True)
     if [node.name for node in nodes] != [name for name, _ in fields]:
         return None
@@ -222,7 +222,7 @@ def numbers_of(
 
 
 def words_by_field(lowered: LoweredSchema) -> dict[SchemaField, tuple[str, ...]]:
-    """Lance's logical types of the nodes that each slot owns."""
+    """Lance's logical types of the nodes that each field owns."""
     nodes = nodes_of(lowered, is_tolerant=True)
     return {
         field: tuple([nodes[index].logical_type for index in indices])

@@ -1,7 +1,7 @@
 """Numbers for fields, as Lance gives them.
 
 Layer: engines.
-Shape: a slot's numbers are the ids of all nodes that belong to it, parents first: a map has two (itself and its entries),
+Shape: a field's numbers are the ids of all nodes that belong to it, parents first: a map has two (itself and its entries),
 the item of a vector of plain values none.
 Source: Lance numbers every node in pre-order, and a column that is cast gets a new id with all below it; what it can
 add and cast was tried at every place with pylance 14.0.2.
@@ -22,7 +22,7 @@ _NO_FIELDS: Words = {}
 def number_nodes(
     columns: Sequence[SchemaField], words: Words, former: Former | None, words_before: Words, highest: int
 ) -> Numbered:
-    """Return the ids of the nodes of all slots, and the highest one after that."""
+    """Return the ids of the nodes of all fields, and the highest one after that."""
     nodes = _Nodes(words, former, words_before)
     node_ids: dict[SchemaField, tuple[int, ...]] = {}
     fields = preorder(columns)
@@ -54,25 +54,25 @@ class _Nodes:
         )
 
     def words_before(self, field: SchemaField) -> tuple[str, ...]:
-        """Return the words of what the slot was. Nothing is kept of a field that is back: Lance gives no number twice."""
+        """Return the words of what the field was. Nothing is kept of a field that is back: Lance gives no number twice."""
         old = self.olds[field]
         return () if old.is_back else self._words_before[old.field]
 
     def is_same(self, field: SchemaField) -> bool:
-        """Whether a slot was there with the same nodes."""
+        """Whether a field was there with the same nodes."""
         return field in self.olds and (
             self._is_untouched(field) or self.words_before(field) == self._words[field]
         )
 
     def _is_untouched(self, field: SchemaField) -> bool:
-        """Whether a slot is in a column that nobody changed, which is known without Lance's words for it."""
+        """Whether a field is in a column that nobody changed, which is known without Lance's words for it."""
         old, new = self.olds[field].field.column, field.column
         is_there = self._has_same_extra and not self.olds[field].is_back
         is_alike = is_there and self.olds[field].field.path[1:] == field.path[1:]
         return is_alike and old.extra == new.extra and old.type == new.type
 
     def is_new(self, field: SchemaField) -> bool:
-        """Whether the nodes of a slot cannot stay."""
+        """Whether the nodes of a field cannot stay."""
         return not (self.is_same(field) and self.is_in_its_place(field))
 
     def is_in_its_place(self, field: SchemaField) -> bool:
@@ -108,7 +108,7 @@ def _number(dataset: LogicalDataset, former: Former | None, highest: int) -> Num
 
 
 def _takes(dataset: LogicalDataset, other: Former) -> set[SchemaField]:
-    """Slots of the same nodes, but inside lists and maps only in columns that are as the other branch has them."""
+    """Fields of the same nodes, but inside lists and maps only in columns that are as the other branch has them."""
     nodes = _Nodes(LazyWords(dataset), other, LazyWords(other.dataset))
 
     def is_as_there(field: SchemaField) -> bool:

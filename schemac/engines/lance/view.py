@@ -14,7 +14,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.schema_fields import SchemaField
 
 Words = Mapping[SchemaField, tuple[str, ...]]
-"""Lance's logical types of the nodes that belong to each slot, parents first."""
+"""Lance's logical types of the nodes that belong to each field, parents first."""
 
 
 def words_of(dataset: LogicalDataset) -> Words:

@@ -4,7 +4,7 @@ Layer: engines.
 Shape: the builder writes from the end, so what is referred to is written before what refers to it. Texts, attributes and leaf
 types, of which a schema has a few sorts, stand once each; types with others inside do not, so that a buffer unfolds
 to no more tables than its length lets a reader expect.
-Source: the standard's odf.fbs, for the numbers of slots and of the union's members.
+Source: the standard's odf.fbs, for the numbers of fields and of the union's members.
 """
 
 from json.encoder import encode_basestring
@@ -90,7 +90,7 @@ class _Writer:
         return table
 
     def _type(self, field: SchemaField) -> int:
-        """Return the table of a slot's type."""
+        """Return the table of a field's type."""
         properties = standard_properties(field, self._lose)
         if field.children:
             return self._new_type(field, properties)
@@ -121,7 +121,7 @@ class _Writer:
         )
 
     def _table(self, *values: tuple[int, Any, Any]) -> int:
-        """Where a table stands that has these values: number of the slot, type, value."""
+        """Where a table stands that has these values: number of the field, type, value."""
         builder = self._builder
         builder.StartObject(values[-1][0] + 1 if values else 0)
         for field, flags, value in reversed(values):

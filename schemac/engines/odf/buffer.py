@@ -65,7 +65,7 @@ class Buffer:
 
 
 class Table:
-    """One table: values by the number of their slot, None where a slot is empty."""
+    """One table: values by the number of their field, None where a field is empty."""
 
     def __init__(self, buffer: Buffer, start: int, depth: int) -> None:
         self._buffer = buffer
@@ -117,7 +117,7 @@ class Table:
         return (self._buffer.table(place, self._depth + 1) for place in places)
 
     def _offset(self, field: int, size: int) -> int | None:
-        """Where in the table the value of a slot stands."""
+        """Where in the table the value of a field stands."""
         offset = int(self._flat.Offset(4 + 2 * field))
         if offset == 0:
             return None

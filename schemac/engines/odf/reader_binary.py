@@ -48,7 +48,7 @@ def _field(table: Table) -> Json:
 
 
 def _type(table: Table, field: int, owner: str) -> Json:
-    """Return the type whose tag stands in a slot and whose table in the next one."""
+    """Return the type whose tag stands in a field and whose table in the next one."""
     tag = table.scalar(field, TAG) or 0
     kind = KINDS_BY_TAG.get(tag)
     if kind is None:

@@ -1,4 +1,4 @@
-"""What the standard says at one slot.
+"""What the standard says at one field.
 
 Layer: engines.
 Shape: all defaults written out. Attributes belong to fields and to the schema, and a timestamp always has a zone; what the
@@ -56,7 +56,7 @@ PROPERTIES = {name: _properties(kind) for name, kind in BY_NAME.items()}
 
 
 def standard_properties(field: SchemaField, lose: Lose) -> list[tuple[Property, Any]]:
-    """Return the properties of a slot's type that hold a value; types stand for the slot's children."""
+    """Return the properties of a field's type that hold a value; types stand for the field's children."""
     properties: list[tuple[Property, Any]] = []
     for item in PROPERTIES[field.type.kind]:
         value = getattr(field.type, item.name)

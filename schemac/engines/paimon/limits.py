@@ -52,7 +52,7 @@ _REMOVE_OR_KEY = "remove it, or add `paimon.apache.org/primaryKeys`"
 
 
 class _Place(NamedTuple):
-    """A type, the slot that it stands for, and what is around it, outermost first."""
+    """A type, the field that it stands for, and what is around it, outermost first."""
 
     schema_field: SchemaField
     type: PaimonType
@@ -377,7 +377,7 @@ class Limits:
 def _places(
     schema_field: SchemaField, type_: PaimonType, around: tuple[str, ...], field: DataField | None
 ) -> Iterator[_Place]:
-    """Yield a type and all below it, with their slots."""
+    """Yield a type and all below it, with their fields."""
     yield _Place(schema_field, type_, around, field)
     inside = (*around, type_.root)
     members: Sequence[DataField | None] = (

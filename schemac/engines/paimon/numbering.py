@@ -102,7 +102,7 @@ class _Counter:
         self._below(field, is_new=field not in self._known_ids)
 
     def _below(self, field: SchemaField, *, is_new: bool) -> None:
-        """Everything that a slot is made of; `is_new` tells whether the field that it belongs to is."""
+        """Everything that a field is made of; `is_new` tells whether the field that it belongs to is."""
         if not field.children or (field.extra and field.extra.get(paimon.TYPE.key) == "VARIANT"):
             return
         for child in field.children:

@@ -19,7 +19,7 @@ from schemac.source.report import Report
 
 
 class PaimonPlace(NamedTuple):
-    """What Paimon has at a slot."""
+    """What Paimon has at a field."""
 
     type: PaimonType
     field: DataField | None
@@ -37,7 +37,7 @@ def errors_of(schema_version: SchemaVersion) -> tuple[Diagnostic, ...]:
 
 
 def places(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonPlace]:
-    """Return what Paimon has at every slot that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
+    """Return what Paimon has at every field that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
     return schema_version.view(_places)
 
 

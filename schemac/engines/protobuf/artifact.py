@@ -125,7 +125,7 @@ class _Writer:
             self.field(message, field, str(field.segment), number)
 
     def field(self, message: Message, schema_field: SchemaField, name: str, number: int) -> None:
-        """Enter a field for a slot: a member, or the value of a message that is there for it."""
+        """Enter a field for a field: a member, or the value of a message that is there for it."""
         typed = self.type(message, schema_field, name)
         label = f"{typed.label} " if typed.label else ""
         annotation: Json = {}
@@ -145,7 +145,7 @@ class _Writer:
         message.lines.append(f"{label}{typed.type} {valid(name)} = {number};")
 
     def type(self, message: Message, field: SchemaField, name: str) -> Typed:
-        """Return the type of a slot without its Option; messages that it needs are entered."""
+        """Return the type of a field without its Option; messages that it needs are entered."""
         match field.type.family:
             case Family.STRUCT:
                 inner = message.nested(name)

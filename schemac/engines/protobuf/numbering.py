@@ -26,7 +26,7 @@ def is_number(number: int) -> bool:
 
 
 def numbers_of(compilation: Compilation) -> Mapping[SchemaField, int]:
-    """Return the number of every slot: that of its `.proto`, or its id in the lock; without a lock the place in the schema."""
+    """Return the number of every field: that of its `.proto`, or its id in the lock; without a lock the place in the schema."""
     numbers: Mapping[SchemaField, Numbers] = compilation.numbers or {}
     declared = {
         field: field_numbers.of(NAME)[0] for field, field_numbers in numbers.items() if field_numbers.of(NAME)

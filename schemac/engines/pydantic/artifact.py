@@ -207,7 +207,7 @@ class _Module:
             )
 
     def _validators(self, field: SchemaField) -> list[str]:
-        """Return the metadata of an annotation that checks the constraints of a slot."""
+        """Return the metadata of an annotation that checks the constraints of a field."""
         validators: list[str] = []
         for constraint in constraints_at(field):
             if isinstance(constraint, UniqueItems) and not constraint.is_set:

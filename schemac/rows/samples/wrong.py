@@ -179,13 +179,13 @@ def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
 
 
 def _with_place(records: Sequence[Any], field: SchemaField) -> Iterator[Any]:
-    """Yield the records that have something where the slot stands, those with a value first."""
+    """Yield the records that have something where the field stands, those with a value first."""
     there = [record for record in records if _place(record, field) is not None]
     yield from sorted(there, key=lambda record: _held(record, field) in (None, [], {}, ""))
 
 
 def _place(record: Any, field: SchemaField) -> tuple[Any, Any] | None:
-    """Return what holds the first value of a slot, and its key there."""
+    """Return what holds the first value of a field, and its key there."""
     if field.parent is None:
         return (record, field.segment) if field.segment in record else None
     above = _place(record, field.parent)
@@ -205,7 +205,7 @@ def _held(record: Any, field: SchemaField) -> Any:
 
 
 def _put(record: Any, field: SchemaField, token: str) -> bool:
-    """Change the first value of a slot; false where it cannot be."""
+    """Change the first value of a field; false where it cannot be."""
     place = _place(record, field)
     if place is None:
         return False
@@ -222,7 +222,7 @@ def _put(record: Any, field: SchemaField, token: str) -> bool:
 
 
 def _tokens(field: SchemaField, member: pa.Field, draws: Draws, held: Any) -> Iterator[str]:
-    """Yield tokens that may be wrong for a slot."""
+    """Yield tokens that may be wrong for a field."""
     yield from _TOKENS
     if type(held) is list and held:
         yield record_text([*held, *({record_text(one): one for one in _others(held)}.values())])
@@ -280,7 +280,7 @@ def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, held: Any)
 
 
 def _of_other_sizes(field: SchemaField, limit: int, draws: Draws) -> Iterator[str]:
-    """Yield texts that match the pattern of a slot, whatever their length."""
+    """Yield texts that match the pattern of a field, whatever their length."""
     for one in constraints_at(field):
         for more in (0, 1, limit, limit + 4) if isinstance(one, Pattern) else ():
             assert isinstance(one, Pattern)

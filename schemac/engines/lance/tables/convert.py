@@ -1,7 +1,7 @@
 """Values of one schema as values of another.
 
 Layer: engines.
-Shape: arrays, one a slot, as long as the rows that they belong to. Fields follow their identity, whatever they are called
+Shape: arrays, one a field, as long as the rows that they belong to. Fields follow their identity, whatever they are called
 and wherever they stand; a field that was not there is null.
 What does not fit is told to whoever asked to be told, and stands as null in the result; otherwise it is an error.
 Errors: ValueError with the field and the values that do not fit.
@@ -33,14 +33,14 @@ BECOME_EQUAL = "keys of one map would become equal"
 
 
 def values_of(field: SchemaField, batch: pa.RecordBatch) -> pa.Array:
-    """Return the values of a slot that stands in structs only; null where a struct around it is null."""
+    """Return the values of a field that stands in structs only; null where a struct around it is null."""
     if field.parent is None:
         return batch.column(str(field.segment))
     return pc.struct_field(values_of(field.parent, batch), str(field.segment))
 
 
 class Conversion:
-    """Builds the arrays of new slots out of batches with the old schema."""
+    """Builds the arrays of new fields out of batches with the old schema."""
 
     def __init__(
         self, pair: VersionPair, rounded: Collection[str] = (), on_misfit: MisfitHandler | None = None
@@ -53,13 +53,13 @@ class Conversion:
         self._new = _by_field(pair.new.lowered.fields)
 
     def build(self, field: SchemaField, batch: pa.RecordBatch) -> pa.Array:
-        """Return the values of a slot that is a column, or stands in structs only."""
+        """Return the values of a field that is a column, or stands in structs only."""
         old = self._before.get(field)
         source = values_of(old, batch) if old is not None else None
         return self._array(field, old, source, len(batch), batch)
 
     def sources(self, field: SchemaField) -> set[str]:
-        """Return the old columns that a slot's values come from."""
+        """Return the old columns that a field's values come from."""
         column_names: set[str] = set()
         stack = [field]
         while stack:

@@ -43,7 +43,7 @@ class Layout:
 
     @cached_property
     def new(self) -> tuple[SchemaField, ...]:
-        """The outermost slots that the table does not have yet, by their ids."""
+        """The outermost fields that the table does not have yet, by their ids."""
         return tuple(sorted(self._new(), key=lambda field: self.ids(field)[0]))
 
     @cached_property
@@ -57,7 +57,7 @@ class Layout:
         return tuple(field for field in self.new if not self._has_values(field))
 
     def ids(self, field: SchemaField) -> tuple[int, ...]:
-        """Lance's ids of a slot's own nodes."""
+        """Lance's ids of a field's own nodes."""
         return lance_ids(self.numbers[field])
 
     def ids_below(self, field: SchemaField) -> tuple[int, ...]:
@@ -105,7 +105,7 @@ class Layout:
         return has_values(field, self.pair) or any(id in self.stale for id in self.ids_below(field))
 
     def _carry(self, field: SchemaField, data: Collection[int], chosen: list[SchemaField]) -> bool:
-        """Whether files will tell where a slot is null; a field below it is chosen where none does."""
+        """Whether files will tell where a field is null; a field below it is chosen where none does."""
         ids = self.ids(field)
         if field in self.written:
             return True
@@ -118,7 +118,7 @@ class Layout:
         return True
 
     def _is_hollow(self, field: SchemaField) -> bool:
-        """Whether a slot has no data of its own: a struct, or a list of variable length."""
+        """Whether a field has no data of its own: a struct, or a list of variable length."""
         encoding = lance.ENCODING.read(field.extra)
         is_packed = encoding is not None and bool(encoding.packed)
         return (
@@ -139,7 +139,7 @@ class Layout:
                 yield field.id
 
     def _first_below(self, field: SchemaField) -> SchemaField:
-        """Return the first field below a slot that can be written by itself."""
+        """Return the first field below a field that can be written by itself."""
         children = [child for child in field.children if self.ids(child)]
         child = children[0]
         is_in_table = self.ids(child)[0] in self.there

@@ -143,14 +143,14 @@ def _is_moved(pair: LockedVersionPair, field: SchemaField) -> bool:
 
 
 def _values(field: SchemaField, column: pa.Array) -> pa.Array:
-    """Return the values of a slot that stands in structs only, out of its column."""
+    """Return the values of a field that stands in structs only, out of its column."""
     for inner in _chain(field)[1:]:
         column = pc.struct_field(column, str(inner.segment))
     return column
 
 
 def _chain(field: SchemaField) -> Sequence[SchemaField]:
-    """Return the column, and what lies on the way to the slot."""
+    """Return the column, and what lies on the way to the field."""
     chain = [field]
     while chain[-1].parent is not None:
         chain.append(chain[-1].parent)

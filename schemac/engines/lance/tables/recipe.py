@@ -87,7 +87,7 @@ class Recipe:
         numbers: Mapping[SchemaField, Numbers],
         rounded: Collection[str] = (),
     ) -> "Recipe":
-        """Return the recipe for slots of the last new version, which get these numbers; some fields of it may be rounded."""
+        """Return the recipe for fields of the last new version, which get these numbers; some fields of it may be rounded."""
         last = stages[-1]
         places = {field: place for place, field in enumerate(preorder(last.new.dataset.columns))}
         return cls(
@@ -131,7 +131,7 @@ class Preview:
     """Makes some columns of the rows as they will be, out of batches of the old table."""
 
     def __init__(self, recipe: Recipe, fields: Iterable[SchemaField]) -> None:
-        """Prepare the columns of some slots of the last new version, without what is beside them in structs.
+        """Prepare the columns of some fields of the last new version, without what is beside them in structs.
 
         Values that do not fit are null in them, after the recipe's listener was told.
         """
