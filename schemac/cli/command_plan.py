@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="old",
         type=int,
         metavar="N",
-        help="plan from this locked version; with --table, the one that the table has, where it does not tell itself",
+        help="plan from this locked version; with --table, the version of the table if it has none recorded",
     )
     parser.add_argument(
         "--to", dest="new", type=int, metavar="N", help="plan to this locked version (default: the newest)"

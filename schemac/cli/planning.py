@@ -48,8 +48,8 @@ def add_stated_version(parser: argparse.ArgumentParser) -> None:
         dest="old",
         type=int,
         metavar="N",
-        help="the locked version that the table has, or whose fields it has, where the table itself does not tell;"
-        " fields are then found by their names and types",
+        help="the locked version of the table, or of its fields, if the table has no recorded version;"
+        " its fields are then identified by name and type",
     )
 
 

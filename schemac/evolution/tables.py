@@ -172,17 +172,23 @@ class Tables(ABC):
         report: Report,
     ) -> None:
         """Report the rows of a table that break the constraints of a schema, which the table has."""
-        report.add(
-            UNCHECKED_ROWS,
-            f"{path}: no reader for the rows of such a table is there",
-            file=path,
-            help="read them as a table of Arrow and give it to `Dataset.validate`, or leave `--data` out, which compares the schema alone",
-        )
+        report_rows_without_reader(path, report)
 
 
 TABLES: Capability[Tables] = Capability("tables", Tables)  # type: ignore[type-abstract]
 SPREAD: Capability[Any] = Capability("spread", object)
 """A `Spread`; a function has no class that could be asked for."""
+
+
+HELP_FOR_ROWS = "read them as a table of Arrow and give it to `Dataset.validate`, or leave out `--data`, which compares the schema alone"
+"""What to do where the rows of a table cannot be checked."""
+
+
+def report_rows_without_reader(path: str, report: Report) -> None:
+    """Report that no engine can read the rows of a table."""
+    report.add(
+        UNCHECKED_ROWS, f"{path}: schemac cannot read the rows of such a table", file=path, help=HELP_FOR_ROWS
+    )
 
 
 def report_unrepresentable(

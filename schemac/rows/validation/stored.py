@@ -15,7 +15,7 @@ import pyarrow as pa
 from schemac.artifacts.rows import ROW_READER, RowReader, StoredRows
 from schemac.constraints.rows import RowConstraints, row_constraints
 from schemac.constraints.survey import Offence, Target, survey
-from schemac.evolution.tables import TABLES
+from schemac.evolution.tables import HELP_FOR_ROWS, TABLES, report_rows_without_reader
 from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.registry.installed import blamed, engines
 from schemac.rows.judging.clocks import with_zones
@@ -60,26 +60,21 @@ def open_rows(path: str, report: Report) -> StoredRows | None:
     """Open the rows at a path; None after saying why they cannot be checked."""
     reader = reader_of(path)
     if reader is None:
-        report.add(
-            UNCHECKED_ROWS,
-            f"{path}: no reader for the rows of such a table is there",
-            file=path,
-            help=_WAY_OUT,
-        )
+        report_rows_without_reader(path, report)
         return None
     try:
         return reader.open(path)
     except ModuleNotFoundError as error:
         message = f"{path}: its rows need {error.name}, which is not installed"
-        report.add(UNCHECKED_ROWS, message, file=path, help=f"{install_help(error)}; or {_WAY_OUT}")
+        report.add(UNCHECKED_ROWS, message, file=path, help=f"{install_help(error)}; or {HELP_FOR_ROWS}")
     except _ERRORS as error:
         report.add(
-            UNCHECKED_ROWS, f"{path}: its rows cannot be read: {_reason(error)}", file=path, help=_WAY_OUT
+            UNCHECKED_ROWS,
+            f"{path}: its rows cannot be read: {_reason(error)}",
+            file=path,
+            help=HELP_FOR_ROWS,
         )
     return None
-
-
-_WAY_OUT = "read them as a table of Arrow and give it to `Dataset.validate`, or leave `--data` out, which compares the schema alone"
 
 
 @dataclass(frozen=True)

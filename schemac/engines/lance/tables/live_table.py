@@ -326,7 +326,7 @@ class _OpenedTable:
             f"{self.path} is at no locked version, and its ids may be those of the lock, or of a table that was made at"
             f" {' or '.join(other.label for other in others)}",
             file=self.path,
-            help=f"if it was made so, say it: {state_version(self.path, others[0])}",
+            help=f"if the table was made so, confirm it: {state_version(self.path, others[0])}",
         )
         return None
 
