@@ -65,7 +65,7 @@ test-lowest: $(READY)  ## the compiler's tests with the lowest declared versions
 		if [ -z "$$python" ]; then echo "skipped Python $$version: it is not installed here"; continue; fi; \
 		echo "Python $$version with the lowest versions"; \
 		$$python -m venv --clear $(LOWEST)/$$version && \
-		$(LOWEST)/$$version/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $(LOWEST_LOCK) && \
+		$(LOWEST)/$$version/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r $(LOWEST_LOCK) && \
 		$(LOWEST)/$$version/bin/python -m tests.lowest.digests | cmp - $(LOWEST)/digests.txt && \
 		$(LOWEST)/$$version/bin/python -m pytest -q -n $(JOBS) -m 'not long and not spark' $(LOWEST_TESTS) || exit 1; \
 	done
@@ -135,13 +135,14 @@ schemas: $(READY)  ## generate schemas/ from the models
 clean:  ## remove everything that the targets created
 	rm -rf $(CACHE)/spark-classes-* $(VENV) $(PAIMON) $(LOWEST) $(DOCS) $(WHERE) $(CONNECTORS) site build demo dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
-# The virtual environment is made anew when the lock or the project's metadata changes.
+# The virtual environment is made anew when the lock or the project's metadata changes. A lock names every package, so
+# pip resolves nothing (`--no-deps`): it would look for a newer `coverage[toml]` beside the locked `coverage`, and refuse it.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		(echo "schemac needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3 ..."; exit 1)
 	@echo "setting up $(VENV) (some minutes the first time)"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements.lock
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@
 
@@ -153,13 +154,13 @@ $(CLASSES): $(READY)
 $(PAIMON_READY): $(PAIMON_LOCK) | $(READY)
 	@echo "setting up $(PAIMON) (a minute the first time)"
 	@$(PYTHON) -m venv --clear $(PAIMON)
-	@$(PAIMON)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $(PAIMON_LOCK)
+	@$(PAIMON)/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r $(PAIMON_LOCK)
 	@touch $@
 
 $(WHERE_READY): $(WHERE_LOCK) tests/where/pom.xml | $(READY)
 	@echo "setting up $(WHERE) (some minutes the first time)"
 	@$(PYTHON) -m venv --clear $(WHERE)
-	@$(WHERE)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $(WHERE_LOCK)
+	@$(WHERE)/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r $(WHERE_LOCK)
 	@$(BIN)/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' > \
 		$$($(WHERE)/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')/project.pth
 	@if command -v mvn > /dev/null; then \
@@ -171,7 +172,7 @@ $(CONNECTORS_READY): $(CONNECTORS_LOCK) tests/conformance/connector/pom.xml | $(
 	@echo "setting up $(CONNECTORS) (some minutes the first time)"
 	@command -v mvn > /dev/null || (echo "the jars of the connectors need mvn"; exit 1)
 	@$(PYTHON) -m venv --clear $(CONNECTORS)
-	@$(CONNECTORS)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $(CONNECTORS_LOCK)
+	@$(CONNECTORS)/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r $(CONNECTORS_LOCK)
 	@mvn -q -B -f tests/conformance/connector/pom.xml dependency:copy-dependencies -DincludeScope=runtime \
 		-DoutputDirectory=$(CURDIR)/$(CONNECTORS)/downloaded
 	@$(CONNECTORS)/bin/python tests/conformance/connector/put_jars.py $(CONNECTORS)/downloaded
@@ -180,5 +181,5 @@ $(CONNECTORS_READY): $(CONNECTORS_LOCK) tests/conformance/connector/pom.xml | $(
 $(DOCS_READY): $(DOCS_LOCK)
 	@echo "setting up $(DOCS) (a minute the first time)"
 	@$(PYTHON) -m venv --clear $(DOCS)
-	@$(DOCS)/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r $(DOCS_LOCK)
+	@$(DOCS)/bin/python -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r $(DOCS_LOCK)
 	@touch $@
