@@ -29,13 +29,11 @@ from schemac.source.catalogue import (
     MISPLACED_ATTRIBUTE,
     UNKNOWN_ATTRIBUTE,
 )
+from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.suggest import closest, fold, one_of, with_article
 from schemac.syntax.complaints import Complaint, complaints
 from schemac.syntax.plain import written
-from schemac.syntax.remedies import Meant, Quote, Remove, Write
-from schemac.syntax.remedies_around import Hold, Insert, Move
-from schemac.syntax.remedies_within import MoveToPart
 
 _KEY = re.compile(KEY_PATTERN)
 Say = Callable[..., None]
@@ -121,12 +119,14 @@ def _is_like_a_known_one(key: str, value: Any, report: Say) -> bool:
         near = closest(name, names, {fold(key): a.name for a in own for key in a.foreign_keys})
         holder = _holder_of(domain, name)
         if holder is not None:
-            help: str = Hold.under(holder, name)
+            help: str = Help.move_under(holder, name)
         elif fold(name) in ("required", "notnull", "nullable", "optional"):
             help = "leave it out: a value may be null where its type is an Option, and nowhere else"
         else:
             help = (
-                Meant.word(f"{domain}/{near}", key) if near else f"known in this domain: {', '.join(names)}"
+                Help.did_you_mean(f"{domain}/{near}", key)
+                if near
+                else f"known in this domain: {', '.join(names)}"
             )
         report(UNKNOWN_ATTRIBUTE, f"`{domain}` has no attribute `{name}`", on_key=True, help=help)
         return False
@@ -136,14 +136,14 @@ def _is_like_a_known_one(key: str, value: Any, report: Say) -> bool:
             LIKELY_TYPO,
             f"`{key}` is not a known attribute, but `{near_domain}/{name}` is",
             on_key=True,
-            help=Meant.word(f"{near_domain}/{name}", key),
+            help=Help.did_you_mean(f"{near_domain}/{name}", key),
         )
     near = next(
         (a.name for a in OPEN.values() if domain_of(a.key) == domain and closest(name, (a.name,))), None
     )
     if near is not None:
         message = f"`{key}` is not a known attribute, but `{domain}/{near}` is"
-        report(LIKELY_TYPO, message, on_key=True, help=Meant.word(f"{domain}/{near}", key))
+        report(LIKELY_TYPO, message, on_key=True, help=Help.did_you_mean(f"{domain}/{near}", key))
     return _is_json(value, report)
 
 
@@ -168,7 +168,7 @@ def _is_json(value: Any, report: Say, *steps: str | int) -> bool:
             INVALID_ATTRIBUTE,
             f"the number {value} cannot be written in JSON",
             *steps,
-            help=Quote.it(help="write it as a text in quotes"),
+            help=Help.quote(help="write it as a text in quotes"),
         )
         return False
     if isinstance(value, dict):
@@ -196,7 +196,7 @@ def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: S
             MISPLACED_ATTRIBUTE,
             f"`{key}` belongs to the schema, not to a field",
             on_key=True,
-            help=Move.to_schema("move it under the `extra:` beside `fields:`"),
+            help=Help.move_to_schema("move it under the `extra:` beside `fields:`"),
         )
         return False
     if attribute.fits is not None and field.type.family not in attribute.fits:
@@ -219,7 +219,7 @@ def _fitting_place(attribute: Attribute[Any], field: SchemaField) -> str:
     for child in field.children:
         if isinstance(child.segment, Part) and child.type.family in (attribute.fits or ()):
             text = f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{attribute.key}: …}}}}`"
-            return MoveToPart.of(text, _KEYS_OF_PARTS[child.segment])
+            return Help.move_to_child(text, _KEYS_OF_PARTS[child.segment])
     return ""
 
 
@@ -254,17 +254,17 @@ def _say_complaint(
     )
     fields = getattr(attribute.value_type, "model_fields", {})
     if isinstance(value, str) and "kind" in fields:
-        help = Write.value(f"{{kind: {written(value)}}}")
+        help = Help.write(f"{{kind: {written(value)}}}")
     elif (
         isinstance(value, str)
         and not found.path
         and message.startswith(f"`{attribute.key}` has to be a list")
     ):
-        help = Write.value(f"[{written(value)}]")
+        help = Help.write(f"[{written(value)}]")
     elif value is True and fields and not any(field.is_required() for field in fields.values()):
-        help = Write.value("{}")
+        help = Help.write("{}")
     elif found.path == ("linkType",) and isinstance(value["linkType"], str):
-        help = Write.value(f"{{kind: {written(value['linkType'])}}}")
+        help = Help.write(f"{{kind: {written(value['linkType'])}}}")
     report(INVALID_ATTRIBUTE, message, *path, help=help, on_key=found.on_key)
 
 
@@ -281,7 +281,7 @@ def _is_logical_type(
     if word.kind not in BY_NAME:
         near = closest(word.kind, [*odf.WORDS, *BY_NAME])
         help = (
-            Meant.word(near, word.kind)
+            Help.did_you_mean(near, word.kind)
             if near
             else f"the words of the standard are {one_of(sorted(odf.WORDS))}"
         )
@@ -306,14 +306,14 @@ def _is_standard_word(
     is_link = word.kind == "ObjectLink"
     unknown = [key for key in value if key != "kind" and not (is_link and key == "linkType")]
     for key in unknown:
-        way_out = Meant.word("linkType", key) if is_link else Remove.it()
+        way_out = Help.did_you_mean("linkType", key) if is_link else Help.remove()
         report(
             INVALID_ATTRIBUTE, f"{word.kind} has no property `{key}`", *steps, key, on_key=True, help=way_out
         )
     if unknown or not is_link:
         return not unknown
     if "linkType" not in value:
-        help = Insert.pair("linkType", "{kind: Multihash}")
+        help = Help.add_key("linkType", "{kind: Multihash}")
         report(INVALID_ATTRIBUTE, "ObjectLink needs `linkType`", *steps, "kind", help=help)
         return False
     inner, place = value["linkType"], (*steps, "linkType")
@@ -329,7 +329,7 @@ def _is_standard_word(
             "a link to a link has no meaning",
             *place,
             "kind",
-            help=Write.value("Multihash", key="kind", is_safe=False),
+            help=Help.write("Multihash", key="kind", is_safe=False),
         )
         return False
     return _is_logical_type(attribute, typed, inner, place, report)

@@ -37,8 +37,8 @@ from schemac.source.catalogue import (
     UNKNOWN_COLUMN,
     UNPORTABLE_PATTERN,
 )
+from schemac.source.help import Help
 from schemac.source.suggest import closest, shown_fields, with_article
-from schemac.syntax.remedies import Meant, Quote, Remove
 
 _OTHER_FORM = {
     Role.JSON: "JSON is stored in another form than it is written in",
@@ -71,7 +71,7 @@ def _is_misplaced(field: SchemaField, key: str, findings: Findings) -> bool:
             MISPLACED_ATTRIBUTE,
             f"`{key}` cannot apply to {field.path_text}: {reason}",
             on_key=True,
-            help=Remove.it(),
+            help=Help.remove(),
         )
     return bool(reason)
 
@@ -81,7 +81,7 @@ def _read(field: SchemaField, key: str, kind: type[Constraint], findings: Findin
     rounded = _rounded(field, key, authored, findings)
     if rounded is not None:
         quoted_ = f"`{key}: '{rounded.text}'`" if not rounded.steps else f"'{rounded.text}'"
-        help = Quote.it(help=f"write it in quotes: {quoted_}")
+        help = Help.quote(help=f"write it in quotes: {quoted_}")
         message = f"`{key}` has more digits than a number in YAML keeps"
         findings.at_extra(field, key, UNFIT_CONSTRAINT, message, *rounded.steps, help=help)
         return None
@@ -214,7 +214,7 @@ def check_row_constraints(
                     key,
                     *steps,
                     i,
-                    help=Remove.it(help="keep one of the two"),
+                    help=Help.remove(help="keep one of the two"),
                 )
                 wrong.add(key)
 
@@ -246,5 +246,5 @@ def _unknown_field(
     if above is not None and above.type.family in (Family.LIST, Family.MAP):
         help = f"the items of {above.path_text} have no single value in a row; name fields that have one"
     elif near:
-        help = Meant.word(near, path, mark="'")
+        help = Help.did_you_mean(near, path, mark="'")
     findings.at_schema(UNKNOWN_COLUMN, f"there is no field '{path}'", "extra", key, *steps, help=help)

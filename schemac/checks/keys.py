@@ -21,9 +21,8 @@ from schemac.source.catalogue import (
     MISPLACED_ATTRIBUTE,
     UNKNOWN_COLUMN,
 )
+from schemac.source.help import Help
 from schemac.source.suggest import closest, with_article
-from schemac.syntax.remedies import Meant, Write
-from schemac.syntax.remedies_of_types import Require, Retype
 
 _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attribute.names_columns)
 
@@ -49,7 +48,7 @@ def _check_key_part(field: SchemaField, key: str, findings: Findings) -> None:
             return
         if above.is_nullable:
             text = f"make {above.path_text} required: write its type without Option"
-            help = Require.field(text, levels=_levels(field, above))
+            help = Help.make_required(text, levels=_levels(field, above))
             findings.at_extra(
                 field,
                 key,
@@ -89,7 +88,7 @@ def check_positions(fields: Sequence[SchemaField], findings: Findings) -> None:
                     DUPLICATE_KEY_POSITION,
                     f"position {value.position} of the key is already used by {first.path_text}",
                     "position",
-                    help=Write.value(str(max(taken) + 1), key="position", is_safe=False),
+                    help=Help.write(str(max(taken) + 1), key="position", is_safe=False),
                 )
 
 
@@ -100,7 +99,7 @@ def check_named_columns(extra: Mapping[str, Any], columns: Sequence[SchemaField]
         for i, name in enumerate(attribute.read(extra) or ()):
             if name not in names:
                 near = closest(name, names)
-                help = Meant.word(near, name, mark="'") if near else ""
+                help = Help.did_you_mean(near, name, mark="'") if near else ""
                 message = f"there is no column '{name}'"
                 findings.at_schema(UNKNOWN_COLUMN, message, "extra", attribute.key, i, help=help)
 
@@ -117,7 +116,7 @@ def check_object_link(field: SchemaField, findings: Findings) -> None:
             MISPLACED_ATTRIBUTE,
             f"{with_article(word.kind)} has to be a String, but {field.path_text} is {with_article(field.type.kind)}",
             "kind",
-            help=Retype.write("type", "String"),
+            help=Help.retype("type", "String"),
         )
     elif word.kind == "ObjectLink" and field.parent is not None:
         findings.at_extra(

@@ -14,7 +14,7 @@ from schemac.logical.findings import Findings
 from schemac.logical.schema_fields import SchemaField
 from schemac.logical.system import VARIANTS, SystemColumns
 from schemac.source.catalogue import ODD_SYSTEM_COLUMN
-from schemac.syntax.remedies import Unwrap, WriteType
+from schemac.source.help import Help
 
 _OFFSETS, _OPERATIONS = zip(*VARIANTS.values(), strict=True)
 
@@ -38,7 +38,7 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
         if name in present and present[name].is_nullable:
             field = present[name]
             message = f"the system column {name} may not be null"
-            help = Unwrap.part(f"write `type: {field.type.kind}` without Option", is_safe=False)
+            help = Help.unwrap(f"write `type: {field.type.kind}` without Option", is_safe=False)
             findings.at_option(field, 0, ODD_SYSTEM_COLUMN, message, help=help)
     if dataset.is_whole:
         _check_completeness(found[0], names, present, findings)
@@ -68,7 +68,7 @@ def _check_type(
     if not is_accepted:
         message = f"the system column {name} is {type_.type_text()}; {rule}"
         findings.at_type(
-            field, ODD_SYSTEM_COLUMN, message, help=WriteType.value(right, key="type", is_safe=False)
+            field, ODD_SYSTEM_COLUMN, message, help=Help.write_type(right, key="type", is_safe=False)
         )
 
 

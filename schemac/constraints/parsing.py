@@ -35,8 +35,8 @@ from schemac.constraints.values import UnfitValueError, read_value, scale_of
 from schemac.kinds.decimal import Decimal
 from schemac.kinds.plain import Int64
 from schemac.logical.schema_fields import SchemaField
+from schemac.source.help import Help
 from schemac.source.suggest import closest, shown_fields, with_article
-from schemac.syntax.remedies_around import MeantPart
 
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
@@ -280,7 +280,7 @@ class _Parser:
         if above is not None and above.type.family in (Family.LIST, Family.MAP):
             return f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
         if near:
-            return MeantPart.word(near, shown)
+            return Help.did_you_mean_part(near, shown)
         return shown_fields(self._names())
 
     def _names(self) -> list[str]:

@@ -11,8 +11,7 @@ that has a `(?` but groups.
 import re
 from dataclasses import dataclass, field
 
-from schemac.syntax.remedies import WriteText
-from schemac.syntax.remedies_within import Rewrite
+from schemac.source.help import Help
 
 _PUNCTUATION = frozenset("\\^$.|?*+()[]{}-/\"'#&~!%,:;<=>@_` ")
 _CONTROLS = frozenset("ntrf")
@@ -32,7 +31,7 @@ class PatternError(Exception):
     def __init__(self, message: str, help: str = "", instead: str = "") -> None:
         super().__init__(message)
         self.message = message
-        self.help = WriteText.text_of(instead) if instead else help
+        self.help = Help.write_text(instead) if instead else help
 
 
 @dataclass(frozen=True)
@@ -91,11 +90,11 @@ class _Reader:
             self.mended, self.complaint = written, f"`{written}` {why}"
         self.emit(portable)
 
-    def literally(self, at: int, count: int = 1) -> Rewrite:
+    def literally(self, at: int, count: int = 1) -> Help:
         """Return the way out that stands for characters with a meaning of their own: backslashes before them."""
         escaped = "".join(f"\\{c}" for c in self.text[at : at + count])
         whole = self.text[:at] + escaped + self.text[at + count :]
-        return Rewrite.text_of(f"write `{escaped}` for the character", whole)
+        return Help.rewrite(f"write `{escaped}` for the character", whole)
 
     def alternatives(self, depth: int, opened: int = 0) -> int:
         """Read up to the end of a group, or of the pattern; return how often what is inside may be repeated."""

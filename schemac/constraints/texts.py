@@ -18,7 +18,7 @@ from schemac.constraints.patterns import PortablePattern, read_pattern
 from schemac.constraints.values import UnfitValueError, Value, comparable, read_value, scale_of, shown
 from schemac.logical.model import LogicalType
 from schemac.physical.arrow import pa
-from schemac.syntax.remedies import Remove
+from schemac.source.help import Help
 
 _LARGEST = 2**63 - 1
 """What lengths are counted in."""
@@ -36,9 +36,9 @@ class Size(Constraint):
         """Return the limit; what always has the same size has none."""
         fixed = getattr(type_, "fixed_length", None)
         if fixed is not None:
-            raise UnfitValueError(f"every {type_.type_text()} has the length {fixed}", Remove.it())
+            raise UnfitValueError(f"every {type_.type_text()} has the length {fixed}", Help.remove())
         if authored > _LARGEST:
-            raise UnfitValueError(f"no {type_.type_text()} is as long as {authored}", Remove.it())
+            raise UnfitValueError(f"no {type_.type_text()} is as long as {authored}", Help.remove())
         return cls(type_, int(authored))
 
     def sizes(self, values: Any) -> Any:
@@ -127,7 +127,7 @@ class Enum(Constraint):
                 was = found[value]
                 as_ = "" if repr(was) == repr(one) else f", once as {was}"
                 message = f"{shown(type_, value)} occurs twice in the list{as_}"
-                raise UnfitValueError(message, Remove.it(help="keep one of the two", is_safe=not as_), at=i)
+                raise UnfitValueError(message, Help.remove(help="keep one of the two", is_safe=not as_), at=i)
             found[value] = one
         return cls(type_, tuple(found))
 

@@ -19,9 +19,8 @@ from schemac.attributes.family import Family
 from schemac.constraints.columns import EXACT
 from schemac.kinds.units import PER_SECOND
 from schemac.logical.model import LogicalType
+from schemac.source.help import Help
 from schemac.source.suggest import with_article
-from schemac.syntax.remedies import Quote, WriteText
-from schemac.syntax.remedies_within import Rewrite
 
 Value = int | Decimal | float | str | bool
 """A value of a type. Of one type, all of them are of one class."""
@@ -164,7 +163,7 @@ def _decimal(type_: LogicalType, authored: Any) -> Value:
         )
         near = f"write '{rounded:f}'" if rounded else f"write '{Decimal(1).scaleb(-scale):f}'"
         digit = rounded or Decimal(1).scaleb(-scale)
-        help = Rewrite.text_of(f"{near}, or a type with more digits", f"{digit:f}")
+        help = Help.rewrite(f"{near}, or a type with more digits", f"{digit:f}")
         raise UnfitValueError(
             f"{_quoted(authored)} is no value of {type_.type_text()}, which has {digits}", help
         )
@@ -188,7 +187,7 @@ def _text(type_: LogicalType, authored: Any) -> Value:
     if not isinstance(authored, str):
         raise UnfitValueError(
             f"{_quoted(authored)} is no text, but {with_article(type_.type_text())} is one",
-            Quote.it(help=f"write it in quotes: '{authored}'"),
+            Help.quote(help=f"write it in quotes: '{authored}'"),
         )
     return authored
 
@@ -218,7 +217,7 @@ def _last_day(text: str) -> str:
     if not (1 <= year <= 9999 and 1 <= month <= 12):
         return "write a day of the years 0001 to 9999, such as '2020-01-31'"
     last = f"{text[:8]}{monthrange(year, month)[1]}"
-    return Rewrite.text_of(f"the last day of this month is '{last}'", last)
+    return Help.rewrite(f"the last day of this month is '{last}'", last)
 
 
 def _time(type_: LogicalType, authored: Any) -> Value:
@@ -250,16 +249,16 @@ def _timestamp(type_: LogicalType, authored: Any) -> Value:
     match = _TIMESTAMP.fullmatch(authored) if isinstance(authored, str) else None
     if match is None and isinstance(authored, str) and _DATE.fullmatch(authored):
         _days_of(authored)
-        start = WriteText.text_of(f"{authored}T00:00:00{'Z' if is_instant else ''}", mark="'", is_safe=False)
+        start = Help.write_text(f"{authored}T00:00:00{'Z' if is_instant else ''}", mark="'", is_safe=False)
         raise UnfitValueError(f"'{authored}' is a date, but {type_.type_text()} has a time as well", start)
     if match is None:
         raise UnfitValueError(f"{_quoted(authored)} is no timestamp", f"write a timestamp as '{example}'")
     if is_instant and match["zone"] is None:
         utc = f"write '{authored}Z' for UTC, or with another offset, such as '{authored}+02:00'"
-        help = Rewrite.text_of(utc, f"{authored}Z")
+        help = Help.rewrite(utc, f"{authored}Z")
         raise UnfitValueError(f"'{authored}' has no offset, but {type_.type_text()} is an instant", help)
     if not is_instant and match["zone"] is not None:
-        reading = WriteText.text_of(authored.removesuffix(match["zone"]), mark="'", is_safe=False)
+        reading = Help.write_text(authored.removesuffix(match["zone"]), mark="'", is_safe=False)
         raise UnfitValueError(f"'{authored}' has an offset, but {type_.type_text()} has no zone", reading)
     per = PER_SECOND[_of(type_).unit]
     count = _days_of(match["date"]) * _DAY * per + _count_of_clock(type_, match)

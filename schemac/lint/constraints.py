@@ -14,7 +14,7 @@ from schemac.lint import codes
 from schemac.lint.rule import Say, Subject, has_word, rule
 from schemac.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case, words_of
 from schemac.logical.schema_fields import SchemaField
-from schemac.syntax.remedies import Remove
+from schemac.source.help import Help
 
 if TYPE_CHECKING:
     # For start-up time: most manifests have no constraints.
@@ -62,7 +62,7 @@ def redundant_constraint(subject: Subject, report: Say) -> None:
         for one in found:
             if is_redundant(one):
                 message = f"every {field.type.type_text()} is {one.text}"
-                report.attribute(field, one.attribute.key, message, on_key=True, help=Remove.it())
+                report.attribute(field, one.attribute.key, message, on_key=True, help=Help.remove())
 
 
 @rule(codes.UNANCHORED_PATTERN, category=CONSTRAINTS)

@@ -53,7 +53,7 @@ def undescribed_groups(files: Iterable[GroupFile], report: Report) -> None:
                 report.add(
                     codes.MISSING_GROUP_DESCRIPTION,
                     f"the group '{definition.name}' has no description",
-                    spot=definition.document.place(definition.path, on_key=True),
+                    location=definition.document.place(definition.path, on_key=True),
                     help="write `description:` beside its `fields:`",
                 )
 

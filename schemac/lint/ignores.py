@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from schemac.lint.codes import INVALID_IGNORE, UNUSED_IGNORE
 from schemac.lint.rule import Rule
 from schemac.source.diagnostic import Code, Diagnostic, Edit, Fix, Severity
+from schemac.source.help import Help
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.suggest import closest
 from schemac.source.text import SourceText
 from schemac.syntax.events import YAMLError, events
-from schemac.syntax.remedies import Meant
 
 RULES = tuple(
     Rule(code, "ignores", lambda _subject, _say: None, is_default=True)
@@ -100,7 +100,7 @@ class Ignores:
             kind, names = comment["kind"], comment["names"]
             if kind not in ("ignore", "ignore-file"):
                 near = closest(kind, ("ignore", "ignore-file")) or "ignore"
-                self._say(span, f"there is no comment `schemac: {kind}`", Meant.word(near, kind))
+                self._say(span, f"there is no comment `schemac: {kind}`", Help.did_you_mean(near, kind))
                 continue
             words = [word.strip() for word in (names or "").split(",") if word.strip()]
             if not words:
@@ -118,7 +118,7 @@ class Ignores:
         code = self._codes.get(word.upper()) or self._by_slug.get(word)
         if code is None:
             near = closest(word, [*self._codes, *self._by_slug])
-            help = Meant.word(near, word) if near else "`schemac explain` lists all codes"
+            help = Help.did_you_mean(near, word) if near else "`schemac explain` lists all codes"
             self._say(span, f"there is no diagnostic code '{word}'", help)
         elif code.severity is Severity.ERROR:
             self._say(
@@ -130,17 +130,17 @@ class Ignores:
         return code
 
     def _say(self, span: Span, message: str, help: str) -> None:
-        fix = self._with(help, span) if isinstance(help, Meant) else None
+        fix = self._fix(help, span) if isinstance(help, Help) else None
         self.report.add(INVALID_IGNORE, message, source=self._source, span=span, help=help, fix=fix)
 
-    def _with(self, meant: Meant, span: Span) -> Fix | None:
+    def _fix(self, help: Help, span: Span) -> Fix | None:
         """Return the fix that writes the word that was meant, where the other one stands once in a comment."""
         text = self._source.excerpt(span)
-        matches = list(re.finditer(rf"(?<![\w-]){re.escape(meant.instead_of)}(?![\w-])", text))
+        matches = list(re.finditer(rf"(?<![\w-]){re.escape(help.arguments['instead_of'])}(?![\w-])", text))
         if len(matches) != 1:
             return None
         region = self._source.region(Span(span.start + matches[0].start(), span.start + matches[0].end()))
-        return Fix(str(meant), (Edit(self._source.name, *region, meant.text),), meant.is_safe)
+        return Fix(str(help), (Edit(self._source.name, *region, help.arguments["near"]),), help.is_safe)
 
     def _line(self, span: Span) -> int:
         """Return the line that a comment is about: its own, or the next one that has more than comments."""

@@ -23,8 +23,8 @@ from schemac.lint.words import (
     words_of,
 )
 from schemac.logical.path import Part
+from schemac.source.help import Help
 from schemac.syntax.plain import written
-from schemac.syntax.remedies import Attach, Remove, WriteType
 
 TYPES = "types"
 _MOST_VECTOR_BITS = 32
@@ -41,7 +41,7 @@ def unit_in_name(subject: Subject, report: Say) -> None:
         words = words_of(str(field.segment))
         is_number = field.type.family in NUMBERS or field.type.family is Family.DECIMAL
         if is_number and len(words) > 1 and words[-1] in UNITS and UNIT.key not in field.extra:
-            help = Attach.attribute(UNIT.key, written(UNITS[words[-1]]))
+            help = Help.add_attribute(UNIT.key, written(UNITS[words[-1]]))
             report.name(field, f"only the name of {field.path_text} says its unit", help=help)
 
 
@@ -71,7 +71,7 @@ def text_date(subject: Subject, report: Say) -> None:
             report.type(
                 field,
                 f"{field.path_text} looks like a {kind}, but is a text",
-                help=WriteType.value(kind, key="type", is_safe=False),
+                help=Help.write_type(kind, key="type", is_safe=False),
             )
 
 
@@ -97,7 +97,7 @@ def zone_other_than_utc(subject: Subject, report: Say) -> None:
                 field,
                 f"{field.path_text} is in the zone {zone}",
                 "timezone",
-                help=Remove.it(help="leave `timezone` out for UTC", is_safe=False),
+                help=Help.remove(help="leave `timezone` out for UTC", is_safe=False),
             )
 
 
@@ -152,7 +152,7 @@ def text_flag(subject: Subject, report: Say) -> None:
             report.type(
                 field,
                 f"{field.path_text} looks like a truth value",
-                help=WriteType.value(Bool.__name__, key="type", is_safe=False),
+                help=Help.write_type(Bool.__name__, key="type", is_safe=False),
             )
 
 
@@ -203,7 +203,7 @@ def uncompressed_text(subject: Subject, report: Say) -> None:
     for field in subject.fields:
         is_asked = any(attribute.key in field.extra for attribute in _COMPRESSING)
         if field.type.family is Family.TEXT and has_word(field, LARGE) and not is_asked:
-            help = Attach.attribute(_COMPRESSING[0].key, "{compression: zstd}")
+            help = Help.add_attribute(_COMPRESSING[0].key, "{compression: zstd}")
             report.type(field, f"{field.path_text} looks like large texts", help=help)
 
 
@@ -213,7 +213,7 @@ def binary_without_blob(subject: Subject, report: Say) -> None:
     for field in subject.fields:
         is_bytes = field.type.family is Family.BYTES and getattr(field.type, "fixed_length", None) is None
         if is_bytes and has_word(field, MEDIA) and not has_role(field.extra, Role.BLOB):
-            help = Attach.attribute(of_role(Role.BLOB)[0].key, "{}")
+            help = Help.add_attribute(of_role(Role.BLOB)[0].key, "{}")
             report.type(field, f"{field.path_text} looks like media, and is read with every row", help=help)
 
 

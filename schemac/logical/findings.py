@@ -101,7 +101,7 @@ class Findings:
         self.report.add(
             code,
             message,
-            spot=found,
+            location=found,
             file=self.origins.file,
             path=field.path_text if field is not None else "",
             help=help,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from schemac.source.span import Span
 from schemac.source.text import SourceText
-from schemac.syntax.document import Document, Place, TreePath
+from schemac.syntax.document import Document, Location, TreePath
 
 
 class Origins(NamedTuple):
@@ -24,7 +24,7 @@ class Origins(NamedTuple):
         """The text, where there is one."""
         return self.document.source if self.document is not None else None
 
-    def place(self, path: TreePath, *, on_key: bool = False) -> Place | None:
+    def place(self, path: TreePath, *, on_key: bool = False) -> Location | None:
         """Return where a value stands, or its key; `path` starts at the schema's mapping. It may be in another text."""
         return self.document.place((*self.base, *path), on_key=on_key) if self.document is not None else None
 

@@ -42,7 +42,7 @@ from schemac.project.name_edits import place_of_name
 from schemac.source.report import Report
 from schemac.source.span import Region
 from schemac.source.text import decode_text
-from schemac.syntax.document import Document, Place, TreePath, parse
+from schemac.syntax.document import Document, Location, TreePath, parse
 
 
 class Navigator:
@@ -249,7 +249,7 @@ class Navigator:
         place = place_of_name(dataset_field.dataset, dataset_field.field)
         return self.site(place)
 
-    def site(self, place: Place) -> Site:
+    def site(self, place: Location) -> Site:
         """Return a place of the compiler."""
         return Site(self.checked.path(place.source.name), place.source.region(place.span))
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from schemac.manifest.expanded import Via
 from schemac.manifest.groups import Definition
+from schemac.source.help import Help
 from schemac.source.suggest import closest
 from schemac.syntax.document import Document, TreePath
-from schemac.syntax.remedies import Meant, Remove
 
 
 class Argument(NamedTuple):
@@ -52,10 +52,10 @@ def mistakes_of(definition: Definition, given: Mapping[str, Argument]) -> Iterat
         if name in parameters:
             continue
         near = closest(name, [free for free in parameters if free not in given])
-        help = Meant.word(near, name) if near else f"its parameters are {', '.join(parameters)}"
+        help = Help.did_you_mean(near, name) if near else f"its parameters are {', '.join(parameters)}"
         message = f"the group '{definition.name}' has no parameter `{name}`"
         yield Mistake(
-            ("with", name), message, help if parameters else Remove.it(": the group has no parameters")
+            ("with", name), message, help if parameters else Help.remove(": the group has no parameters")
         )
         if near:
             return

@@ -32,13 +32,12 @@ from schemac.manifest.saying import Sayer
 from schemac.manifest.standard import Standardizer
 from schemac.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA
 from schemac.source.diagnostic import Severity
+from schemac.source.help import Help
 from schemac.source.report import Report, label
 from schemac.source.suggest import fold
 from schemac.source.text import SourceText
 from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document, TreePath, parse
-from schemac.syntax.remedies import MakeOptional, Remove
-from schemac.syntax.remedies_around import Move
 
 
 def _advise_option(key: str, field: Mapping[str, Any]) -> str:
@@ -46,17 +45,21 @@ def _advise_option(key: str, field: Mapping[str, Any]) -> str:
     kind = field["type"].get("kind") if isinstance(field.get("type"), dict) else None
     if field[key] is (fold(key) not in ("nullable", "optional", "null")):
         if kind is not None and fold(str(kind)) == "option":
-            return Remove.it(": the type is an Option, whose values may be null", is_safe=False)
-        return Remove.it(": a type without Option is never null")
+            return Help.remove(": the type is an Option, whose values may be null", is_safe=False)
+        return Help.remove(": a type without Option is never null")
     inner = kind if isinstance(kind, str) and len(field["type"]) == 1 else "…"
-    return MakeOptional(f"nullability is part of the type: write `type: {{kind: Option, inner: {inner}}}`")
+    return Help.make_optional(
+        f"nullability is part of the type: write `type: {{kind: Option, inner: {inner}}}`"
+    )
 
 
 def _advise_attribute(attribute: Attribute[Any]) -> Callable[[str, Mapping[str, Any]], str]:
     """Say what to write for a key of another system that an attribute stands for."""
     if not attribute.on_field:
         return lambda _key, _field: f"write it under `extra:` of the schema as `{attribute.key}`"
-    return lambda _key, _field: Move.to_extra(f"write it under `extra:` as `{attribute.key}`", attribute.key)
+    return lambda _key, _field: Help.move_to_extra(
+        f"write it under `extra:` as `{attribute.key}`", attribute.key
+    )
 
 
 def _type_help(text: str, is_nested: bool) -> str | None:
@@ -89,7 +92,9 @@ _WORDS = Vocabulary(
     values=FOREIGN_UNITS,
     advice={
         **dict.fromkeys(("nullable", "optional", "null", "required", "notnull", "mode"), _advise_option),
-        "id": lambda _key, _field: Remove.it(": ids are kept in the lock beside the manifest", is_safe=False),
+        "id": lambda _key, _field: Help.remove(
+            ": ids are kept in the lock beside the manifest", is_safe=False
+        ),
         **{fold(key): _advise_attribute(a) for a in ATTRIBUTES.values() for key in a.foreign_keys},
     },
     type_help=_type_help,

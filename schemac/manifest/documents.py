@@ -28,12 +28,11 @@ from schemac.source.catalogue import (
     UNSUPPORTED_VERSION,
     WRONG_TYPE,
 )
+from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.suggest import closest
 from schemac.syntax.complaints import sort_of
 from schemac.syntax.document import Document, TreePath
-from schemac.syntax.remedies import Meant, Quote, Write
-from schemac.syntax.remedies_around import Insert
 
 OtherEventKind = Literal[
     "AddData",
@@ -152,7 +151,7 @@ class Documents:
             UNKNOWN_DOCUMENT,
             ("kind",),
             f"there is no document kind '{kind}'",
-            help=Meant.word(near, kind) if near else _BEGINNINGS,
+            help=Help.did_you_mean(near, kind) if near else _BEGINNINGS,
         )
         return []
 
@@ -167,7 +166,7 @@ class Documents:
                     return
         help = _BEGINNINGS
         if isinstance(value.get("schema"), dict):
-            help = Insert.pair("kind", "SetDataSchema", reason=" beside `schema:`")
+            help = Help.add_key("kind", "SetDataSchema", reason=" beside `schema:`")
         self._say(UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
 
     def _library(self, value: Json) -> None:
@@ -222,7 +221,7 @@ class Documents:
                 UNKNOWN_DOCUMENT,
                 ("$schema",),
                 f"the resource '{resource}' contains no schema",
-                help=Meant.word(near, resource)
+                help=Help.did_you_mean(near, resource)
                 if near
                 else "the resources with a schema are Dataset and Source",
             )
@@ -291,7 +290,10 @@ class Documents:
                 self._unknown_key((*at, near), "kind")
             else:
                 self._say(
-                    MISSING_PROPERTY, at, "an event needs a `kind`", help=Insert.pair("kind", "SetDataSchema")
+                    MISSING_PROPERTY,
+                    at,
+                    "an event needs a `kind`",
+                    help=Help.add_key("kind", "SetDataSchema"),
                 )
             return None
         if not isinstance(written, str):
@@ -299,20 +301,20 @@ class Documents:
                 WRONG_TYPE,
                 (*at, "kind"),
                 f"the `kind` of an event has to be a text, not {sort_of(written)}",
-                help=Write.value("SetDataSchema", key="kind", is_safe=False),
+                help=Help.write("SetDataSchema", key="kind", is_safe=False),
             )
             return None
         kind = _EVENT_SPELLINGS.get(written)
         if kind is None:
             near = closest(written, EVENTS)
-            help = Meant.word(near, written) if near else f"the events are {', '.join(EVENTS)}"
+            help = Help.did_you_mean(near, written) if near else f"the events are {', '.join(EVENTS)}"
             self._say(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
         elif kind != written and self._is_strict:
             self._say(
                 LOOSE_SPELLING,
                 (*at, "kind"),
                 f"the standard spells '{written}' as {kind}",
-                help=Write.value(kind),
+                help=Help.write(kind),
             )
         return kind
 
@@ -360,9 +362,9 @@ class Documents:
         if not isinstance(kind, str) or kind not in words:
             near = closest(kind, ("Root", "Derivative")) if isinstance(kind, str) else None
             help = (
-                Meant.word(near, kind)
+                Help.did_you_mean(near, kind)
                 if near and isinstance(kind, str)
-                else Write.value("Root", key="kind", is_safe=False)
+                else Help.write("Root", key="kind", is_safe=False)
             )
             message = f"the kind of a dataset is Root or Derivative, not {sort_of(kind)}"
             self._say(UNKNOWN_VALUE, at, message, help=help)
@@ -371,7 +373,7 @@ class Documents:
                 LOOSE_SPELLING,
                 at,
                 f"the standard spells '{kind}' as {words[kind]}",
-                help=Write.value(words[kind]),
+                help=Help.write(words[kind]),
             )
 
     def _version_is_known(self, value: Json) -> bool:
@@ -382,7 +384,7 @@ class Documents:
             UNSUPPORTED_VERSION,
             ("version",),
             f"version {sort_of(version).removeprefix('the number ')} of {value['kind']} is unknown",
-            help=Write.value("1", key="version", is_safe=False),
+            help=Help.write("1", key="version", is_safe=False),
         )
         return False
 
@@ -411,7 +413,7 @@ class Documents:
         return is_whole
 
     def _unknown_key(self, at: TreePath, near: str | None, known: tuple[str, ...] = ()) -> None:
-        help = Meant.word(near, str(at[-1]), _MEANT) if near else f"allowed here: {', '.join(known)}"
+        help = Help.did_you_mean(near, str(at[-1]), _MEANT) if near else f"allowed here: {', '.join(known)}"
         self._say(UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
 
     def _named(self, holder: Json, at: TreePath) -> Body:
@@ -422,7 +424,7 @@ class Documents:
         if isinstance(written, str):
             return Body(written, (), at)
         message = f"{sort_of(written)} is not a valid dataset name"
-        self._say(INVALID_DATASET_NAME, at, message, help=Quote.it())
+        self._say(INVALID_DATASET_NAME, at, message, help=Help.quote())
         return Body(self._stem, (), at)
 
     def _check_name(self, body: Body) -> None:

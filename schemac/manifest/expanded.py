@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from schemac.source.diagnostic import Label
 from schemac.source.report import label
 from schemac.source.span import Span
-from schemac.syntax.document import Document, Place, TreePath
+from schemac.syntax.document import Document, Location, TreePath
 
 
 class Via(NamedTuple):
@@ -75,7 +75,7 @@ class ExpandedDocument(Document):
         graft = self.origin(path)
         return graft.document.has(graft.path)
 
-    def place(self, path: TreePath, *, on_key: bool = False) -> Place:
+    def place(self, path: TreePath, *, on_key: bool = False) -> Location:
         """Where a value stands, or its key, with the places that its group is used at."""
         graft = self.origin(path)
         place = graft.document.place(graft.path, on_key=on_key)

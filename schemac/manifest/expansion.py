@@ -27,14 +27,13 @@ from schemac.source.catalogue import (
     UNKNOWN_KEY,
 )
 from schemac.source.diagnostic import Code
+from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.syntax.complaints import complaints, sort_of
 from schemac.syntax.compose import MAX_DEPTH
 from schemac.syntax.document import Document, TreePath
-from schemac.syntax.remedies import Meant
-from schemac.syntax.remedies_within import RemoveItem
 
 MAX_VALUES = 1_000_000
 """Values of one schema that groups may make."""
@@ -144,7 +143,7 @@ class Expander:
         if near is None:
             return False
         message = f"the key `{near}` does not belong here"
-        help = Meant.word("use", near, WORDS.keys)
+        help = Help.did_you_mean("use", near, WORDS.keys)
         self._say(frame.graft((*here, near)), UNKNOWN_KEY, message, help=help, on_key=True)
         return True
 
@@ -268,7 +267,7 @@ class Expander:
                 place,
                 REUSE_CYCLE,
                 f"the group contains itself: {way}",
-                help=RemoveItem("remove this use"),
+                help=Help.remove_item("remove this use"),
             )
             return False
         if len(names) >= _MOST_GROUPS:
@@ -293,7 +292,7 @@ class Expander:
             if names
             else "write `imports:` with the file that has it"
         )
-        help = Meant.word(near, name) if near else f"{others}, or define it under `groups:`"
+        help = Help.did_you_mean(near, name) if near else f"{others}, or define it under `groups:`"
         place = frame.graft((*here, "use"))
         self._say(place, UNKNOWN_GROUP, f"there is no group '{name}'", help=help)
 
@@ -306,7 +305,7 @@ class Expander:
         self.is_whole = False
         place = graft.document.place(graft.path, on_key=on_key)
         labels = (*place.labels, *[via.label for via in graft.via])
-        self._report.add(code, message, spot=place._replace(labels=labels), help=help)
+        self._report.add(code, message, location=place._replace(labels=labels), help=help)
 
 
 def _has_use(fields: Any) -> bool:

@@ -26,10 +26,9 @@ from schemac.kinds.sequences import List, String
 from schemac.kinds.struct import Struct
 from schemac.kinds.units import ARROW_UNITS, FOREIGN_UNITS
 from schemac.logical.model import LogicalType
+from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.suggest import closest, fold
-from schemac.syntax.remedies import Meant, WriteType
-from schemac.syntax.remedies_of_types import RetypeWithExtra
 from schemac.syntax.type_text import ColumnText, TypeText, read_type
 
 _UNITS = {**FOREIGN_UNITS, **{fold(unit): unit for unit in ARROW_UNITS}}
@@ -91,15 +90,15 @@ def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
     is_safe = is_certain and _is_known(written) and not found.remark
     if found.extra and is_nested:
         whole = {**found.tree, "extra": dict(found.extra)}
-        return WriteType.value(flow(whole), reason=found.remark, is_safe=is_safe)
+        return Help.write_type(flow(whole), reason=found.remark, is_safe=is_safe)
     if set(found.tree) == {"kind"} and not found.extra and not found.remark:
         synonyms = {fold(text): flow(found.tree)} if _is_known(written) else {}
-        return Meant.word(flow(found.tree), text, synonyms)
+        return Help.did_you_mean(flow(found.tree), text, synonyms)
     if not found.extra:
-        return WriteType.value(flow(found.tree), reason=found.remark, is_safe=is_safe)
+        return Help.write_type(flow(found.tree), reason=found.remark, is_safe=is_safe)
     extra = {key: flow(value) for key, value in found.extra.items()}
     with_extra = f" with `extra: {flow(dict(found.extra))}` beside the field's name"
-    return RetypeWithExtra.of(
+    return Help.retype_with_attributes(
         f"write `{flow(found.tree)}`{with_extra}{found.remark}", flow(found.tree), extra
     )
 

@@ -24,13 +24,13 @@ from schemac.source.catalogue import (
     WRONG_TYPE,
 )
 from schemac.source.diagnostic import Code
+from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.report import Report, label
 from schemac.source.suggest import closest
 from schemac.syntax.complaints import Vocabulary, complaints, sort_of
-from schemac.syntax.document import Document, Place, TreePath
+from schemac.syntax.document import Document, Location, TreePath
 from schemac.syntax.model import AuthoredModel
-from schemac.syntax.remedies_around import MeantPart
 
 PLACEHOLDER = re.compile(r"\$\$\(|\$\(([^()]*)\)")
 """A parameter in a text of a group; `$$(` stands for `$(` itself."""
@@ -201,11 +201,11 @@ class GroupFile:
         on_key: bool = False,
     ) -> None:
         place = document.place(path, on_key=on_key)
-        self.report.add(code, message, spot=place, help=help)
+        self.report.add(code, message, location=place, help=help)
 
 
 def report_clash(
-    second: Definition, first: Definition, report: Report, imported: Place | None = None
+    second: Definition, first: Definition, report: Report, imported: Location | None = None
 ) -> None:
     """Say that a name stands for two groups; `imported` is where the second one is imported, if both are."""
     there, here = (
@@ -229,7 +229,7 @@ def check_definition(definition: Definition, report: Report) -> None:
 
     def say(code: Code, path: TreePath, message: str, help: str, *, on_key: bool = False) -> None:
         place = definition.document.place((*definition.path, *path), on_key=on_key)
-        report.add(code, message, spot=place, help=help)
+        report.add(code, message, location=place, help=help)
 
     group = definition.group
     named: set[str] = set()
@@ -238,7 +238,11 @@ def check_definition(definition: Definition, report: Report) -> None:
             named.add(name)
             if name not in group.parameters:
                 near = closest(name, group.parameters)
-                help = MeantPart.word(f"$({near})", f"$({name})") if near else "write `$$(` for a text `$(`"
+                help = (
+                    Help.did_you_mean_part(f"$({near})", f"$({name})")
+                    if near
+                    else "write `$$(` for a text `$(`"
+                )
                 message = f"the group '{definition.name}' has no parameter `{name}`"
                 say(INVALID_ARGUMENT, path, message, help)
     for name in group.parameters.keys() - named:

@@ -15,10 +15,10 @@ from schemac.manifest.groups import Definition, GroupFile, Import, report_clash
 from schemac.source.catalogue import REUSE_CYCLE, UNREADABLE_IMPORT, UNUSED_GROUP
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.files import Contents, Files, OutsideError
+from schemac.source.help import Help
 from schemac.source.report import Report, label
 from schemac.source.text import MAX_BYTES, decode_text, reason_of
 from schemac.syntax.document import Document, parse
-from schemac.syntax.remedies import Remove
 
 
 @dataclass(frozen=True)
@@ -230,14 +230,14 @@ def own_groups(documents: Sequence[Document], stem: str, reuse: Reuse, report: R
     for wanted in scope.unused_imports(file.used):
         place = wanted.document.place(wanted.at)
         message = f"no group of {wanted.path} is used here"
-        report.add(UNUSED_GROUP, message, spot=place, help=Remove.it(what="the import"))
+        report.add(UNUSED_GROUP, message, location=place, help=Help.remove(what="the import"))
     for name, definition in file.groups.items():
         said = Report()
         place = definition.document.place(definition.path, on_key=True)
-        help = Remove.it(
+        help = Help.remove(
             help=f"write `- use: {name}` in a list of fields, or remove the group", is_safe=False
         )
-        said.add(UNUSED_GROUP, f"nothing uses the group '{name}'", spot=place, help=help)
+        said.add(UNUSED_GROUP, f"nothing uses the group '{name}'", location=place, help=help)
         reuse.own |= {name: said.diagnostics[0]}
     return scope
 

@@ -21,12 +21,12 @@ from schemac.manifest.expanded import ExpandedDocument, Graft
 from schemac.manifest.names import is_dataset_name
 from schemac.source.catalogue import INVALID_DATASET_NAME, INVALID_OVERLAY
 from schemac.source.diagnostic import Code
+from schemac.source.help import Help
 from schemac.source.report import Report
 from schemac.source.suggest import closest, one_of
 from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document
 from schemac.syntax.model import AuthoredModel
-from schemac.syntax.remedies import Meant
 
 
 class FieldOverlay(AuthoredModel):
@@ -98,7 +98,7 @@ class Overlay:
             schema_field = by_path.get(path)
             if schema_field is None:
                 near = closest(path, by_path)
-                help = Meant.word(near, path) if near else f"its fields are {', '.join(by_path)}"
+                help = Help.did_you_mean(near, path) if near else f"its fields are {', '.join(by_path)}"
                 self.say((*at, "fields", path), f"{dataset.name} has no field {path}", help, report)
                 continue
             schema_field.extra = _merged(dict(schema_field.extra), field.extra)
@@ -122,7 +122,7 @@ class Overlay:
     ) -> None:
         """Report what is wrong with a key of the file."""
         place = self.document.place(path, on_key=True)
-        report.add(code, message, spot=place, help=help)
+        report.add(code, message, location=place, help=help)
 
 
 class _Overlaid(ExpandedDocument):
@@ -140,7 +140,7 @@ def read_overlay(document: Document, report: Report) -> Overlay | None:
     except ValidationError as error:
         for found in complaints(error, OverlayFile, document.value, _WORDS):
             place = document.place(found.path, on_key=found.on_key)
-            report.add(found.code, found.message, spot=place, help=found.help)
+            report.add(found.code, found.message, location=place, help=found.help)
         return None
     overlay = Overlay(document, file)
     for name, one in file.datasets.items():
@@ -168,7 +168,7 @@ def _unknown(key: str) -> tuple[str, str]:
     stored = [one.name for one in ATTRIBUTES.values() if domain_of(one.key) == domain and is_stored(one)]
     near = closest(name, stored)
     others = f"an overlay may have {one_of([f'{domain}/{one}' for one in stored])}" if stored else ""
-    help = Meant.word(f"{domain}/{near}", key) if near else others
+    help = Help.did_you_mean(f"{domain}/{near}", key) if near else others
     return f"`{domain}` has no attribute `{name}`", help
 
 

@@ -34,7 +34,7 @@ class Sayer:
         self._report.add(
             code,
             message,
-            spot=place,
+            location=place,
             path=self._path_text(path),
             help=help,
             severity=Severity.NOTE if is_foreign else None,

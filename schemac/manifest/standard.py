@@ -25,11 +25,10 @@ from schemac.source.catalogue import (
     UNQUOTED_NULL,
     WRONG_TYPE,
 )
+from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.syntax.complaints import sort_of
 from schemac.syntax.document import Document, TreePath
-from schemac.syntax.remedies import Quote, Remove, Write, WriteType
-from schemac.syntax.remedies_around import Move
 
 Say = Callable[..., None]
 
@@ -94,7 +93,7 @@ class Standardizer:
             UNQUOTED_NAME,
             at,
             f"YAML reads the name {written or 'here'} as {sort_of(self._value(at))}",
-            help=Quote.it(written),
+            help=Help.quote(written),
         )
         return written or "?"
 
@@ -114,7 +113,7 @@ class Standardizer:
                 FRIENDLY_FORM,
                 place,
                 "the standard has no `description` here",
-                help=Move.to_extra(f"move it under `extra:` as `{DESCRIPTION.key}`", DESCRIPTION.key),
+                help=Help.move_to_extra(f"move it under `extra:` as `{DESCRIPTION.key}`", DESCRIPTION.key),
                 on_key=True,
             )
         elif not isinstance(text, str):
@@ -122,7 +121,7 @@ class Standardizer:
                 WRONG_TYPE,
                 place,
                 f"a description has to be a text, not {sort_of(text)}",
-                help=Quote.it(),
+                help=Help.quote(),
             )
         elif isinstance(extra, dict) and DESCRIPTION.key in extra:
             self._say(
@@ -169,14 +168,14 @@ class Standardizer:
                 FRIENDLY_FORM,
                 (*at, "timezone"),
                 "the standard has no timestamp without a zone",
-                help=Write.value("UTC", key="timezone", is_safe=False),
+                help=Help.write("UTC", key="timezone", is_safe=False),
             )
         if self._is_strict and value.get("fixedLength", 0) is None:
             self._say(
                 FRIENDLY_FORM,
                 (*at, "fixedLength"),
                 "in the standard `fixedLength` needs a number",
-                help=Remove.it(": a variable length is the default"),
+                help=Help.remove(": a variable length is the default"),
             )
         if "extra" in value:
             return self._without_misplaced_extra({**value, **changed}, at, is_nested)
@@ -191,9 +190,9 @@ class Standardizer:
             else "the `extra` of a field belongs beside its `name`"
         )
         help = (
-            Remove.it(help="remove it, or compile without --strict", is_safe=False)
+            Help.remove(help="remove it, or compile without --strict", is_safe=False)
             if is_nested
-            else Move.to_field("move it one level out, beside `name` and `type`")
+            else Help.move_to_field("move it one level out, beside `name` and `type`")
         )
         self._say(FRIENDLY_FORM, (*at, "extra"), message, help=help, on_key=True)
         return {key: item for key, item in value.items() if key != "extra"}
@@ -211,7 +210,7 @@ class Standardizer:
                 PLURAL_UNIT,
                 at,
                 f"units are written in the singular, not '{written}'",
-                help=Write.value(singular),
+                help=Help.write(singular),
             )
             return singular
         return self._word(written, ARROW_UNITS, _UNITS, at)
@@ -223,9 +222,7 @@ class Standardizer:
         if word is None:
             return written
         if self._is_strict:
-            self._say(
-                LOOSE_SPELLING, at, f"the standard spells '{written}' as {word}", help=Write.value(word)
-            )
+            self._say(LOOSE_SPELLING, at, f"the standard spells '{written}' as {word}", help=Help.write(word))
         return word
 
     def _null(self, at: TreePath, is_nested: bool) -> Json:
@@ -235,6 +232,6 @@ class Standardizer:
             return {}
         inner = {"kind": "Null"}
         inside_option = is_nested and "inner" in at[-2:]
-        help = Write.in_quotes("Null") if inside_option else WriteType.value(OPTIONAL_NULL)
+        help = Help.write_in_quotes("Null") if inside_option else Help.write_type(OPTIONAL_NULL)
         self._say(UNQUOTED_NULL, at, f'YAML reads {written} as "no value"', help=help)
         return inner if inside_option else {"kind": "Option", "inner": inner}

@@ -7,6 +7,7 @@ Shape: `PipelineError` is the one exception class, as Python programs import it;
 from collections.abc import Iterable
 
 from schemac.rows.runs.errors import PipelineError
+from schemac.source.help import Help
 from schemac.source.suggest import closest
 
 __all__ = ["PipelineError", "did_you_mean"]
@@ -20,11 +21,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     names = sorted(set(known))
     near = closest(word, names)
     if near is not None:
-        from schemac.syntax.remedies import (
-            Meant,  # tasks of Spark load this module, and need no reader of YAML
-        )
-
-        return Meant.word(near, word)
+        return Help.did_you_mean(near, word)
     if not names:
         return None
     shown = ", ".join(f"`{name}`" for name in names[:MOST_NAMES])

@@ -40,7 +40,7 @@ from schemac.project.rewriting import Relocked, Rewriting, Rewritten, Surroundin
 from schemac.project.stages import check_source
 from schemac.source.report import Report
 from schemac.source.text import SourceText
-from schemac.syntax.document import Place
+from schemac.syntax.document import Location
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _version(relocked: Relocked | None, name: str) -> int | None:
     return newest.number if newest is not None else None
 
 
-def _file_of(file: CompiledFile, place: Place) -> Path | None:
+def _file_of(file: CompiledFile, place: Location) -> Path | None:
     """Return the file that a place is in: the manifest, or one that it imports."""
     if place.source.name == file.file.name:
         return file.file.path
@@ -165,7 +165,7 @@ def _files_of(file: CompiledFile) -> set[Path]:
     return {file.file.path.resolve(), *(files.place(path).resolve() for path, _ in file.imported.files)}
 
 
-def _members(around: Sequence[CompiledFile], place: Place, new: str) -> Iterator[_Member]:
+def _members(around: Sequence[CompiledFile], place: Location, new: str) -> Iterator[_Member]:
     """Yield the datasets with fields whose name is written at this place."""
     where = (place.source.name, place.span)
     for file in around:
@@ -179,7 +179,7 @@ def _members(around: Sequence[CompiledFile], place: Place, new: str) -> Iterator
                 yield _Member(file, dataset, fields, new)
 
 
-def _where(place: Place) -> tuple[str, object]:
+def _where(place: Location) -> tuple[str, object]:
     return place.source.name, place.span
 
 

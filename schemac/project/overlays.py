@@ -17,11 +17,11 @@ from schemac.manifest.documents import is_overlay
 from schemac.manifest.overlay import Overlay, read_overlay
 from schemac.project.configuration import Project
 from schemac.source.catalogue import DUPLICATE_DATASET, INVALID_OVERLAY
+from schemac.source.help import Help
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.source.text import decode_text, read_content
 from schemac.syntax.document import parse
-from schemac.syntax.remedies import Meant
 
 if TYPE_CHECKING:
     # For start-up time: many projects have no locks.
@@ -74,7 +74,7 @@ class RunOverlay:
         for dataset in self.overlay.file.datasets if is_whole else ():
             if dataset not in datasets:
                 near = closest(dataset, datasets)
-                help = Meant.word(near, dataset) if near else f"the datasets are {', '.join(datasets)}"
+                help = Help.did_you_mean(near, dataset) if near else f"the datasets are {', '.join(datasets)}"
                 self.overlay.say(("datasets", dataset), f"there is no dataset '{dataset}'", help, report)
 
 

@@ -22,13 +22,13 @@ from schemac.project.settings_file import SettingsFile
 from schemac.registry.engine import EngineError
 from schemac.registry.installed import engines, version_settings
 from schemac.source.catalogue import INVALID_CONFIGURATION
+from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.suggest import one_of, shortened
 from schemac.source.text import reason_of
 from schemac.syntax.complaints import complaints
 from schemac.syntax.model import AuthoredModel, Items
-from schemac.syntax.remedies import Meant
 
 if TYPE_CHECKING:
     # For start-up time: most projects have no settings for rules.
@@ -226,7 +226,7 @@ def report_rules(file: SettingsFile, select: "Callable[[], Selection]", report: 
         report.add(INVALID_CONFIGURATION, str(error), file=file.name, at=at)
         return
     for keys, word, near in selection.unknown():
-        help = Meant.word(near, word) if near else "`schemac explain` lists the codes of all rules"
+        help = Help.did_you_mean(near, word) if near else "`schemac explain` lists the codes of all rules"
         report.add(
             INVALID_CONFIGURATION,
             f"there is no rule '{word}'",

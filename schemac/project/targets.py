@@ -28,8 +28,8 @@ from schemac.project.options import CompileOptions
 from schemac.project.workers import cores, share
 from schemac.registry.installed import default_targets, engine, engines
 from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.help import Help
 from schemac.source.report import Report
-from schemac.syntax.remedies_around import AttachToSchema
 
 _REMEMBERED = 1024
 """Losses whose words are kept for further fields; a field may have any number of its own."""
@@ -149,10 +149,10 @@ def _leave_out(target: Target, dataset: LogicalDataset, target_report: Report, r
     first = next(d for d in target_report.diagnostics if d.severity is Severity.ERROR)
     others = ", ".join(name for name in default_targets() if name != target.name)
     message = f"{dataset.name} is built without {target.name}: {first.message}"
-    help = AttachToSchema.pair(
+    help = Help.add_to_schema(
         f"name the engines that you need: `{TARGETS_OF.key}: [{others}]` under the schema's `extra:`",
-        (TARGETS_OF.key,),
-        f"[{others}]",
+        (),
+        (TARGETS_OF.key, f"[{others}]"),
     )
     place = dataset.origins.place(("fields",), on_key=True)
     report.extend(
@@ -164,7 +164,7 @@ def _leave_out(target: Target, dataset: LogicalDataset, target_report: Report, r
                 severity=target.left_out_code.severity,
                 message=message,
                 help=help,
-                fix=help.fix(place) if place is not None else None,
+                fix=place.fix(help) if place is not None else None,
             )
         ]
     )

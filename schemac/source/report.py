@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from schemac.source.diagnostic import Code, Diagnostic, Fix, Label, SchemaError, Severity
-from schemac.source.remedy import Lines, Remedy, Spot
+from schemac.source.help import Help, Lines, Located
 from schemac.source.span import WHOLE_FILE, Region, Span
 
 
@@ -33,17 +33,17 @@ class Report:
         labels: tuple[Label, ...] = (),
         severity: Severity | None = None,
         fix: Fix | None = None,
-        spot: Spot | None = None,
+        location: Located | None = None,
     ) -> None:
-        """Record a finding: at a spot of a text, at a span of it, or at a place that is given outright.
+        """Record a finding: at a location in a text, at a span of it, or at a place that is given outright.
 
-        A help that is a remedy becomes a fix where there is a spot.
+        A help that names a fix becomes that fix where there is a location.
         """
         excerpt: tuple[str, ...] = ()
-        if spot is not None:
-            source, span, labels = spot.source, spot.span, (*labels, *spot.labels)
-            if fix is None and isinstance(help, Remedy):
-                fix = help.fix(spot)
+        if location is not None:
+            source, span, labels = location.source, location.span, (*labels, *location.labels)
+            if fix is None and isinstance(help, Help):
+                fix = location.fix(help)
         if source is not None:
             file = source.name
             if span is not None:

@@ -19,8 +19,8 @@ from schemac.source.catalogue import (
     WRONG_TYPE,
 )
 from schemac.source.diagnostic import Code
+from schemac.source.help import Help
 from schemac.source.suggest import closest, fold, one_of, with_article
-from schemac.syntax.remedies import Meant, Quote, Write
 
 if TYPE_CHECKING:
     from pydantic import ValidationError  # for start-up time: what is unchanged needs no models
@@ -135,12 +135,12 @@ def _complaint(error: Any, model: Any, value: Any, words: Vocabulary) -> Complai
         ]
         synonyms = {k: v for k, v in words.values.items() if v in choices}
         near = closest(given, choices, synonyms) if isinstance(given, str) else None
-        help = Meant.word(near, given, synonyms) if near else ""
+        help = Help.did_you_mean(near, given, synonyms) if near else ""
         if str(given) in choices and not isinstance(given, str):
-            help = Write.in_quotes(str(given))
+            help = Help.write_in_quotes(str(given))
         elif given in choices:
             # The words are numbers.
-            help = Write.without_quotes(given)
+            help = Help.write_without_quotes(given)
         return Complaint(
             UNKNOWN_VALUE, path, f"{name} has to be {one_of(choices)}, not {sort_of(given)}", help
         )
@@ -169,9 +169,9 @@ def _name_of(error: Any, path: TreePath, model: Any, words: Vocabulary) -> str:
 
 def _help_with_sort(error: Any, kind: str, given: Any, model: Any, words: Vocabulary) -> str:
     if kind == "string_type" and isinstance(given, int | float):
-        return Quote.it()
+        return Help.quote()
     if kind == "int_type" and isinstance(given, str) and given.lstrip("+-").isdigit():
-        return Write.without_quotes(given)
+        return Help.write_without_quotes(given)
     meant = _model_at(model, error["loc"])
     example = words.examples.get(meant.__name__) if meant is not None else None
     if example is None:
@@ -192,7 +192,7 @@ def _missing(
         near = next((key for key in parent if key not in known and closest(key, keys)), None)
         if near is not None:
             message = f"the key `{near}` does not belong here"
-            return Complaint(UNKNOWN_KEY, (*of, near), message, Meant.word(keys[0], near), on_key=True)
+            return Complaint(UNKNOWN_KEY, (*of, near), message, Help.did_you_mean(keys[0], near), on_key=True)
     kind = parent.get("kind") if isinstance(parent, dict) else None
     if isinstance(kind, str):
         noun, place, example = f"the kind {kind}", (*of, "kind"), words.examples.get(kind)
@@ -220,7 +220,7 @@ def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Voca
     synonyms = {k: v for k, v in words.keys.items() if v in free}
     near = closest(key, free, synonyms)
     if near:
-        meant = Meant.word(near, key, synonyms)
+        meant = Help.did_you_mean(near, key, synonyms)
         return Complaint(UNKNOWN_KEY, path, message, meant, on_key=True, suggestion=near)
     help = f"allowed here: {', '.join(known)}" if known else ""
     if isinstance(parent.get("kind"), str) and parent["kind"] in words.examples:
@@ -235,7 +235,9 @@ def _bad_kind(kind: str, path: TreePath, given: Any, context: Any, words: Vocabu
         near = next((key for key in given if closest(key, ("kind",), {"type": "kind", "name": "kind"})), None)
         if near is not None:
             message = f"the key `{near}` does not belong here"
-            return Complaint(UNKNOWN_KEY, (*path, near), message, Meant.word("kind", near), on_key=True)
+            return Complaint(
+                UNKNOWN_KEY, (*path, near), message, Help.did_you_mean("kind", near), on_key=True
+            )
         return Complaint(
             MISSING_PROPERTY,
             path,
@@ -273,10 +275,10 @@ def _kind_help(given: Mapping[str, Any], candidates: list[str], is_nested: bool,
     near = closest(written, candidates, words.kinds)
     # Only the kind is wrong where properties stand beside it.
     if near is not None and len(given) > 1:
-        return Meant.word(near, written, words.kinds)
+        return Help.did_you_mean(near, written, words.kinds)
     found = words.type_help(written, is_nested)
     return found or (
-        Meant.word(near, written, words.kinds) if near else f"the kinds are {', '.join(candidates)}"
+        Help.did_you_mean(near, written, words.kinds) if near else f"the kinds are {', '.join(candidates)}"
     )
 
 

@@ -31,12 +31,12 @@ from schemac.source.catalogue import (
     UNKNOWN_TAG,
 )
 from schemac.source.diagnostic import Code
+from schemac.source.help import Help
 from schemac.source.report import Report, label
 from schemac.source.span import Span
 from schemac.source.text import SourceText, is_printable
 from schemac.syntax.events import EventSource, YAMLError, fast_events, pure_events
-from schemac.syntax.place import Place
-from schemac.syntax.remedies import REMOVE_TAG, Remove, Untag
+from schemac.syntax.location import Location
 from schemac.syntax.scalars import Scalar, YamlValue, resolve
 from schemac.syntax.syntax_errors import report_syntax_error
 
@@ -228,8 +228,13 @@ class _Composer:
             return float(resolved)
         if tag in _SCALAR_TAGS:
             message = f"'{event.value}' is not a valid {_readable(tag)}"
-            self.refuse(event, UNKNOWN_TAG, message, help=Untag("remove the tag, or write a value that fits"))
-        self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} is unknown", help=REMOVE_TAG)
+            self.refuse(
+                event,
+                UNKNOWN_TAG,
+                message,
+                help=Help.remove_tag("remove the tag, or write a value that fits"),
+            )
+        self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} is unknown", help=Help.remove_tag())
         return str(event.value)
 
     def alias(self, event: Any, depth: int) -> YamlValue:
@@ -273,26 +278,28 @@ class _Composer:
 
     def check_tag(self, event: Any, name: str) -> None:
         if event.tag not in (None, "!", _CORE_TAG + name):
-            self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(event.tag)} is unknown", help=REMOVE_TAG)
+            self.report_at(
+                event, UNKNOWN_TAG, f"the tag {_readable(event.tag)} is unknown", help=Help.remove_tag()
+            )
 
     def duplicate(self, key: str, second: Any, first: Any, *, is_same: bool) -> None:
         help = "keep one of the two"
         self.report.add(
             DUPLICATE_KEY,
             f"the key '{key}' is given twice",
-            spot=self.place(second),
+            location=self.place(second),
             # Where they differ, it is for the author to say which is meant.
-            help=Remove.it(help=help) if is_same else help,
+            help=Help.remove(help=help) if is_same else help,
             labels=(label("first written here", self.source, _span(first)),),
         )
 
     def report_at(self, event: Any, code: Code, message: str, help: str = "") -> None:
-        self.report.add(code, message, spot=self.place(event), help=help)
+        self.report.add(code, message, location=self.place(event), help=help)
 
-    def place(self, event: Any) -> Place:
+    def place(self, event: Any) -> Location:
         content, event_source = self.read
         at = event.start_mark.index
-        return Place(self.source, _span(event), at=at, content=content, event_source=event_source)
+        return Location(self.source, _span(event), at=at, content=content, event_source=event_source)
 
     def refuse(self, event: Any, code: Code, message: str, help: str = "") -> NoReturn:
         self.report_at(event, code, message, help)

@@ -28,7 +28,7 @@ from schemac.source.span import Span
 from schemac.source.text import SourceText
 from schemac.syntax.compose import compose
 from schemac.syntax.events import EventSource, events
-from schemac.syntax.place import Place
+from schemac.syntax.location import Location
 from schemac.syntax.scalars import YamlValue
 
 TreePath = tuple[str | int, ...]
@@ -82,7 +82,7 @@ class Document:
         """Whether a value stands at exactly this path."""
         return self._find(path)[1] == len(path)
 
-    def place(self, path: TreePath, *, on_key: bool = False) -> Place:
+    def place(self, path: TreePath, *, on_key: bool = False) -> Location:
         """Where a value stands, or its key, with its text: parts of a document may stand in another one."""
         mark, depth = self._find(path)
         is_exact = depth == len(path)
@@ -90,7 +90,7 @@ class Document:
         span = mark.key if on_key and is_exact and mark.key is not None else mark.span
         at = -1 if not depth else mark.key.start if mark.key is not None else mark.span.start
         stream = self.stream
-        return Place(self.source, span, (), at, is_exact, is_item, stream.content, stream.event_source)
+        return Location(self.source, span, (), at, is_exact, is_item, stream.content, stream.event_source)
 
     def _find(self, path: TreePath) -> tuple["_Mark", int]:
         self._searches += 1
@@ -158,7 +158,7 @@ def parse(source: SourceText, report: Report, *, content: str | None = None) -> 
     return [Document(source, value, index, stream) for index, value in enumerate(values)]
 
 
-__all__ = ["Document", "Place", "Stream", "TreePath", "parse"]
+__all__ = ["Document", "Location", "Stream", "TreePath", "parse"]
 
 _FEW = 8
 """Searches that cost less than marks for everything."""

@@ -23,6 +23,8 @@ from ruamel.yaml.events import (
 from schemac.source.span import Span
 from schemac.syntax.events import EventSource, YAMLError, events
 
+_TYPE_KEYS = frozenset({"type", "inner", "itemType", "keyType", "valueType"})
+"""Keys whose value is a type."""
 _STARTS = (MappingStartEvent, SequenceStartEvent)
 _ENDS = (MappingEndEvent, SequenceEndEvent)
 
@@ -37,6 +39,15 @@ class Collection:
     """The entry whose value it is; None at the top of a document."""
     entries: "list[Entry]" = dataclasses.field(default_factory=list)
     _words: frozenset[str] | None = None
+
+    @property
+    def is_field(self) -> bool:
+        """Whether it is a field."""
+        return self.get("name") is not None and self.get("type") is not None
+
+    def get(self, key: str) -> "Entry | None":
+        """Return the entry of a key; None where there is none."""
+        return next((entry for entry in self.entries if entry.key == key), None)
 
     def words(self, content: str) -> frozenset[str]:
         """Return its keys, or those of its items that are scalars, without quotes."""
@@ -72,6 +83,84 @@ class Entry:
         """The one before it."""
         return self.within.entries[self.index - 1] if self.index else None
 
+    @property
+    def type(self) -> "Entry | None":
+        """The entry whose value is the type that it is about: it is in its `extra`, or in the type itself."""
+        for entry in self.enclosing():
+            if entry.is_shared:
+                return None
+            if entry.key == "extra":
+                beside = entry.within.get("type")
+                return entry.within.holder if beside is None else beside
+            if entry.key in _TYPE_KEYS:
+                return entry
+            if entry.within.is_field:
+                return entry.within.get("type")
+        return None
+
+    @property
+    def outer_type(self) -> "Entry | None":
+        """The type that it is in; None where there is none."""
+        return next((one for one in self.enclosing() if one is not self and one.key in _TYPE_KEYS), None)
+
+    @property
+    def inside_option(self) -> "Entry":
+        """The type inside of the Options of this one."""
+        inner = self.inside.get("inner") if self.inside is not None else None
+        return self if inner is None else inner.inside_option
+
+    @property
+    def schema(self) -> Collection | None:
+        """The outermost mapping with `fields`; None if it is in a group or behind an alias."""
+        schema: Collection | None = None
+        for entry in self.enclosing():
+            if entry.is_shared or entry.key == "groups":
+                return None
+            if entry.within.get("fields") is not None:
+                schema = entry.within
+        return schema
+
+    def enclosing(self) -> "Iterator[Entry]":
+        """Yield it, and those that it is in, from the innermost on."""
+        entry: Entry | None = self
+        while entry is not None:
+            yield entry
+            entry = entry.within.holder
+
+    def attributes(self, key: str, *, is_far: bool = False) -> "Iterator[Entry]":
+        """Yield the attribute that it is in, or those of this name around its type, from the nearest on."""
+        for entry in self.enclosing():
+            if entry.key == key:
+                yield entry
+                return
+            extra = entry.within.get("extra")
+            attribute = extra.inside.get(key) if extra is not None and extra.inside is not None else None
+            if attribute is not None:
+                yield attribute
+            if entry.within.is_field and not is_far:
+                return
+
+    def removal(self, content: str) -> Span | None:
+        """Return what to take out of a text so that it is gone; None where what is left would not be the rest."""
+        if len(self.within.entries) == 1:
+            return None
+        if self.within.is_flow:
+            if self.next is not None:
+                return Span(self.span.start, self.next.span.start)
+            assert self.before is not None
+            return Span(self.before.span.end, self.span.end)
+        start = content.rfind("\n", 0, self.span.start) + 1
+        lead = content[start : self.span.start]
+        end = self.span.end
+        if content[end - 1 : end] != "\n":
+            end = content.find("\n", end) + 1 or len(content)
+        if not lead.strip() or (self.key is None and lead.strip() == "-"):
+            return Span(start, end) if _is_blank(content[self.span.end : end]) else None
+        after = self.next
+        if after is None or not _is_blank(content[self.span.end : after.span.start]):
+            return None
+        return Span(self.span.start, after.span.start)
+
 
 @dataclass(frozen=True, slots=True)
 class Entries:
@@ -81,6 +170,8 @@ class Entries:
     """By the places where their keys begin."""
     items: dict[int, Entry] = dataclasses.field(default_factory=dict)
     """Those without keys, by where they begin; an item that is a mapping begins where its first key does."""
+    roots: dict[int, Collection] = dataclasses.field(default_factory=dict)
+    """The outermost mapping or sequence of each document, by where it begins."""
 
     def find(self, start: int, *, is_item: bool) -> Entry | None:
         """Return the entry that begins at a place."""
@@ -96,7 +187,8 @@ def entries_of(content: str, event_source: EventSource) -> Entries:
     with suppress(YAMLError):
         for event in iterator:
             if event.__class__ in _STARTS:
-                _collection(event, iterator, None, found, is_shared=False)
+                root = _collection(event, iterator, None, found, is_shared=False)
+                found.roots[root.span.start] = root
     return found
 
 
@@ -129,33 +221,6 @@ def _collection(
         end = entry.span.end
     collection.span = Span(start, first.end_mark.index if collection.is_flow else max(end, start))
     return collection
-
-
-def without(content: str, entry: Entry) -> Span | None:
-    """Return what to take out of a text so that an entry is gone; None where what is left would not be the rest."""
-    if len(entry.within.entries) == 1:
-        return None
-    if entry.within.is_flow:
-        if entry.next is not None:
-            return Span(entry.span.start, entry.next.span.start)
-        assert entry.before is not None
-        return Span(entry.before.span.end, entry.span.end)
-    start = content.rfind("\n", 0, entry.span.start) + 1
-    lead = content[start : entry.span.start]
-    end = _line_end(content, entry.span.end)
-    if not lead.strip() or (entry.key is None and lead.strip() == "-"):
-        return Span(start, end) if _is_blank(content[entry.span.end : end]) else None
-    after = entry.next
-    if after is None or not _is_blank(content[entry.span.end : after.span.start]):
-        return None
-    return Span(entry.span.start, after.span.start)
-
-
-def _line_end(content: str, offset: int) -> int:
-    if content[offset - 1 : offset] == "\n":
-        return offset
-    found = content.find("\n", offset)
-    return len(content) if found < 0 else found + 1
 
 
 def _is_blank(rest: str) -> bool:

@@ -17,8 +17,8 @@ from schemac.engines.iceberg.types import NestedField
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.keys import named_key, primary_key
 from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.source.help import Help
 from schemac.source.suggest import closest
-from schemac.syntax.remedies import Meant, Remove
 
 
 def identifier_ids(
@@ -50,7 +50,7 @@ def _declared(
         if field is None:
             near = closest(name, list(schema_fields))
             help = (
-                Meant.word(near, name, mark="'")
+                Help.did_you_mean(near, name, mark="'")
                 if near
                 else "name a field by its path, such as `address.city`"
             )
@@ -63,7 +63,7 @@ def _declared(
                 ICEBERG_KEY,
                 message,
                 *place,
-                help=Remove.it(help="name other fields, or remove it", is_safe=False),
+                help=Help.remove(help="name other fields, or remove it", is_safe=False),
             )
             continue
         yield fields[field].id

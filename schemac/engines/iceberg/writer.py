@@ -33,14 +33,12 @@ from schemac.engines.iceberg.types import (
 )
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.field import LoweredField, LoweredSchema
-from schemac.syntax.remedies import Remove
-from schemac.syntax.remedies_around import AttachToSchema, LeaveOut
-from schemac.syntax.remedies_of_types import Retype
+from schemac.source.help import Help
 
-_ONLY_FORMAT_3 = AttachToSchema.pair(
+_ONLY_FORMAT_3 = Help.add_to_schema(
     f"write `{attributes.FORMAT_VERSION.key}: 3` under the `extra:` of the schema",
-    (attributes.FORMAT_VERSION.key,),
-    "3",
+    (),
+    (attributes.FORMAT_VERSION.key, "3"),
 )
 STRING, BINARY = Primitive("string"), Primitive("binary")
 
@@ -111,9 +109,9 @@ class _Writer(TypeWriter[IcebergType]):
             message = f"only format 3 has a type for what is always null ({field.path_text})"
             return self.refused_type(field, message, _ONLY_FORMAT_3)
         help = (
-            Retype.write("type", "Int64", reason=" and tell the unit with `schemac.dev/unit`")
+            Help.retype("type", "Int64", reason=" and tell the unit with `schemac.dev/unit`")
             if field.type.family is Family.DURATION
-            else LeaveOut.engine("Iceberg", own.TARGETS_OF.key, "iceberg")
+            else Help.leave_out("Iceberg", own.TARGETS_OF.key, "iceberg")
         )
         return self.refused_type(field, f"Iceberg has no type for {field.type.type_text()}", help)
 
@@ -145,7 +143,7 @@ class _Writer(TypeWriter[IcebergType]):
         family, length = field.type.family, getattr(field.type, "fixed_length", None)
         root = word.partition("(")[0]
         if root == "uuid" and (family, length) != (Family.BYTES, 16):
-            help: str = Retype.write("type", "{kind: Binary, fixedLength: 16}")
+            help: str = Help.retype("type", "{kind: Binary, fixedLength: 16}")
             return self.refused_word(
                 field, f"a uuid has 16 bytes, and {field.path_text} is {field.type.type_text()}", help
             )
@@ -157,7 +155,7 @@ class _Writer(TypeWriter[IcebergType]):
                 field, f"{field.path_text} is {field.type.type_text()}, which holds no variant", help
             )
         if root in ("geometry", "geography") and (family, length) != (Family.BYTES, None):
-            help = Retype.write("type", "Binary", reason=", which holds the shape as WKB")
+            help = Help.retype("type", "Binary", reason=", which holds the shape as WKB")
             return self.refused_word(
                 field, f"a {root} is bytes, and {field.path_text} is {field.type.type_text()}", help
             )
@@ -237,7 +235,7 @@ class _Writer(TypeWriter[IcebergType]):
         value, findings = field.extra[key], self.emission.findings
         if not field.is_member:
             message = f"{field.path_text} is a part of a list or map, which has no default value"
-            findings.at_extra(field, key, ICEBERG_DEFAULT, message, on_key=True, help=Remove.it())
+            findings.at_extra(field, key, ICEBERG_DEFAULT, message, on_key=True, help=Help.remove())
         elif self.format_version < FORMAT_3:
             message = f"only format 3 has default values ({field.path_text})"
             findings.at_extra(field, key, ICEBERG_DEFAULT, message, on_key=True, help=_ONLY_FORMAT_3)

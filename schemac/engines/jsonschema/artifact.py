@@ -29,8 +29,8 @@ from schemac.logical.path import Part
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
+from schemac.source.help import Help
 from schemac.source.json_object import Json, in_order
-from schemac.syntax.remedies_around import LeaveOut
 
 SCHEMA_FILE = "jsonschema/schema.json"
 _STRING: Json = {"type": "string"}
@@ -143,7 +143,7 @@ class _Writer(TypeWriter[Json]):
     def refused(self, field: SchemaField) -> Json:
         what = "as the key of a map " if field.segment is Part.KEY else ""
         message = f"{field.type.type_text()} {what}has no form in JSON ({field.path_text})"
-        help = LeaveOut.engine("JSON Schema", own.TARGETS_OF.key, "jsonschema")
+        help = Help.leave_out("JSON Schema", own.TARGETS_OF.key, "jsonschema")
         self.emission.findings.at_type(field, JSON_SCHEMA_TYPE, message, help=help)
         return {"type": "null"}
 

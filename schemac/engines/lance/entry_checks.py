@@ -23,9 +23,9 @@ from schemac.engines.lance.attributes import BLOB, ENCODING, Encoding
 from schemac.logical.findings import Findings
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import CONFLICTING_HINTS, INVALID_ATTRIBUTE
+from schemac.source.help import Help
 from schemac.source.suggest import closest
 from schemac.syntax.complaints import complaints
-from schemac.syntax.remedies import Meant, Remove
 
 
 def check_entries(field: SchemaField, findings: Findings) -> tuple[Encoding, Mapping[str, str]]:
@@ -36,7 +36,7 @@ def check_entries(field: SchemaField, findings: Findings) -> tuple[Encoding, Map
     for entry in sorted(unreadable.difference(KNOWN_ENTRIES)):
         near = closest(entry.removeprefix(ENCODING_PREFIX), names)
         known = f"Lance knows {', '.join(names)} behind `{ENCODING_PREFIX}`"
-        help = Meant.word(f"{ENCODING_PREFIX}{near}", entry) if near else known
+        help = Help.did_you_mean(f"{ENCODING_PREFIX}{near}", entry) if near else known
         message = f"Lance has no encoding `{entry}`"
         findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, entry, on_key=True, help=help)
     for attribute in (ENCODING, BLOB):
@@ -63,5 +63,5 @@ def _check_values(
     for name in sorted(entries.keys() & field.extra.get(attribute.key, {}).keys()):
         message = f"`{entries[name]}` and `{name}` of `{attribute.key}` say the same"
         findings.at_extra(
-            field, METADATA.key, CONFLICTING_HINTS, message, entries[name], on_key=True, help=Remove.it()
+            field, METADATA.key, CONFLICTING_HINTS, message, entries[name], on_key=True, help=Help.remove()
         )

@@ -31,10 +31,7 @@ from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.diagnostic import Code
-from schemac.syntax.remedies import Remove
-from schemac.syntax.remedies_around import AttachToSchema, Detach
-from schemac.syntax.remedies_of_types import Retype
-from schemac.syntax.remedies_within import DropProperty, Rewrite
+from schemac.source.help import Help
 
 MAX_DEPTH = 32
 """Levels of nesting that Lance's way in, Arrow's C interface, takes with room to spare."""
@@ -108,10 +105,10 @@ class Limits:
             help = f"copy the table into one with version {version}, or remove this; the storage version of a table cannot change"
         else:
             message += f" the schema asks for {self.version}"
-            help = AttachToSchema.pair(
+            help = Help.add_to_schema(
                 f'write `{lance.STORAGE_VERSION.key}: "{version}"` under the schema\'s `extra:`',
-                (lance.STORAGE_VERSION.key,),
-                f'"{version}"',
+                (),
+                (lance.STORAGE_VERSION.key, f'"{version}"'),
             )
         self.refuse(field, LANCE_STORAGE_VERSION, message, help=instead if is_unstable else help)
 
@@ -122,7 +119,7 @@ class Limits:
                 LANCE_UNSTABLE_VERSION,
                 f"Lance's storage version {self.version} is unstable: another release of Lance may not read the table",
                 *("extra", lance.STORAGE_VERSION.key),
-                help=Rewrite.text_of(
+                help=Help.rewrite(
                     f'write "{lance.DEFAULT_STORAGE_VERSION}" for tables that are kept',
                     lance.DEFAULT_STORAGE_VERSION,
                 ),
@@ -133,7 +130,7 @@ class Limits:
         name = str(field.segment)
         if "." in name:
             plain = name.replace(".", "_")
-            help = Rewrite.text_of(f"rename it to '{plain}'", plain)
+            help = Help.rewrite(f"rename it to '{plain}'", plain)
             self.refuse_name(field, f"Lance does not allow a dot in the column name '{name}'", help)
         elif "`" in name:
             message = (
@@ -196,9 +193,9 @@ class Limits:
         elif not isinstance(type_, pa.BaseExtensionType):
             is_decimal = schema_field.type.family is Family.DECIMAL
             help = (
-                Detach.attribute("remove the decimal hint: 128 bits are enough", DECIMAL_ENCODING.key)
+                Help.remove_attribute("remove the decimal hint: 128 bits are enough", DECIMAL_ENCODING.key)
                 if is_decimal
-                else Detach.attribute("remove the `View` hint", BUFFER_ENCODING.key)
+                else Help.remove_attribute("remove the `View` hint", BUFFER_ENCODING.key)
             )
             self.refuse(schema_field, LANCE_TYPE, f"Lance has no {type_}", help=help)
 
@@ -236,7 +233,7 @@ class Limits:
         elif not is_plain and not is_vector:
             what = "an extension type" if is_marked else item
             message = f"Lance has no fixed-size list of {what}"
-            help = DropProperty.of("remove `fixedLength`, or make the items numbers", "fixedLength")
+            help = Help.remove_property("remove `fixedLength`, or make the items numbers", "fixedLength")
             self.refuse(schema_field, LANCE_TYPE, message, "itemType", help=help)
         else:
             if not type_.value_field.nullable:
@@ -254,7 +251,7 @@ class Limits:
             message = f"{field.path_text} may be null, but its items may not: if pyarrow builds a null row, as `pa.array` and `from_pylist` do, Lance refuses to write it"
             item = field.type.item_type.type_text()  # type: ignore[attr-defined]
             reason = "; Lance keeps items of vectors as optional anyway"
-            help = Retype.write("itemType", f"{{kind: Option, inner: {item}}}", reason=reason)
+            help = Help.retype("itemType", f"{{kind: Option, inner: {item}}}", reason=reason)
             self.findings.at_type(field, LANCE_NULL_VECTOR, message, "itemType", help=help)
 
     def vector_of_structs(self, field: LoweredField, place: _Place) -> None:
@@ -265,7 +262,7 @@ class Limits:
             self.needs("2.2", schema_field, what)
             if not place.is_in_vector and self.is_miscounted(field):
                 message = f"Lance can read {what} only alone; reading it together with other columns fails"
-                help: str = DropProperty.of(
+                help: str = Help.remove_property(
                     "remove `fixedLength`, or read it with `columns=[…]`", "fixedLength"
                 )
                 self.findings.at_type(schema_field, LANCE_READ_RISK, message, help=help)
@@ -274,7 +271,7 @@ class Limits:
                 "2.3",
                 schema_field,
                 f"{what} inside a list or map",
-                DropProperty.of("remove `fixedLength`", "fixedLength"),
+                Help.remove_property("remove `fixedLength`", "fixedLength"),
             )
         elif (place.may_be_absent or schema_field.is_nullable) and _count_leaves(field) > 1:
             message = f"Lance cannot read {what} that may be null inside a list or map"
@@ -311,7 +308,7 @@ class Limits:
         if type_.keys_sorted:
             message = "Lance has no map with sorted keys"
             self.refuse(
-                field, LANCE_TYPE, message, "keysSorted", help=Remove.it(what="`keysSorted`", is_safe=False)
+                field, LANCE_TYPE, message, "keysSorted", help=Help.remove(what="`keysSorted`", is_safe=False)
             )
         if place.is_in_vector:
             self.inside_vector(field, place)
@@ -323,7 +320,7 @@ class Limits:
         value, types = type_.value_type, self.types
         is_supported_value = value.id in types.plain or value.id in types.variable
         if not is_supported_value or value.id in (*types.views, *types.dates):
-            help = Detach.attribute(
+            help = Help.remove_attribute(
                 "remove the dictionary hint: Lance finds repeated values by itself", DICTIONARY_ENCODING.key
             )
             self.refuse(field, LANCE_TYPE, f"Lance has no dictionary of {value}", help=help)
@@ -335,7 +332,7 @@ class Limits:
         schema_field: SchemaField = field.field
         encoding = lance.ENCODING.read(schema_field.extra)
         if encoding is not None and encoding.structural_encoding == "sparse":
-            instead = Detach.attribute(
+            instead = Help.remove_attribute(
                 "remove `structuralEncoding`", lance.ENCODING.key, "structuralEncoding"
             )
             self.needs("2.3", schema_field, "sparse structural encoding", instead)
@@ -348,7 +345,7 @@ class Limits:
                     schema_field,
                     LANCE_TYPE,
                     message,
-                    help=Detach.attribute("remove `packed`", lance.ENCODING.key, "packed"),
+                    help=Help.remove_attribute("remove `packed`", lance.ENCODING.key, "packed"),
                 )
         if lance.BLOB.key in schema_field.extra:
             self.blob(schema_field, place)
@@ -386,7 +383,7 @@ class Limits:
                 field,
                 LANCE_TYPE,
                 f"Lance cannot pack a struct in which {field.path_text} may be null",
-                help=Detach.attribute(
+                help=Help.remove_attribute(
                     f"remove `packed` from {holder.path_text}",
                     lance.ENCODING.key,
                     "packed",
@@ -398,7 +395,7 @@ class Limits:
                 "2.3",
                 field,
                 f"a packed struct inside which {field.path_text} is a struct",
-                Detach.attribute(
+                Help.remove_attribute(
                     f"remove `packed` from {holder.path_text}", lance.ENCODING.key, "packed", is_around=True
                 ),
             )
@@ -414,7 +411,7 @@ class Limits:
                 field,
                 LANCE_TYPE,
                 f"Lance cannot pack a struct with the {field.type.kind} {field.path_text}",
-                help=Detach.attribute(
+                help=Help.remove_attribute(
                     f"remove `packed` from {holder.path_text}",
                     lance.ENCODING.key,
                     "packed",

@@ -49,10 +49,8 @@ from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
+from schemac.source.help import Help
 from schemac.source.report import Report
-from schemac.syntax.remedies import Remove, WriteText
-from schemac.syntax.remedies_around import Detach, LeaveOut
-from schemac.syntax.remedies_of_types import Retype
 
 MOST_DIGITS = 38
 
@@ -213,11 +211,11 @@ class _Writer(TypeWriter[PaimonType]):
     def refused(self, field: SchemaField) -> PaimonType:
         """Kinds that Paimon has no type for."""
         help = {
-            Family.DURATION: Retype.write(
+            Family.DURATION: Help.retype(
                 "type", "Int64", reason=" and give the unit with `schemac.dev/unit`"
             ),
             Family.NULL: "leave the field out until it has a type",
-        }.get(field.type.family, LeaveOut.engine("Paimon", own.TARGETS_OF.key, "paimon"))
+        }.get(field.type.family, Help.leave_out("Paimon", own.TARGETS_OF.key, "paimon"))
         message = f"Paimon has no type for {field.type.type_text()}"
         self.emission.findings.at_type(field, PAIMON_TYPE, message, help=help)
         return BYTES
@@ -335,11 +333,11 @@ class _Writer(TypeWriter[PaimonType]):
                 return self.refuse_word(
                     field,
                     f"{field.path_text} has {has}, so it cannot be {type_.type_text()}",
-                    WriteText.text_of(right, is_safe=False),
+                    Help.write_text(right, is_safe=False),
                 )
         if length is not None and type_.root == "BINARY" and type_.parameters != (length,):
             message = f"{field.path_text} has {length} bytes, so it cannot be {type_.type_text()}"
-            return self.refuse_word(field, message, Remove.it(f": the length makes a BINARY({length})"))
+            return self.refuse_word(field, message, Help.remove(f": the length makes a BINARY({length})"))
         self.lose_to_word(lowered, type_)
         return type_
 
@@ -367,7 +365,7 @@ class _Writer(TypeWriter[PaimonType]):
         value = field.children[1]
         if value.type.kind != Int32.__name__ or value.is_nullable:
             message = f"the counts of a MULTISET are Int32, but the values of {field.path_text} are {_type_text(value)}"
-            return self.refuse_word(field, message, Retype.write("valueType", "Int32"))
+            return self.refuse_word(field, message, Help.retype("valueType", "Int32"))
         self.lose_child_names(lowered)
         return Multiset(self.key(lowered))
 
@@ -381,7 +379,7 @@ class _Writer(TypeWriter[PaimonType]):
         if isinstance(type_, Vector):
             return type_
         message = f"a VECTOR cannot have elements of type {type_.children[0].type_text()}"
-        help = Detach.attribute("make the items numbers, or remove the attribute", paimon.TYPE.key)
+        help = Help.remove_attribute("make the items numbers, or remove the attribute", paimon.TYPE.key)
         return self.refuse_word(field, message, help)
 
     def worded_array(self, lowered: LoweredField) -> PaimonType:
@@ -409,14 +407,14 @@ class _Writer(TypeWriter[PaimonType]):
 
 
 _WORDS: dict[str, tuple[tuple[Family, ...], str, str]] = {
-    **dict.fromkeys(("CHAR", "VARCHAR"), ((Family.TEXT,), "a text", Retype.write("type", "String"))),
+    **dict.fromkeys(("CHAR", "VARCHAR"), ((Family.TEXT,), "a text", Help.retype("type", "String"))),
     **dict.fromkeys(
-        ("BINARY", "VARBINARY", "BLOB"), ((Family.BYTES,), "made of bytes", Retype.write("type", "Binary"))
+        ("BINARY", "VARBINARY", "BLOB"), ((Family.BYTES,), "made of bytes", Help.retype("type", "Binary"))
     ),
-    "TIME": ((Family.TIME,), "a time of day", Retype.write("type", "Time")),
+    "TIME": ((Family.TIME,), "a time of day", Help.retype("type", "Time")),
     **dict.fromkeys(
         ("TIMESTAMP", "TIMESTAMP_LTZ"),
-        ((Family.TIMESTAMP,), "a point in time", Retype.write("type", "Timestamp")),
+        ((Family.TIMESTAMP,), "a point in time", Help.retype("type", "Timestamp")),
     ),
     "VARIANT": (
         (Family.TEXT, Family.STRUCT),

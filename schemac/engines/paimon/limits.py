@@ -29,11 +29,9 @@ from schemac.engines.paimon.types import DataField, PaimonType, Row
 from schemac.logical.path import Part
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.diagnostic import Code
+from schemac.source.help import Help
 from schemac.source.suggest import closest
 from schemac.syntax.plain import written
-from schemac.syntax.remedies import Meant, Remove, Unwrap, Write
-from schemac.syntax.remedies_around import AttachToSchema, Detach, MeantPart
-from schemac.syntax.remedies_within import InsertKeys, Rewrite
 
 RESERVED_NAMES = frozenset({"_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID"})
 RESERVED_PREFIX = "_KEY_"
@@ -93,7 +91,7 @@ class Limits:
         elif name.startswith(RESERVED_PREFIX):
             message = f"Paimon reserves names that start with {RESERVED_PREFIX}"
             plain = name[len(RESERVED_PREFIX) :]
-            help = Rewrite.text_of(f"rename it, such as '{plain}'", plain) if plain else "rename it"
+            help = Help.rewrite(f"rename it, such as '{plain}'", plain) if plain else "rename it"
             self._findings.at_name(field, PAIMON_NAME, message, help=help)
 
     def _place(self, place: _Place) -> None:
@@ -134,7 +132,7 @@ class Limits:
             paimon.DEFAULT_VALUE.key,
             PAIMON_DEFAULT,
             reason,
-            help=Detach.attribute("change or remove it", paimon.DEFAULT_VALUE.key),
+            help=Help.remove_attribute("change or remove it", paimon.DEFAULT_VALUE.key),
         )
 
     def _blob(self, place: _Place) -> None:
@@ -147,7 +145,7 @@ class Limits:
             self._at_type(field, PAIMON_TYPE, message, help="move it to the top level")
             return
         if not (self._table.is_set(ROW_TRACKING) and self._table.is_set(DATA_EVOLUTION)):
-            help = AttachToSchema.several(
+            help = Help.add_to_schema(
                 f"write {_EVOLVING} under `{paimon.OPTIONS.key}`", (paimon.OPTIONS.key,), *_EVOLVING_PAIRS
             )
             message = f"a BLOB ({field.path_text}) needs a table with row tracking and data evolution"
@@ -162,10 +160,10 @@ class Limits:
         if unsupported is not None:
             message = f"{format} files cannot store {unsupported} ({place.schema_field.path_text})"
             other = "orc" if format == "parquet" else "parquet"
-            help: str = AttachToSchema.pair(
+            help: str = Help.add_to_schema(
                 f"write `file.format: {other}` under `{paimon.OPTIONS.key}`",
-                (paimon.OPTIONS.key, "file.format"),
-                other,
+                (paimon.OPTIONS.key,),
+                ("file.format", other),
             )
             if isinstance(place.type, Row):
                 help = "give it a member, or leave it out"
@@ -183,14 +181,14 @@ class Limits:
         for option in table.doubled:
             attribute = next(key for key, name in OPTION_OF.items() if name == option)
             message = f"the option `{option}` duplicates `{attribute}`"
-            self._at_option(option, PAIMON_KEY, message, help=Remove.it(is_safe=False), on_key=True)
+            self._at_option(option, PAIMON_KEY, message, help=Help.remove(is_safe=False), on_key=True)
         for key, noun in ((table.primary, "primary key"), (table.partition, "partition keys")):
             self._key_columns(key, noun)
         for column in table.primary:
             field = self._fields.get(column.name)
             if field is not None and field.is_nullable and not table.is_set("primary-key.nullable"):
                 message = f"a primary key may not be null, but {field.path_text} may"
-                help = Unwrap.part(f"write its type ({field.type.type_text()}) without Option", is_safe=False)
+                help = Help.unwrap(f"write its type ({field.type.type_text()}) without Option", is_safe=False)
                 self._findings.at_option(field, 0, PAIMON_KEY, message, help=help)
         names = table.primary_names
         if names and set(names) <= set(table.partition_names):
@@ -226,33 +224,33 @@ class Limits:
         except ValueError:
             message = f"the number of buckets has to be a whole number, not '{text}'"
             self._at_option(
-                "bucket", PAIMON_BUCKET, message, help=Write.value('"4"', key="bucket", is_safe=False)
+                "bucket", PAIMON_BUCKET, message, help=Help.write('"4"', key="bucket", is_safe=False)
             )
             return
         if bucket == UNAWARE:
             if "bucket-key" in self._table.options:
                 message = "`bucket-key` needs a number of buckets"
-                help: str = InsertKeys.beside('add `bucket: "4"`, or remove it', ("bucket", '"4"'))
+                help: str = Help.add_keys('add `bucket: "4"`, or remove it', ("bucket", '"4"'))
                 if self._table.is_set(ROW_TRACKING):
                     # Row tracking has no buckets.
-                    help = Remove.it(is_safe=False)
+                    help = Help.remove(is_safe=False)
                 self._at_option("bucket-key", PAIMON_BUCKET, message, help=help, on_key=True)
         elif bucket == POSTPONED:
             if not self._table.primary:
                 message = 'only tables with a primary key can have `bucket: "-2"`'
-                way_out = Remove.it(help=_REMOVE_OR_KEY, is_safe=False)
+                way_out = Help.remove(help=_REMOVE_OR_KEY, is_safe=False)
                 self._at_option("bucket", PAIMON_BUCKET, message, help=way_out)
         elif bucket < 1:
             message = f"a table has at least one bucket, not {bucket}"
             more = ', or "-1" for as many as needed'
-            one = Write.value('"1"', key="bucket", reason=more, is_safe=False)
+            one = Help.write('"1"', key="bucket", reason=more, is_safe=False)
             self._at_option("bucket", PAIMON_BUCKET, message, help=one)
         elif self._table.is_of_first_version:
             return
         elif not self._table.primary and "bucket-key" not in self._table.options:
             message = "a table without a primary key needs a bucket key to assign rows to buckets"
             near = next((n for n, t in self._types.items() if t.root not in NO_BUCKET_KEY), "…")
-            help = InsertKeys.beside(
+            help = Help.add_keys(
                 f"add `bucket-key: {near}`, or remove `bucket`",
                 *([("bucket-key", written(near))] if near in self._types else []),
             )
@@ -293,7 +291,7 @@ class Limits:
                 self._columns_of(option)
         if table.options.get("changelog-producer", "none").strip().lower() != "none" and not table.primary:
             message = "only tables with a primary key can produce a changelog"
-            help = Remove.it(help=_REMOVE_OR_KEY, is_safe=False)
+            help = Help.remove(help=_REMOVE_OR_KEY, is_safe=False)
             self._at_option("changelog-producer", PAIMON_OPTION, message, help=help)
         if table.is_set(ROW_TRACKING):
             self._row_tracking()
@@ -303,7 +301,7 @@ class Limits:
                 DATA_EVOLUTION,
                 PAIMON_OPTION,
                 message,
-                help=InsertKeys.beside(f'add `{ROW_TRACKING}: "true"`', (ROW_TRACKING, '"true"')),
+                help=Help.add_keys(f'add `{ROW_TRACKING}: "true"`', (ROW_TRACKING, '"true"')),
             )
         is_evolving = table.is_set(ROW_TRACKING) and table.is_set(DATA_EVOLUTION)
         if "vector.file.format" in table.options and not is_evolving:
@@ -312,7 +310,7 @@ class Limits:
                 "vector.file.format",
                 PAIMON_OPTION,
                 message,
-                help=InsertKeys.beside(f"add {_EVOLVING}", *_EVOLVING_PAIRS),
+                help=Help.add_keys(f"add {_EVOLVING}", *_EVOLVING_PAIRS),
                 on_key=True,
             )
 
@@ -337,7 +335,7 @@ class Limits:
                 message = f"the option `{option}` refers to '{name}', but there is no such column"
                 near = closest(name, self._types)
                 help = (
-                    MeantPart.word(near, name, mark="'", is_in_key=True)
+                    Help.did_you_mean_part(near, name, mark="'", is_in_key=True)
                     if near
                     else "name a column of the schema"
                 )
@@ -346,24 +344,24 @@ class Limits:
     def _row_tracking(self) -> None:
         if self._table.primary:
             message = "a table with a primary key cannot have row tracking"
-            help = Remove.it(help="remove it, or remove the primary key", is_safe=False)
+            help = Help.remove(help="remove it, or remove the primary key", is_safe=False)
             self._at_option(ROW_TRACKING, PAIMON_OPTION, message, help=help, on_key=True)
         if self._table.options.get("bucket", "-1").strip() != "-1":
             message = "a table with row tracking cannot have a number of buckets"
-            self._at_option("bucket", PAIMON_OPTION, message, help=Remove.it(is_safe=False), on_key=True)
+            self._at_option("bucket", PAIMON_OPTION, message, help=Help.remove(is_safe=False), on_key=True)
 
     def _no_column(self, option: str, name: str, text: str, code: Code) -> None:
         help = self._nearest(name)
         if name.strip() in self._types:
             names = ",".join(part.strip() for part in text.split(","))
-            help = Rewrite.text_of(
+            help = Help.rewrite(
                 f"write `{option}: {names}`: spaces are part of the name", names, is_safe=True
             )
         self._at_option(option, code, f"there is no column '{name}'", help=help)
 
     def _nearest(self, name: str) -> str:
         near = closest(name, self._types)
-        return Meant.word(near, name, mark="'") if near else "name a column of the schema"
+        return Help.did_you_mean(near, name, mark="'") if near else "name a column of the schema"
 
     def _at_option(self, option: str, code: Code, message: str, *, help: str, on_key: bool = False) -> None:
         self._at(("extra", paimon.OPTIONS.key, option), code, message, help=help, on_key=on_key)
@@ -417,5 +415,5 @@ _REFUSED = {
 def _once(place: tuple[str | int, ...], names: Iterable[str]) -> str:
     """Return how a column is named once: in the list of an attribute, or in the text of an option, which names all of these."""
     if place[1] != paimon.OPTIONS.key:
-        return Remove.it(what="one")
-    return Rewrite.text_of("remove one", ",".join(dict.fromkeys(names)), is_safe=True)
+        return Help.remove(what="one")
+    return Help.rewrite("remove one", ",".join(dict.fromkeys(names)), is_safe=True)

@@ -25,8 +25,8 @@ from schemac.engines.protobuf.numbering import is_number, numbers_of
 from schemac.logical.findings import Other
 from schemac.logical.path import Part
 from schemac.logical.schema_fields import SchemaField
+from schemac.source.help import Help
 from schemac.source.json_object import Json
-from schemac.syntax.remedies_around import LeaveOut
 
 MARK = "schemac:"
 """Begins a comment that is read again."""
@@ -162,7 +162,7 @@ class _Writer:
         if leaf is None:
             message_text = f"Protobuf cannot hold {field.type.type_text()} ({field.path_text})"
             self._emission.findings.at_type(
-                field, PROTOBUF_TYPE, message_text, help=LeaveOut.engine("it", own.TARGETS_OF.key, "protobuf")
+                field, PROTOBUF_TYPE, message_text, help=Help.leave_out("it", own.TARGETS_OF.key, "protobuf")
             )
             return Typed("", "bytes")
         if not leaf.is_lossless:

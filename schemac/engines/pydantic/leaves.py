@@ -20,7 +20,7 @@ from schemac.logical.path import Part
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
-from schemac.syntax.remedies_around import LeaveOut
+from schemac.source.help import Help
 
 
 class Leaf(NamedTuple):
@@ -124,7 +124,7 @@ class Leaves(TypeWriter[Leaf]):
         """Report a type that has no annotation."""
         what = "as the key of a map " if field.segment is Part.KEY else ""
         message = f"{field.type.type_text()} {what}has no form in a model of pydantic ({field.path_text})"
-        help = LeaveOut.engine("pydantic", own.TARGETS_OF.key, "pydantic")
+        help = Help.leave_out("pydantic", own.TARGETS_OF.key, "pydantic")
         self.emission.findings.at_type(field, PYDANTIC_TYPE, message, help=help)
         return Leaf("None", ())
 

@@ -52,8 +52,8 @@ from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
+from schemac.source.help import Help
 from schemac.source.json_object import Json
-from schemac.syntax.remedies_around import Detach, LeaveOut
 
 MOST_DIGITS = 38
 MOST_QUOTATIONS = 4
@@ -127,7 +127,7 @@ def _check_properties(compilation: Compilation, properties: Mapping[str, str], e
                 SPARK_PROPERTY,
                 f"the table property {key} is '{written[key]}', but the schema makes it '{value}'",
                 *("extra", spark.TABLE_PROPERTIES.key, key),
-                help=Detach.attribute(
+                help=Help.remove_attribute(
                     "remove it: the build writes the property itself", spark.TABLE_PROPERTIES.key, key
                 ),
             )
@@ -206,7 +206,7 @@ class _Writer(TypeWriter[SparkType]):
             field,
             SPARK_TYPE,
             f"Spark has no type for {field.type.type_text()} ({field.path_text})",
-            help=LeaveOut.engine("Spark", own.TARGETS_OF.key, "spark"),
+            help=Help.leave_out("Spark", own.TARGETS_OF.key, "spark"),
         )
         return SparkType("void", "VOID")
 

@@ -44,12 +44,12 @@ from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.tables import TableForm, sink_engine, sink_of
 from schemac.source.catalogue import PIPELINE_FILE, SOURCE_OPTION
 from schemac.source.diagnostic import Code
+from schemac.source.help import Help
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.source.text import SourceText, decode_text, read_text
 from schemac.syntax.complaints import Complaint, TreePath, complaints
 from schemac.syntax.document import Document, parse
-from schemac.syntax.remedies import Meant
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def _text(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText
 
 def _complain(document: Document, found: Complaint, report: Report, code: Code = PIPELINE_FILE) -> None:
     place = document.place(found.path, on_key=found.on_key)
-    report.add(code, found.message, spot=place, help=found.help)
+    report.add(code, found.message, location=place, help=found.help)
 
 
 def _with_schema(
@@ -182,7 +182,7 @@ def _with_schema(
             else f"{manifest} has {len(names)} datasets"
         )
         help = (
-            Meant.word(near, str(job.dataset), mark="'")
+            Help.did_you_mean(near, str(job.dataset), mark="'")
             if near
             else f"write `dataset:` with one of: {', '.join(names)}"
         )

@@ -38,9 +38,8 @@ from schemac.source.catalogue import (
     UNKNOWN_FIELD,
     UNKNOWN_RULE,
 )
+from schemac.source.help import Help
 from schemac.source.pages import rule_pages
-from schemac.syntax.remedies import Remove
-from schemac.syntax.remedies_within import InsertKeys
 
 OF_FILES = ("csv", "json", "geojson", "parquet", "orc")
 RESERVED = (ERRORS, WARNINGS, RAW, SOURCE, DELETE, ADDRESS)
@@ -95,9 +94,9 @@ def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             yield from _origin_mistakes(label, origin, schema.field(label))
 
 
-def _leave_out(key: str, more: str = "") -> Remove:
+def _leave_out(key: str, more: str = "") -> Help:
     """Return "leave `mode` out" and what may be done instead; what a run does then, its author may not have meant."""
-    return Remove.it(help=f"leave {f'`{key}`' if key else 'it'} out{more}", is_safe=False)
+    return Help.remove(help=f"leave {f'`{key}`' if key else 'it'} out{more}", is_safe=False)
 
 
 def _mode_mistakes(job: Job) -> Iterator[Mistake]:
@@ -125,7 +124,7 @@ def _mode_mistakes(job: Job) -> Iterator[Mistake]:
         error = PipelineError(
             MISPLACED_MODE,
             message,
-            InsertKeys.beside(
+            Help.add_keys(
                 "write `mode: append`, or `mode: upsert` for a schema with a primary key: both make the table where it is missing",
                 ("mode", "append"),
             ),

@@ -19,8 +19,7 @@ from schemac.pipeline.spark.sqltext import literal
 from schemac.rows.runs.merges import Merge
 from schemac.rows.runs.modes import Mode
 from schemac.source.catalogue import MERGE_SETTING
-from schemac.syntax.remedies import Remove
-from schemac.syntax.remedies_within import InsertKeys
+from schemac.source.help import Help
 
 MARK = pa.field(DELETE, pa.string())
 
@@ -56,7 +55,7 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
             yield PipelineError(
                 MERGE_SETTING,
                 message,
-                InsertKeys.beside("set `mode: upsert`", ("mode", "upsert")),
+                Help.add_keys("set `mode: upsert`", ("mode", "upsert")),
                 place=("target", name),
             )
     if DUPLICATE in job.warned and (is_upsert or job.keys is Keys.REFUSE):
@@ -64,7 +63,7 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
         yield PipelineError(
             MERGE_SETTING,
             message,
-            Remove.it(help="leave `duplicate` out", is_safe=False),
+            Help.remove(help="leave `duplicate` out", is_safe=False),
             place=("rules", DUPLICATE),
         )
     if is_upsert and target.latest is not None:

@@ -14,7 +14,7 @@ from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.rows.runs.tables import source_of
 from schemac.source.catalogue import SOURCE_OPTION
-from schemac.syntax.remedies import Remove
+from schemac.source.help import Help
 
 FILES = ("pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "basePath")
 OF_STREAMS = ("maxFilesPerTrigger", "maxBytesPerTrigger", "latestFirst", "maxFileAge")
@@ -25,9 +25,9 @@ CSV = ("sep", "delimiter", "quote", "escape", "comment", "header", "ignoreLeadin
 ALIASES = {"charset": "encoding", "delimiter": "sep"}
 
 
-def _out(more: str) -> Remove:
+def _out(more: str) -> Help:
     """Return "leave it out", and why; what its author wanted of it, nothing else does."""
-    return Remove.it(help=f"leave it out{more}", is_safe=False)
+    return Help.remove(help=f"leave it out{more}", is_safe=False)
 
 
 TYPES = _out(": the manifest says the types")
@@ -153,7 +153,7 @@ def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[tupl
             message = f"the options `{seen[meaning]}` and `{name}` say the same thing"
             yield (
                 name,
-                PipelineError(SOURCE_OPTION, message, Remove.it(help=f"leave `{name}` out", is_safe=False)),
+                PipelineError(SOURCE_OPTION, message, Help.remove(help=f"leave `{name}` out", is_safe=False)),
             )
         seen[meaning] = name
         if folded in honoured or HARMLESS.get(folded) == text.lower():

@@ -1,11 +1,12 @@
-"""Where something stands in a text.
+"""Where something is in a text.
 
 Layer: syntax.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.source.diagnostic import Label
+from schemac.source.diagnostic import Fix, Label
+from schemac.source.help import Help
 from schemac.source.span import Span
 from schemac.source.text import SourceText
 from schemac.syntax.events import EventSource, fast_events
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from schemac.syntax.entries import Entries, Entry
 
 
-class Place(NamedTuple):
-    """Where something stands that a finding is about."""
+class Location(NamedTuple):
+    """Where something is that a finding is about."""
 
     source: SourceText
     span: Span
@@ -41,3 +42,11 @@ class Place(NamedTuple):
         from schemac.syntax.entries import entries_of  # for start-up time: only a fix asks for them
 
         return entries_of(self.content or self.source.content, self.event_source)
+
+    def fix(self, help: Help) -> Fix | None:
+        """Return the fix that a help names; None where the text here is written in a way that it would damage."""
+        from schemac.syntax.fixes import Finding, fix_of  # for start-up time: most manifests have no mistake
+
+        entry = self.entry
+        root = self.entries.roots.get(self.span.start) if entry is None else None
+        return fix_of(help, Finding(self.source, self.span, entry, root, self.is_exact))
