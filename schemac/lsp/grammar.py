@@ -18,7 +18,6 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.registry import ATTRIBUTES, OPEN, known
 from schemac.kinds.registry import BY_NAME, SPELLINGS
 from schemac.logical.model import Field, LogicalType, Schema
-from schemac.manifest.documents import EVENTS
 from schemac.manifest.envelopes import (
     BareSchema,
     DatasetResource,
@@ -30,6 +29,7 @@ from schemac.manifest.envelopes import (
 )
 from schemac.manifest.groups import Group, GroupField, GroupLibrary, Use
 from schemac.manifest.inherited import is_inherited
+from schemac.manifest.names import EVENTS
 from schemac.manifest.overlay import DatasetOverlay, FieldOverlay, OverlayFile, is_stored
 from schemac.syntax.document import TreePath
 from schemac.syntax.model import AuthoredModel, class_text

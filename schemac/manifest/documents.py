@@ -9,11 +9,18 @@ Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018
 
 import shlex
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from schemac.attributes.attribute import spellings
 from schemac.logical.system import SETTINGS, Naming, SystemColumns
-from schemac.manifest.names import is_dataset_name, trouble_with
+from schemac.manifest.names import (
+    DOCUMENT_KINDS,
+    EVENTS,
+    SOURCE_EVENTS,
+    DatasetKind,
+    is_dataset_name,
+    trouble_with,
+)
 from schemac.source.catalogue import (
     EMPTY_DOCUMENT,
     FLOW_SKIPPED,
@@ -34,29 +41,11 @@ from schemac.source.suggest import closest
 from schemac.syntax.complaints import sort_of
 from schemac.syntax.document import Document, TreePath
 
-OtherEventKind = Literal[
-    "AddData",
-    "ExecuteTransform",
-    "Seed",
-    "SetPollingSource",
-    "SetTransform",
-    "SetVocab",
-    "SetAttachments",
-    "SetInfo",
-    "SetLicense",
-    "AddPushSource",
-    "DisablePushSource",
-    "DisablePollingSource",
-]
-EVENTS = ("SetDataSchema", *OtherEventKind.__args__)  # type: ignore[attr-defined]
-SOURCE_EVENTS = ("SetPollingSource", "AddPushSource")
-"""Events of what is read; its step `read` may have a schema."""
 _EVENT_SPELLINGS = {spelling: event for event in EVENTS for spelling in spellings(event)}
 _RESOURCES = ("Dataset", "Source")
 OF_LIBRARIES = ("description", "imports", "groups")
 _MOST_KEYS = 20
 """Keys of a mapping among which a misspelled one is looked for."""
-DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
 _BEGINNINGS = "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`"
 
 
@@ -190,22 +179,21 @@ class Documents:
         return [self._named(value, ("name",))]
 
     def _snapshot(self, value: Json) -> list[Body]:
-        is_whole = self._has_shape(value, (), ("kind", "version", "content"), "a DatasetSnapshot")
+        is_whole = self._has_shape(value, (), "DatasetSnapshot", "a DatasetSnapshot")
         if not self._version_is_known(value) or not is_whole:
             return []
         content = value["content"]
         if not isinstance(content, dict):
             self._say(WRONG_TYPE, ("content",), f"`content` has to be a mapping, not {sort_of(content)}")
             return []
-        self._has_shape(
-            content, ("content",), ("name", "kind", "metadata"), "the content of a DatasetSnapshot"
-        )
+        noun = "the content of a DatasetSnapshot"
+        self._has_shape(content, ("content",), "DatasetSnapshotContent", noun)
         self._dataset_kind(content.get("kind", "Root"), ("content", "kind"))
         named = self._named(content, ("content", "name"))
         return self._metadata(content.get("metadata", []), ("content", "metadata"), named)
 
     def _metadata_event(self, value: Json) -> list[Body]:
-        is_whole = self._has_shape(value, (), ("kind", "version", "content"), "a MetadataEvent")
+        is_whole = self._has_shape(value, (), "MetadataEvent", "a MetadataEvent")
         if not self._version_is_known(value) or not is_whole:
             return []
         return self._events([value["content"]], (), Body(self._stem, ()), steps=(("content",),))
@@ -226,7 +214,7 @@ class Documents:
                 else "the resources with a schema are Dataset and Source",
             )
             return []
-        is_whole = self._has_shape(value, (), ("$schema", "headers", "spec"), f"a {resource}")
+        is_whole = self._has_shape(value, (), f"{resource}Resource", f"a {resource}")
         headers, spec = value.get("headers"), value.get("spec")
         named = self._named(headers if isinstance(headers, dict) else {}, ("headers", "name"))
         if not is_whole:
@@ -319,7 +307,6 @@ class Documents:
         return kind
 
     def _set_data_schema(self, event: Json, at: TreePath, named: Body) -> list[Body]:
-        known = ("kind", "schema", "rawArrowSchema")
         if _is_binary(event):
             self._say(
                 UNKNOWN_DOCUMENT,
@@ -329,7 +316,7 @@ class Documents:
                 on_key=True,
             )
             return []
-        if not self._has_shape(event, at, known, "SetDataSchema", optional=("rawArrowSchema",)):
+        if not self._has_shape(event, at, "SetDataSchema", "SetDataSchema"):
             return []
         return [named._replace(path=(*at, "schema"))]
 
@@ -358,9 +345,9 @@ class Documents:
         return [named._replace(path=place)]
 
     def _dataset_kind(self, kind: Any, at: TreePath) -> None:
-        words = {spelling: word for word in ("Root", "Derivative") for spelling in spellings(word)}
+        words = {spelling: word for word in get_args(DatasetKind) for spelling in spellings(word)}
         if not isinstance(kind, str) or kind not in words:
-            near = closest(kind, ("Root", "Derivative")) if isinstance(kind, str) else None
+            near = closest(kind, get_args(DatasetKind)) if isinstance(kind, str) else None
             help = (
                 Help.did_you_mean(near, kind)
                 if near and isinstance(kind, str)
@@ -388,15 +375,14 @@ class Documents:
         )
         return False
 
-    def _has_shape(
-        self,
-        value: Json,
-        at: TreePath,
-        known: tuple[str, ...],
-        noun: str,
-        optional: tuple[str, ...] = ("headers",),
-    ) -> bool:
-        """Whether a mapping has the keys that it needs. A misspelled key is one finding, not two."""
+    def _has_shape(self, value: Json, at: TreePath, envelope: str, noun: str) -> bool:
+        """Whether a mapping has the keys that an envelope needs. A misspelled key is one finding, not two."""
+        from schemac.manifest.envelopes import (
+            ENVELOPES,  # for start-up time: most schemas have none around them
+        )
+
+        fields = {f.alias or name: f for name, f in ENVELOPES[envelope].model_fields.items()}
+        known = tuple(fields)
         is_whole = True
         meant: set[str] = set()
         for key in value:
@@ -405,7 +391,8 @@ class Documents:
                 meant |= {near} if near else set()
                 self._unknown_key((*at, key), near, known)
         for key in known:
-            if key not in value and key not in optional:
+            # A dataset without headers is called as its file.
+            if key not in value and fields[key].is_required() and key != "headers":
                 is_whole = False
                 if key not in meant:
                     place = next(((*at, first) for first in ("kind", "$schema") if first in value), at)

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from schemac.manifest.documents import DOCUMENT_KINDS, EVENTS, OF_LIBRARIES, is_library
+from schemac.manifest.documents import OF_LIBRARIES, is_library
+from schemac.manifest.names import DOCUMENT_KINDS, EVENTS
 from schemac.source.suggest import closest
 from schemac.syntax.document import Document
 

@@ -17,7 +17,6 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.kinds.registry import BY_NAME
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import Schema
-from schemac.manifest.documents import EVENTS, SOURCE_EVENTS
 from schemac.manifest.envelopes import (
     BareSchema,
     DatasetResource,
@@ -39,6 +38,7 @@ from schemac.manifest.json_schema_together import (
     rules_of_kind,
 )
 from schemac.manifest.json_schema_words import json_schema, spelled_words, word_choice
+from schemac.manifest.names import EVENTS, SOURCE_EVENTS
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.text import SourceText

@@ -1,10 +1,31 @@
-"""What a dataset may be called.
+"""What a dataset may be called, and what the standard calls documents and events.
 
 Layer: manifest.
 Source: a name is a folder of the artifacts; the standard's names may have an account before a slash.
 """
 
 import re
+from typing import Literal, get_args
+
+OtherEventKind = Literal[
+    "AddData",
+    "ExecuteTransform",
+    "Seed",
+    "SetPollingSource",
+    "SetTransform",
+    "SetVocab",
+    "SetAttachments",
+    "SetInfo",
+    "SetLicense",
+    "AddPushSource",
+    "DisablePushSource",
+    "DisablePollingSource",
+]
+DatasetKind = Literal["Root", "Derivative"]
+EVENTS = ("SetDataSchema", *get_args(OtherEventKind))
+SOURCE_EVENTS = ("SetPollingSource", "AddPushSource")
+"""Events of what is read; its step `read` may have a schema."""
+DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
 
 # A name is a folder: Windows takes no blank or dot at the end of one.
 _PART = r"\w(?:[\w.\- ]*[\w\-])?"
