@@ -119,7 +119,59 @@ _TYPE_KEYS = frozenset({*_TYPES, *(key for key, meant in _WORDS.keys.items() if 
 """Keys that a type stands behind, also those of other systems."""
 
 
-def bind(
+class Binder(NamedTuple):
+    """Makes datasets of the documents of one text."""
+
+    source: SourceText
+    strict: bool
+    is_named: bool
+    stem: str
+    reuse: Reuse
+
+    def bind(self, documents: Sequence[Document], report: Report) -> list[LogicalDataset]:
+        """Return the datasets of the documents, as far as they can be read; what is wrong is in the report."""
+        source, strict, is_named, stem, reuse = self
+        datasets: list[LogicalDataset] = []
+        scope = own_groups(documents, stem, reuse, report)
+        for document in documents:
+            bodies = Documents(
+                document, stem, strict, is_named, Sayer(document, report, is_named=is_named)
+            ).bodies()
+            for body in bodies:
+                expander = Expander(scope, report, is_strict=strict) if scope is not None else None
+                expanded = expander.expand(document, body.path) if expander is not None else document
+                dataset = _DocumentBinder(expanded, strict, report, is_named).dataset(body)
+                if dataset is not None:
+                    is_whole = dataset.is_whole and (expander is None or expander.is_whole)
+                    datasets.append(dataset if is_whole else replace(dataset, is_whole=False))
+        if scope is not None:
+            _check_groups(scope, strict, report)
+        datasets = told_apart(datasets)
+        unique_by_name(datasets, report)
+        if not documents and not report.has_errors:
+            report.add(
+                EMPTY_DOCUMENT,
+                f"{source.name} is empty",
+                file=source.name,
+                help="write `fields:` with the columns of the dataset",
+                severity=None if is_named else Severity.NOTE,
+            )
+        elif (
+            not datasets
+            and is_named
+            and not report.has_errors
+            and not any(is_library(d.value) for d in documents)
+        ):
+            report.add(
+                NO_SCHEMA,
+                f"{source.name} contains no schema",
+                file=source.name,
+                help="add a SetDataSchema event, or `fields:`",
+            )
+        return datasets
+
+
+def read_datasets(
     documents: Sequence[Document],
     source: SourceText,
     parsed: Report,
@@ -135,12 +187,19 @@ def bind(
     A file that nobody named, but that lay in a folder, may well be something else than a manifest: then there is nothing to
     say of it. A dataset without a name is called after the text, or `stem`. `reuse` has the files that it may import, and takes what it used of them.
     """
-    given = _Given(source, strict, is_named, stem_of(source, stem), Reuse() if reuse is None else reuse)
+    binder = Binder(source, strict, is_named, stem_of(source, stem), Reuse() if reuse is None else reuse)
     attempt = Report()
     attempt.extend(parsed.diagnostics)
-    datasets = _bound(given, attempt, documents)
+    datasets = binder.bind(documents, attempt)
     if attempt.has_errors:
-        datasets, attempt = _bound_whole(given) or (datasets, attempt)
+        from schemac.syntax.whole_types import has_split_types, whole_types  # for start-up time
+
+    if attempt.has_errors and has_split_types(source.content, _TYPE_KEYS):
+        whole_attempt = Report()
+        whole_documents = parse(source, whole_attempt, whole_types(_TYPE_KEYS))
+        whole_datasets = binder.bind(whole_documents, whole_attempt)
+        if whole_attempt.has_errors:
+            datasets, attempt = whole_datasets, whole_attempt
     if not is_named and not datasets and attempt.diagnostics and not _is_meant(documents, source, attempt):
         return []
     report.extend(attempt.diagnostics)
@@ -160,74 +219,6 @@ def stem_of(source: SourceText, stem: str | None = None) -> str:
     # A text that is no file is called `<text>`.
     stem = PurePath(source.name).stem if stem is None else stem
     return stem.removesuffix(".schema").strip("<>") or "dataset"
-
-
-class _Given(NamedTuple):
-    """A text, and how it is to be read."""
-
-    source: SourceText
-    strict: bool
-    is_named: bool
-    stem: str
-    reuse: Reuse
-
-
-def _bound_whole(given: _Given) -> tuple[list[LogicalDataset], Report] | None:
-    """Return what stands in a text with types that YAML takes apart, read as their author wrote them; None without such."""
-    from schemac.manifest.torn import veil
-
-    source = given.source
-    veiled = veil(source.content, _TYPE_KEYS)
-    if veiled is None:
-        return None
-    report = Report()
-    documents = parse(source, report, content=veiled.content)
-    for document in documents:
-        document.value = veiled.unveil(document.value)
-    datasets = _bound(given, report, documents)
-    return (datasets, report) if report.has_errors else None
-
-
-def _bound(given: _Given, report: Report, documents: Sequence[Document]) -> list[LogicalDataset]:
-    source, strict, is_named, stem, reuse = given
-    datasets: list[LogicalDataset] = []
-    scope = own_groups(documents, stem, reuse, report)
-    for document in documents:
-        bodies = Documents(
-            document, stem, strict, is_named, Sayer(document, report, is_named=is_named)
-        ).bodies()
-        for body in bodies:
-            expander = Expander(scope, report, is_strict=strict) if scope is not None else None
-            expanded = expander.expand(document, body.path) if expander is not None else document
-            dataset = _DocumentBinder(expanded, strict, report, is_named).dataset(body)
-            if dataset is not None:
-                is_whole = dataset.is_whole and (expander is None or expander.is_whole)
-                datasets.append(dataset if is_whole else replace(dataset, is_whole=False))
-    if scope is not None:
-        _check_groups(scope, strict, report)
-    datasets = told_apart(datasets)
-    unique_by_name(datasets, report)
-    if not documents and not report.has_errors:
-        report.add(
-            EMPTY_DOCUMENT,
-            f"{source.name} is empty",
-            file=source.name,
-            help="write `fields:` with the columns of the dataset",
-            severity=None if is_named else Severity.NOTE,
-        )
-    elif (
-        not datasets
-        and is_named
-        and not report.has_errors
-        and not any(is_library(d.value) for d in documents)
-    ):
-        report.add(
-            NO_SCHEMA,
-            f"{source.name} contains no schema",
-            file=source.name,
-            help="add a SetDataSchema event, or `fields:`",
-        )
-    return datasets
 
 
 def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[LogicalDataset]:

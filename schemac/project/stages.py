@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.system import Variant
-from schemac.manifest.bind import bind
+from schemac.manifest.bind import read_datasets
 from schemac.manifest.groups import GroupFile
 from schemac.manifest.library import Reuse
 from schemac.manifest.system_columns import with_system_columns
@@ -80,7 +80,7 @@ def check_source(
     with stage("parse", source.name):
         documents = parse(source, parsed)
     with stage("bind", source.name):
-        datasets = bind(
+        datasets = read_datasets(
             documents,
             source,
             parsed,

@@ -71,20 +71,22 @@ class Composed(NamedTuple):
 
 
 def compose(
-    source: SourceText, report: Report, event_source: EventSource = fast_events, *, content: str | None = None
+    source: SourceText,
+    report: Report,
+    event_sources: tuple[EventSource, EventSource] = (fast_events, pure_events),
 ) -> Composed:
     """Return the values of all documents in a text, as far as it can be read.
 
-    `content` is what is read in its place, with every node where the text has it.
+    Of the two sources the second one has the last word where the first one finds a mistake.
     """
+    event_source, exact_source = event_sources
     if not is_printable(source, report):
         return Composed([], event_source)
-    content = source.content if content is None else content
     attempt = Report()
-    values, error = _values(source, content, attempt, event_source)
-    if error is not None and event_source is not pure_events and len(source.content) <= _LONGEST_SECOND_LOOK:
-        event_source, attempt = pure_events, Report()
-        values, error = _values(source, content, attempt, event_source)
+    values, error = _values(source, attempt, event_source)
+    if error is not None and event_source is not exact_source and len(source.content) <= _LONGEST_SECOND_LOOK:
+        event_source, attempt = exact_source, Report()
+        values, error = _values(source, attempt, event_source)
     report.extend(attempt.diagnostics)
     if error is not None:
         report_syntax_error(error, source, report)
@@ -92,11 +94,11 @@ def compose(
 
 
 def _values(
-    source: SourceText, content: str, report: Report, event_source: EventSource
+    source: SourceText, report: Report, event_source: EventSource
 ) -> tuple[list[YamlValue], YAMLError | None]:
     values: list[YamlValue] = []
     try:
-        composer = _Composer(source, report, content, event_source)
+        composer = _Composer(source, report, event_source)
         while (event := composer.next_event()).__class__ is not StreamEndEvent:
             if event.__class__ is DocumentStartEvent:
                 values.append(composer.document())
@@ -108,11 +110,11 @@ def _values(
 
 
 class _Composer:
-    def __init__(self, source: SourceText, report: Report, content: str, event_source: EventSource) -> None:
+    def __init__(self, source: SourceText, report: Report, event_source: EventSource) -> None:
         self.source = source
         self.report = report
-        self.read = content, event_source
-        self.next_event = next_event = event_source(content)
+        self.event_source = event_source
+        self.next_event = next_event = event_source(source.content)
         self.anchors: dict[str, _Anchored | None] = {}
         texts: dict[str, str] = {}
         self.shared: Callable[[str, str], str] = texts.setdefault
@@ -297,9 +299,8 @@ class _Composer:
         self.report.add(code, message, location=self.place(event), help=help)
 
     def place(self, event: Any) -> Location:
-        content, event_source = self.read
         at = event.start_mark.index
-        return Location(self.source, _span(event), at=at, content=content, event_source=event_source)
+        return Location(self.source, _span(event), at=at, event_source=self.event_source)
 
     def refuse(self, event: Any, code: Code, message: str, help: str = "") -> NoReturn:
         self.report_at(event, code, message, help)

@@ -27,7 +27,7 @@ from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText
 from schemac.syntax.compose import compose
-from schemac.syntax.events import EventSource, events
+from schemac.syntax.events import EventSource, events, fast_events, pure_events
 from schemac.syntax.location import Location
 from schemac.syntax.scalars import YamlValue
 
@@ -90,7 +90,7 @@ class Document:
         span = mark.key if on_key and is_exact and mark.key is not None else mark.span
         at = -1 if not depth else mark.key.start if mark.key is not None else mark.span.start
         stream = self.stream
-        return Location(self.source, span, (), at, is_exact, is_item, stream.content, stream.event_source)
+        return Location(self.source, span, (), at, is_exact, is_item, stream.event_source)
 
     def _find(self, path: TreePath) -> tuple["_Mark", int]:
         self._searches += 1
@@ -147,14 +147,14 @@ class Document:
         return self.stream.mark(self.index)
 
 
-def parse(source: SourceText, report: Report, *, content: str | None = None) -> list[Document]:
-    """All documents of a text that could be read; what could not is in the report.
-
-    `content` is what is read in its place, with every node where the text has it.
-    """
-    content = source.content if content is None else content
-    values, event_source = compose(source, report, content=content)
-    stream = Stream(content, event_source)
+def parse(
+    source: SourceText,
+    report: Report,
+    event_sources: tuple[EventSource, EventSource] = (fast_events, pure_events),
+) -> list[Document]:
+    """All documents of a text that could be read; what could not is in the report. `event_sources` as in `compose`."""
+    values, event_source = compose(source, report, event_sources)
+    stream = Stream(source.content, event_source)
     return [Document(source, value, index, stream) for index, value in enumerate(values)]
 
 

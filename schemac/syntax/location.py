@@ -27,8 +27,6 @@ class Location(NamedTuple):
     is_exact: bool = True
     """Whether what was asked for stands here; otherwise it is what stands nearest around it."""
     is_item: bool = False
-    content: str = ""
-    """What was read in the place of the text, with every node where the text has it; empty if it was the text itself."""
     event_source: EventSource = fast_events
 
     @property
@@ -41,7 +39,7 @@ class Location(NamedTuple):
         """All entries of the text."""
         from schemac.syntax.entries import entries_of  # for start-up time: only a fix asks for them
 
-        return entries_of(self.content or self.source.content, self.event_source)
+        return entries_of(self.source.content, self.event_source)
 
     def fix(self, help: Help) -> Fix | None:
         """Return the fix that a help names; None where the text here is written in a way that it would damage."""

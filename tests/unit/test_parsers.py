@@ -28,7 +28,7 @@ def _read(
     source: SourceText, event_source: EventSource
 ) -> tuple[list[Any], tuple[Diagnostic, ...], list[tuple[TreePath, Span, Span]]]:
     report = Report()
-    values, used = compose(source, report, event_source)
+    values, used = compose(source, report, (event_source, pure_events))
     places: list[tuple[TreePath, Span, Span]] = []
     for i, value in enumerate(values):
         document = Document(source, value, i, Stream(source.content, used))
@@ -84,7 +84,7 @@ def test_read_the_same_with_both_parsers(source: SourceText) -> None:
 def test_read_what_yaml_1_1_reads_otherwise(text: str, value: Any) -> None:
     report = Report()
     for event_source in (fast_events, pure_events):
-        assert compose(SourceText(text), report, event_source).values == [value]
+        assert compose(SourceText(text), report, (event_source, pure_events)).values == [value]
     assert report.diagnostics == ()
 
 
