@@ -7,7 +7,9 @@ Source: OpenLineage 2-0-2 and the versions of its facets that `SCHEMAS` names. D
         namespace `file` and an absolute path, or `s3://bucket` and the key.
 """
 
+import errno
 import json
+import os
 import re
 import uuid
 from dataclasses import dataclass
@@ -78,8 +80,16 @@ class Lineage:
         }
 
     def _append(self, event: dict[str, Any]) -> None:
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(event) + "\n")
+        line = f"{json.dumps(event)}\n".encode()
+        with self.path.open("ab", buffering=0) as file:
+            end = file.tell()
+            try:
+                if file.write(line) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            except OSError:
+                # The next event needs a line of its own.
+                file.truncate(end)
+                raise
 
 
 def dataset_name(path: str) -> dict[str, str]:
