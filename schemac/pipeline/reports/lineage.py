@@ -7,9 +7,7 @@ Source: OpenLineage 2-0-2 and the versions of its facets that `SCHEMAS` names. D
         namespace `file` and an absolute path, or `s3://bucket` and the key.
 """
 
-import errno
 import json
-import os
 import re
 import uuid
 from dataclasses import dataclass
@@ -84,8 +82,8 @@ class Lineage:
         with self.path.open("ab", buffering=0) as file:
             end = file.tell()
             try:
-                if file.write(line) < len(line):
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                while line:
+                    line = line[file.write(line) :]
             except OSError:
                 # The next event needs a line of its own.
                 file.truncate(end)
