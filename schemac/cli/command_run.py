@@ -87,7 +87,8 @@ def run(options: argparse.Namespace) -> int:
     if mistake is not None:
         notify(f"schemac: {mistake}")
         return ExitCode.USAGE
-    files.started()
+    if not files.started():
+        return ExitCode.USAGE
     call = _Call()
     try:
         with _progress(options) as progress:

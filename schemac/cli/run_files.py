@@ -72,14 +72,14 @@ class RunFiles:
                 return f"{path} cannot be written"
         return None
 
-    def started(self) -> None:
-        """Tell that the run begins."""
+    def started(self) -> bool:
+        """Tell that the run begins; false where that cannot be written."""
         if self.options.lineage is None:
-            return
+            return True
         from schemac.pipeline.reports.lineage import Lineage
 
         self.lineage = Lineage.new(Path(self.options.lineage), self.options.pipeline)
-        self.lineage.started(self.began)
+        return _tried(self.options.lineage, partial(self.lineage.started, self.began))
 
     def ended(self, outcome: "Outcome", schema: "ArrowSchema | None") -> ExitCode:
         """Write what is to be written of the run; clean if all of it could be."""

@@ -46,11 +46,13 @@ def test_every_depth_of_a_record_is_learned_or_not() -> None:
     from schemac.pipeline.batch_reading.parts import Members
     from schemac.pipeline.batch_reading.sieve import _container
 
-    part = _container(FIELDS.field("int"))
-    assert part is not None
-    for depth, brackets in product(DEPTHS[:-1], BRACKETS):
-        read = JsonBatches(Members({"int": part}, (), is_nullable=False), (("int",),), None)
-        texts = [f'{{"int": 1, "other": {nested(depth, brackets)}}}', '{"int": 2}']
+    parts = {name: _container(FIELDS.field(name)) for name in FIELDS.names}
+    known = {name: part for name, part in parts.items() if part is not None}
+    assert {"int", "text", "list", "struct"} <= known.keys()
+    members = Members(known, (), is_nullable=False)
+    for depth, brackets, name in product(DEPTHS[:-1], BRACKETS, [*known, "other"]):
+        read = JsonBatches(members, tuple((one,) for one in known), None)
+        texts = [f'{{"{name}": {nested(depth, brackets)}}}', "{}"]
         assert read(pa.array(texts)).field(0).to_pylist()[1] is True
 
 

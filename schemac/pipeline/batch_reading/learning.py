@@ -47,10 +47,15 @@ def with_learned(
 
 
 def _has_points(values: list[Any]) -> bool:
-    """Whether some of these numbers, or of the items of these lists, are doubles."""
-    return any(
-        isinstance(value, float) or (isinstance(value, list) and _has_points(value)) for value in values
-    )
+    """Whether some of these numbers, or of the items of these lists, are doubles. Not recursive: lists are nested deeper than Python calls."""
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, float):
+            return True
+        if isinstance(value, list):
+            waiting += value
+    return False
 
 
 def _with_points(part: Part) -> Part:

@@ -78,8 +78,16 @@ class Lineage:
         }
 
     def _append(self, event: dict[str, Any]) -> None:
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(event) + "\n")
+        line = f"{json.dumps(event)}\n".encode()
+        with self.path.open("ab", buffering=0) as file:
+            end = file.tell()
+            try:
+                while line:
+                    line = line[file.write(line) :]
+            except OSError:
+                # The next event needs a line of its own.
+                file.truncate(end)
+                raise
 
 
 def dataset_name(path: str) -> dict[str, str]:

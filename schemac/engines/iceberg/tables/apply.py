@@ -65,6 +65,15 @@ def apply_iceberg(
         message = f"pyiceberg cannot make this commit to {table.name}: {error}"
         report.add(UNUSABLE_TABLE, message, file=table.name, help="nothing was changed")
         return False
+    except Exception as error:  # noqa: BLE001 — a catalog raises what its own libraries raise
+        reason = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+        report.add(
+            UNUSABLE_TABLE,
+            f"{table.name} could not be changed: {reason}",
+            file=table.name,
+            help="when that is mended, call `schemac apply` again: it starts from what the table has then",
+        )
+        return False
     return True
 
 

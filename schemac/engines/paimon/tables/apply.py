@@ -20,6 +20,7 @@ from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import FAILED_CHECK, TABLE_CHANGED, WRITE_FAILED
 from schemac.source.report import Report
+from schemac.source.text import reason_of
 
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 
@@ -56,7 +57,7 @@ def apply_paimon(
         try:
             is_made = create(folder / step.file, text.encode())
         except OSError as error:
-            report.add(WRITE_FAILED, f"cannot write {folder / step.file}: {error.strerror}", file=name)
+            report.add(WRITE_FAILED, f"cannot write {folder / step.file}: {reason_of(error)}", file=name)
             return False
         if is_made:
             continue
