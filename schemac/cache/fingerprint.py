@@ -19,7 +19,7 @@ from schemac.source.text import read_file
 
 _RULES = "schemac.lint"
 """The entry point group of rules."""
-_FORMAT = "2"
+_FORMAT = "3"
 """Counts up when entries get another form."""
 _ZONES = "/usr/share/zoneinfo/tzdata.zi"
 """Begins with the version of the machine's time zones; those of other systems come with Python's `tzdata`."""

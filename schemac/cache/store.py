@@ -1,38 +1,43 @@
 """The cache of a project: `.schemac/cache`.
 
 Layer: cache.
-Shape: one pack of entries for each compiler that worked here. Whatever is wrong with the folder, such as a full disk, costs time and
-nothing else: what cannot be read is not there, and what cannot be written is made again the next time.
+Shape: whatever is wrong with the folder, such as a full disk, costs time and nothing else: what cannot be read is not there, and what
+cannot be written is made again the next time.
 """
 
-import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from schemac.cache.entries import UnreadableEntryError, decode, encode
 from schemac.cache.fingerprint import fingerprint
-from schemac.cache.keys import Keys, Part
-from schemac.cache.pack import SUFFIX, Pack, replace_pack, tidy
+from schemac.cache.keys import Keys
+from schemac.registry.installed import engines
+
+if TYPE_CHECKING:
+    # For start-up time: not every command has a cache.
+    from schemac.cache.database import Rows
 
 T = TypeVar("T")
 
 FOLDER = ".schemac"
-"""A project's folder for what it need not keep."""
+"""A project's folder for what can be deleted."""
+FILE = "entries.sqlite"
 _CACHE = "cache"
 _IGNORED = "*\n"
-_CODING = ("utf-8", "surrogatepass")
-_decode: Callable[[str], Any] = json.JSONDecoder().decode
-_DAMAGED = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError)
-"""What comes of an entry that has another form than the one that asks expects."""
+
+
+class WrongEntryError(Exception):
+    """An entry is not what its input gives today: somebody made it up, or a part of the compiler is unaccounted for."""
 
 
 class Cache:
-    """The entries of one folder for this compiler; without a folder there are none, and none are kept.
+    """The entries of one folder for this compiler; without a folder there are none, and none are stored.
 
-    `is_fresh` forgets what earlier runs have kept.
+    `is_fresh` ignores what earlier runs have stored, and deletes it.
     """
 
     def __init__(self, project: Path | None = None, *, is_fresh: bool = False) -> None:
@@ -48,41 +53,46 @@ class Cache:
 
     @property
     def folder(self) -> Path:
-        """The project's folder for what it need not keep; only of a cache with a folder."""
+        """The project's folder for what can be deleted; only of a cache with a folder."""
         return Path(self._folder).parent
 
     @cached_property
-    def _name(self) -> str:
-        return f"{fingerprint().hex()}{SUFFIX}"
-
-    @cached_property
-    def _pack(self) -> Pack:
-        return Pack(f"{self._folder}/{self._name}")
-
-    def keys(self, *shared: Part) -> Keys:
-        """Return the keys of entries of one sort; all that they share stands here."""
-        return Keys(fingerprint() if self._folder else b"", *shared)
-
-    def get(self, key: bytes, form: Callable[[Any], T]) -> T | None:
-        """Return an entry, as `form` makes it of its JSON; None where there is none, or one of another form."""
-        if not self._folder:
+    def _rows(self) -> "Rows | None":
+        if not self._folder or self._is_fresh:
             return None
-        content = self._new.get(key)
-        if content is None and not self._is_fresh:
-            content = self._pack.get(key)
-        if content is None:
-            return None
+        # Some builds of Python have no sqlite3.
+        with suppress(ImportError):
+            from schemac.cache.database import Rows  # for start-up time, as above
+
+            return Rows(f"{self._folder}/{FILE}", fingerprint())
+        return None
+
+    def keys(self, sort: str, inputs: object) -> Keys:
+        """Return the keys of entries of one sort, made with the same `inputs`: a frozen value, of which all fields count."""
+        if not self.is_persistent:
+            return Keys()
+        return Keys(fingerprint(), sort, [engine.name for engine in engines()], inputs)
+
+    def get(self, key: bytes, type_: type[T]) -> T | None:
+        """Return an entry of a type; None where there is none, or it is of another type."""
+        content = self._content(key)
         try:
-            entry = form(_decode(content.decode(*_CODING)))
-        except _DAMAGED:
+            return None if content is None else decode(content, type_)
+        except UnreadableEntryError:
             return None
-        self._used.add(key)
-        return entry
+
+    def _content(self, key: bytes) -> bytes | None:
+        """Return the bytes of an entry; None where there is none."""
+        content = self._new.get(key)
+        if content is None and self._rows is not None:
+            content = self._rows.get(key)
+            self._used.add(key)
+        return content
 
     def put(self, key: bytes, entry: object) -> None:
-        """Keep what JSON can express under a key, from the next `save` on also for other runs."""
+        """Store an entry under a key, from the next `save` on also for other runs."""
         if self._folder:
-            self._new[key] = _encoded(entry)
+            self._new[key] = encode(entry)
 
     @property
     def new(self) -> Mapping[bytes, bytes]:
@@ -97,14 +107,17 @@ class Cache:
         """Write the entries of this run."""
         if not self._new or not self._folder:
             return
-        with suppress(OSError):
+        with suppress(OSError, ImportError):
+            from schemac.cache.database import write_entries  # for start-up time, as above
+
             os.makedirs(self._folder, exist_ok=True)
             ignored = f"{self._folder}/.gitignore"
             if not os.path.lexists(ignored):
                 with open(ignored, "x", encoding="utf-8") as stream:
                     stream.write(_IGNORED)
-            replace_pack(f"{self._folder}/{self._name}", self._new, self._used, is_fresh=self._is_fresh)
-            tidy(self._folder, self._name)
+            used = sorted(self._used - self._new.keys())
+            path = f"{self._folder}/{FILE}"
+            write_entries(path, fingerprint(), self._new, used, is_fresh=self._is_fresh)
 
 
 NO_CACHE = Cache()
@@ -115,33 +128,24 @@ class PassingCache(Cache):
 
     _MOST = 2048
 
-    def __init__(self, behind: Cache) -> None:
+    def __init__(self, fallback: Cache) -> None:
         super().__init__()
-        self._behind = behind
+        self._fallback = fallback
 
     @property
     def is_persistent(self) -> bool:
         """Whether entries are found again."""
         return True
 
-    def keys(self, *shared: Part) -> Keys:
-        """Return the same keys as the cache behind."""
-        return Keys(fingerprint(), *shared)
-
-    def get(self, key: bytes, form: Callable[[Any], T]) -> T | None:
-        """Return an entry, as any cache does."""
+    def _content(self, key: bytes) -> bytes | None:
         content = self._new.get(key)
-        return self._behind.get(key, form) if content is None else form(_decode(content.decode(*_CODING)))
+        return self._fallback._content(key) if content is None else content
 
     def put(self, key: bytes, entry: object) -> None:
-        """Keep an entry, and forget the oldest where there are too many."""
-        self._new[key] = _encoded(entry)
+        """Store an entry, and forget the oldest where there are too many."""
+        self._new[key] = encode(entry)
         if len(self._new) > self._MOST:
             del self._new[next(iter(self._new))]
-
-
-def _encoded(entry: object) -> bytes:
-    return json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode(*_CODING)
 
 
 def has_cache(project: Path) -> bool:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn, cast
 
-from schemac.cache.misremembered import MisrememberedError
+from schemac.cache.store import WrongEntryError
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.streams import open_streams
 from schemac.source.listing import listed
@@ -181,7 +181,7 @@ def _carried_out(options: argparse.Namespace) -> int:
     with bar_when_long(options.command, getattr(options, "format", "text")):
         try:
             result: int = run(options)
-        except MisrememberedError:
+        except WrongEntryError:
             # Nothing is printed or written before it is known that the cache is right.
             options.is_cache_forgotten = True
             result = run(options)

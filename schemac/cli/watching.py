@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.cache.misremembered import MisrememberedError
+from schemac.cache.store import WrongEntryError
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.project import STDIN, out_folder
 from schemac.cli.terminal import clear_screen, notify
@@ -74,7 +74,7 @@ def watch(options: argparse.Namespace, once: Callable[[], Watched]) -> int:
 def _carried_out(options: argparse.Namespace, once: Callable[[], Watched]) -> Watched:
     try:
         return once()
-    except MisrememberedError:
+    except WrongEntryError:
         options.is_cache_forgotten = True
         return once()
     finally:

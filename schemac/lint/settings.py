@@ -6,12 +6,9 @@ Layer: lint.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from schemac.source.json_object import Json
-
 DEFAULT = "default"
 """The rules that are wanted where nobody says anything."""
 ALL = "all"
-_LISTS = ("select", "extend_select", "ignore", "rules")
 
 
 @dataclass(frozen=True)
@@ -42,10 +39,3 @@ class LintSettings:
     """Fields of a primary key."""
     max_values: int = 50
     """Values of an enumeration."""
-
-    @classmethod
-    def of_json(cls, value: Json) -> "LintSettings":
-        """Return what `asdict` gave. Raises KeyError or TypeError for anything else."""
-        lists: Json = {name: tuple(value[name]) for name in _LISTS}
-        per_path = {pattern: tuple(words) for pattern, words in value["per_path"].items()}
-        return cls(**{**value, **lists, "per_path": per_path})

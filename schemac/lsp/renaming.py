@@ -30,8 +30,9 @@ from schemac.lsp.targets import (
     VocabularyTarget,
 )
 from schemac.lsp.texts import Lines, line_edits
+from schemac.project.manifest_edit import NoEditError
 from schemac.project.manifests import CompiledFile
-from schemac.project.name_edits import NoEditError, Renamed
+from schemac.project.name_edits import Renamed
 from schemac.project.renaming import planned_rename
 from schemac.project.rewriting import Rewriting, Surroundings
 from schemac.source.report import Report

@@ -9,12 +9,11 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.artifacts.provenance import Built, are_inside
 from schemac.artifacts.store import built
-from schemac.cache.findings import findings_of_json, findings_to_json
-from schemac.cache.keys import Keys
+from schemac.cache.keys import digest
 from schemac.project.configuration import Project
 from schemac.project.discovery import has_lock, read_lock_bytes
 from schemac.project.imported import FolderFiles
@@ -22,7 +21,6 @@ from schemac.project.lock_search import LockSearch
 from schemac.project.manifests import CompiledFile
 from schemac.project.options import CompileOptions
 from schemac.project.shared_work import LARGE_FROM
-from schemac.registry.installed import engines
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.files import Contents
 from schemac.source.report import Report
@@ -55,9 +53,7 @@ class Builds:
         self._project = project
         self._options = options
         self._folders: dict[str, str] = {}
-        self._keys = project.cache.keys(
-            "build", ",".join(engine.name for engine in engines()), options.digest()
-        )
+        self._keys = project.cache.keys("build", options)
 
     @cached_property
     def _search(self) -> LockSearch:
@@ -72,17 +68,15 @@ class Builds:
     def cached(self, file: CompiledFile) -> BuiltFile | None:
         """Return what an earlier run has kept of a manifest as it is; None where there is nothing."""
         key = self._key(file, _lock_of(file))
-        cached_build = self._project.cache.get(key, _CachedBuild.of_json) if key is not None else None
-        if cached_build is None or tuple(cached_build.files) != tuple(
-            [self._options.name(n.name) for n in file.named]
-        ):
+        entry = self._project.cache.get(key, _Entry) if key is not None else None
+        if entry is None:
             return None
-        if (
-            cached_build.around is not None
-            and cached_build.around != self._search.around(file.file.path).hex()
-        ):
+        datasets = entry.built.datasets
+        is_of_manifest = [*datasets] == [self._options.name(named.name) for named in file.named]
+        if not is_of_manifest or not all(are_inside(one.files, name) for name, one in datasets.items()):
             return None
-        return cached_build.built(self._manifest(file))
+        locks = entry.searched_locks
+        return entry.built if locks is None or locks == self._search.digest_for(file.file.path) else None
 
     def fresh(self, file: CompiledFile) -> BuiltFile:
         """Build a manifest, and keep what comes of it."""
@@ -92,10 +86,10 @@ class Builds:
         made, is_looked_for = self._made(file)
         key = self._key(file, lock)
         if key is not None:
-            around = self._search.around(file.file.path).hex() if is_looked_for else None
+            searched_locks = self._search.digest_for(file.file.path) if is_looked_for else None
             # Where a lock was written meanwhile, nobody knows which of the two was read.
             if _lock_of(file) == lock:
-                self._project.cache.put(key, _CachedBuild.of(made, around).to_json())
+                self._project.cache.put(key, _Entry(made._replace(contents={}), searched_locks))
         return made
 
     def prepare(self) -> None:
@@ -151,14 +145,13 @@ class Builds:
         overlay = self._options.overlay
         if not file.imported.files and overlay is None:
             return file.content
-        parts = (*file.imported.parts, overlay.content if overlay is not None else None)
-        return file.content + Keys(*parts).key()
+        return file.content + digest(file.imported.files, overlay)
 
     def _key(self, file: CompiledFile, lock: "bytes | OSError | None") -> bytes | None:
         """Return the key of a manifest and its lock; None where the lock is there and cannot be read."""
         if isinstance(lock, OSError):
             return None
-        return self._keys.key(file.key, lock, *(named.name for named in file.named))
+        return self._keys.key(file.key, self._manifest(file), lock, file.named)
 
     def _manifest(self, file: CompiledFile) -> str:
         """Return a manifest's path from the project's folder, wherever the command was run."""
@@ -200,45 +193,10 @@ def _locked(file: CompiledFile, options: CompileOptions, report: Report) -> "Map
     return locked_datasets(file.file.path, file.file.name, file.datasets, report, is_error=options.locked)
 
 
-class _CachedBuild(NamedTuple):
-    """What is kept of a build of one manifest."""
+class _Entry(NamedTuple):
+    """What is stored of a build of one manifest."""
 
-    of_locks: tuple[Diagnostic, ...]
-    of_targets: tuple[Diagnostic, ...]
-    around: str | None
+    built: BuiltFile
+    """Without the artifacts' bytes."""
+    searched_locks: str | None
     """Digest of the locks that a lost one was looked for in; None where none was looked for."""
-    files: Mapping[str, dict[str, str]]
-    """Digests by path, by dataset."""
-    losses: int
-    own: str
-    """Digest of the manifest."""
-
-    @classmethod
-    def of(cls, made: BuiltFile, around: str | None) -> "_CachedBuild":
-        files = {name: dataset.files for name, dataset in made.datasets.items()}
-        manifest_digest = next((dataset.manifest_digest for dataset in made.datasets.values()), "")
-        return cls(made.of_locks, made.of_targets, around, files, made.losses, manifest_digest)
-
-    def built(self, manifest: str) -> BuiltFile:
-        """Return what was built, without the artifacts' bytes."""
-        datasets = {name: Built(manifest, self.own, files) for name, files in self.files.items()}
-        return BuiltFile(self.of_locks, self.of_targets, datasets, self.losses)
-
-    def to_json(self) -> list[Any]:
-        findings = (findings_to_json(diagnostics) for diagnostics in (self.of_locks, self.of_targets))
-        return [*findings, self.around, self.files, self.losses, self.own]
-
-    @classmethod
-    def of_json(cls, value: Any) -> "_CachedBuild":
-        of_locks, of_targets, around, files, losses, manifest_digest = value
-        wrong = next((name for name, paths in files.items() if not are_inside(paths, name)), None)
-        if wrong is not None:
-            raise ValueError(wrong)
-        return cls(
-            findings_of_json(of_locks),
-            findings_of_json(of_targets),
-            around,
-            files,
-            int(losses),
-            str(manifest_digest),
-        )

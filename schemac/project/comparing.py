@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from schemac.cache.keys import Part
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import judge, judged_engines, load
@@ -207,12 +206,7 @@ class _Comparing:
 
     def __init__(self, run: _Run) -> None:
         self._run = run
-        request = run.request
-        self._keys = run.project.cache.keys(
-            *("compare", ",".join(judged_engines()), ",".join(request.engines), run.number),
-            *(request.is_transitive, request.is_asked_outright, request.are_targets_named),
-            str(sorted(request.versions.items())),
-        )
+        self._keys = run.project.cache.keys("compare", run.request)
 
     def prepare(self) -> None:
         """Load the judges; loading takes longer than judging."""
@@ -221,7 +215,7 @@ class _Comparing:
     def cached(self, file: CompiledFile) -> ComparedFile | None:
         """Return the comparisons of two manifests that were compared before."""
         key = self._key(file)
-        return self._run.project.cache.get(key, ComparedFile.of_json) if key is not None else None
+        return self._run.project.cache.get(key, ComparedFile) if key is not None else None
 
     def fresh(self, file: CompiledFile) -> ComparedFile:
         """Compare a manifest, and keep what comes of it."""
@@ -234,7 +228,7 @@ class _Comparing:
         compared = ComparedFile(tuple(c for c in comparisons if c.changes), tuple(news), report.diagnostics)
         # Where a lock was written meanwhile, nobody knows which of the two was read.
         if key is not None and not report.has_errors and self._key(file) == key:
-            self._run.project.cache.put(key, compared.to_json())
+            self._run.project.cache.put(key, compared)
         return compared
 
     def _key(self, file: CompiledFile) -> bytes | None:
@@ -243,12 +237,11 @@ class _Comparing:
         lock = content_of(lock_path(path))
         if self._run.fixed is not None or (lock is None and has_lock(path)):
             return None
-        parts: list[Part] = [file.key, lock, *(named.name for named in file.named)]
-        if before is not None:
-            contents = (before.contents.get(path), before.contents.get(lock_path(path)))
-            imports = [part for item in sorted(before.imports(path).items()) for part in item]
-            parts += ["before", before.names.get(path), *contents, *imports]
-        return self._keys.key(*parts)
+        if before is None:
+            return self._keys.key(file.key, lock, file.named)
+        contents = (before.contents.get(path), before.contents.get(lock_path(path)))
+        old = (before.names.get(path), *contents, before.imports(path))
+        return self._keys.key(file.key, lock, file.named, old)
 
 
 def _pairs(

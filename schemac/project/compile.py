@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schemac.cache.misremembered import MisrememberedError
+from schemac.cache.store import WrongEntryError
 from schemac.logical.resources import Named
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
@@ -69,13 +69,13 @@ class Output:
     def missing(self, datasets: Collection[str]) -> Mapping[str, bytes]:
         """Return the artifacts of datasets that are known by their digests alone.
 
-        Raises MisrememberedError where they turn out to be others.
+        Raises WrongEntryError where they turn out to be others.
         """
         files = [file for file in self.files if any(self.name(n.name) in datasets for n in file.named)]
         contents: dict[str, bytes] = {}
         for made in self.make(files):
             if any(self.built.get(name) != dataset for name, dataset in made.datasets.items()):
-                raise MisrememberedError(", ".join(made.datasets))
+                raise WrongEntryError(", ".join(made.datasets))
             contents |= made.contents
         return contents
 

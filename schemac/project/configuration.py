@@ -7,11 +7,10 @@ Errors: SC601 invalid-configuration.
 """
 
 import dataclasses
-import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +20,6 @@ from schemac.cache.store import NO_CACHE, Cache, has_cache
 from schemac.project.configured import Configuration
 from schemac.project.exclusion import Exclusion, is_within
 from schemac.project.settings_file import SettingsFile
-from schemac.registry.installed import engines
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.json_object import Json
 from schemac.source.report import Report
@@ -91,7 +89,7 @@ class Project:
         """Say what is wrong with the rules that its settings name, where these can be known only by running files of it."""
         if self.file is None or not self.rule_files:
             return
-        key = self.cache.keys("rules").key(repr(self.configuration.lint), *self.rule_contents)
+        key = self.cache.keys("rules", self.configuration.lint).key(self.rule_contents)
         if self.cache.get(key, bool):
             return
         from schemac.project.settings import report_rules  # for start-up time, as above
@@ -244,7 +242,7 @@ def _project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> P
     path = file.path
     contents = _vocabulary_contents(path, table)
     key = _key(path, table, contents, cache)
-    configuration = cache.get(key, Configuration.of_json) if key is not None else None
+    configuration = cache.get(key, Configuration) if key is not None else None
     if configuration is None:
         from schemac.lint.selection import Selection  # for start-up time, as below
         from schemac.project.settings import (
@@ -265,7 +263,7 @@ def _project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> P
             if not configuration.lint.rules:
                 report_rules(file, partial(Selection, configuration.lint, path.parent), report)
         if key is not None and not report.has_errors and not before:
-            cache.put(key, asdict(configuration))
+            cache.put(key, configuration)
     if report.has_errors:
         # Whoever goes on, as an editor does, runs nothing of it.
         configuration = replace(configuration, lint=replace(configuration.lint, rules=()))
@@ -275,23 +273,20 @@ def _project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> P
 
 def _key(path: Path, table: Json, contents: Mapping[str, bytes | OSError], cache: Cache) -> bytes | None:
     """Return the key of a configuration that was checked; None where a part of it cannot be read."""
-    vocabularies: list[str | bytes] = []
+    if any(isinstance(content, OSError) for content in contents.values()):
+        return None
     lint = table.get("lint")
     files = lint.get("rules") if isinstance(lint, dict) else None
-    for file in files if isinstance(files, list) else ():
-        if isinstance(file, str):
-            vocabularies += (file, _sort_of(path.parent, file))
-    for domain, content in contents.items():
-        if isinstance(content, OSError):
-            return None
-        vocabularies += (domain, content)
+    rules = [
+        _sort_of(path.parent, file)
+        for file in (files if isinstance(files, list) else ())
+        if isinstance(file, str)
+    ]
     try:
-        text = json.dumps(table)
-    except (TypeError, ValueError, RecursionError):
+        return cache.keys("configuration", path.name).key(table, rules, contents)
+    except (TypeError, RecursionError):
         # TOML has dates and times, and no setting is one.
         return None
-    shared = ("configuration", *(engine.name for engine in engines()))
-    return cache.keys(*shared).key(path.name, text, *vocabularies)
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -11,7 +11,6 @@ from typing import Any
 from schemac.lint.settings import LintSettings
 from schemac.logical.system import Variant
 from schemac.registry.installed import default_targets
-from schemac.source.json_object import Json
 
 
 @dataclass(frozen=True)
@@ -47,12 +46,3 @@ class Configuration:
     """Artifacts that are written only where they are asked for."""
     lint: LintSettings = dataclasses.field(default_factory=LintSettings)
     """Which rules are wanted."""
-
-    @classmethod
-    def of_json(cls, value: Json) -> "Configuration":
-        """Return what `asdict` gave. Raises KeyError or TypeError for anything else."""
-        names = ("manifests", "targets", "extend_exclude", "import_folders", "files")
-        lists = {name: tuple(value[name]) for name in names}
-        if value["exclude"] is not None:
-            lists["exclude"] = tuple(value["exclude"])
-        return cls(**(value | lists | {"lint": LintSettings.of_json(value["lint"])}))

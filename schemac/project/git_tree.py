@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
+from schemac.cache.store import FILE
+
 _LINK, _SUBMODULE = "120000", "160000"
 _MOST_LINKS = 40
 """Links on the way to one file, as many as Linux follows."""
@@ -292,17 +294,14 @@ def _free_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in _local_variables()}
 
 
-_PACK = b".pack"
-
-
 def tracked_files(folder: Path) -> list[str]:
-    """Return the files of a cache that git tracks; none where git is not there or knows no pack at all."""
+    """Return the files of a cache that git tracks; none where git is not there or knows no such file."""
     index = next(
         (index_path for one in folder.parents if (index_path := _index_of(one / ".git")) is not None), None
     )
     try:
-        # Git is asked only where its index has the name of a pack: most runs need no other program.
-        if index is None or _PACK not in index.read_bytes():
+        # Git is asked only where its index has the name of one: most runs need no other program.
+        if index is None or FILE.encode() not in index.read_bytes():
             return []
         done = subprocess.run(["git", "ls-files", "-z"], cwd=folder, capture_output=True, check=False)
     except OSError:

@@ -9,9 +9,8 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from schemac.cache.findings import findings_of_json, findings_to_json
 from schemac.project.configuration import Project, find_project, repository_of
 from schemac.project.exclusion import is_within
 from schemac.source.diagnostic import Diagnostic
@@ -98,31 +97,6 @@ class Imported:
     def is_current(self, contents: Contents, files: Files) -> bool:
         """Whether all imported files are as they were."""
         return all(contents.digest(files, path) == digest for path, digest in self.files)
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """What a key has of it."""
-        return tuple([part for file in self.files for part in file])
-
-    def to_json(self) -> list[Any]:
-        """Return what the cache keeps."""
-        names = [name for name, _ in self.defined_groups]
-        return [
-            self.files,
-            self.used,
-            names,
-            findings_to_json(diagnostic for _, diagnostic in self.defined_groups),
-        ]
-
-    @classmethod
-    def of_json(cls, value: Any) -> "Imported":
-        """Return what the cache has kept. Raises ValueError, KeyError or TypeError for anything else."""
-        files, used, names, findings = value
-        return cls(
-            tuple([(str(path), str(digest)) for path, digest in files]),
-            tuple([(str(path), str(name)) for path, name in used]),
-            tuple(zip(map(str, names), findings_of_json(findings), strict=True)),
-        )
 
 
 NOTHING = Imported()

@@ -6,10 +6,9 @@ Layer: project.
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from hashlib import blake2b
 from pathlib import Path
 
-from schemac.cache.keys import Keys
+from schemac.cache.keys import digest
 from schemac.project.configuration import Project
 from schemac.project.discovery import walk
 from schemac.source.text import read_file
@@ -28,27 +27,23 @@ class LockSearch:
         """By the folder of the manifest, where only locks on the way up count."""
         self._in_folders: dict[Path, list[Path]] = {}
         self._digests: dict[Path, bytes] = {}
-        self._around: dict[str, bytes] = {}
+        self._digests_by_folder: dict[str, str] = {}
         """By the folder of the manifest, where only locks on the way up count."""
 
-    def around(self, manifest: Path) -> bytes:
-        """Return the digest of all that is looked through for the datasets of a manifest: locks, and manifests beside them."""
+    def digest_for(self, manifest: Path) -> str:
+        """Return the digest of all that is looked through for the datasets of a manifest: locks, and manifests next to them."""
         folder = "" if self._is_marked else os.path.dirname(manifest)
-        around_digest = self._around.get(folder)
-        if around_digest is None:
-            digest = blake2b(digest_size=16)
-            for path in self.locks_for(manifest):
-                digest.update(self._digest(path))
-            around_digest = self._around[folder] = digest.digest()
-        return around_digest
+        if folder not in self._digests_by_folder:
+            digests = [self._digest(path) for path in self.locks_for(manifest)]
+            self._digests_by_folder[folder] = digest(digests).hex()
+        return self._digests_by_folder[folder]
 
     def _digest(self, lock: Path) -> bytes:
         content_digest = self._digests.get(lock)
         if content_digest is None:
             where = os.path.relpath(lock, self._project.folder).replace(os.sep, "/")
             contents = [(path.suffix, _content(path)) for path in (lock, *manifests_of_lock(lock))]
-            parts = (part for pair in contents for part in pair)
-            content_digest = self._digests[lock] = Keys(where).key(*parts)
+            content_digest = self._digests[lock] = digest(where, contents)
         return content_digest
 
     def locks_for(self, manifest: Path) -> Sequence[Path]:

@@ -14,8 +14,8 @@ from schemac.source.span import Span
 _COMMENT = re.compile(r"[ \t]*#")
 
 
-class NoBlockError(Exception):
-    """The text is not written in whole lines here; the message says what is in the way."""
+class NoEditError(Exception):
+    """A text is written so that an edit would change more than it should; the message says what is in the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def block_of(text: str, item: Span) -> Block:
     dash = len(text[: item.start].rstrip()) - 1
     start = text.rfind("\n", 0, dash) + 1
     if dash < 0 or text[dash] != "-" or text[start:dash].strip():
-        raise NoBlockError("the list it is in does not have each field on lines of its own")
+        raise NoEditError("the list it is in does not have each field on lines of its own")
     indent = dash - start
     end = _line_end(text, len(text[: item.end].rstrip()))
     while _is_comment(text, end) and _indent(text, end) > indent:
@@ -55,7 +55,7 @@ def moved(text: str, block: Block, content: str, last: Block) -> str:
         put = line_end + put.removesuffix(line_end)
     if block.start < last.end <= block.end:
         # The list ends with what is inside the block itself: it stands after all that is left.
-        raise NoBlockError("it would move into itself")
+        raise NoEditError("it would move into itself")
     if block.start < last.end:
         return text[: block.start] + text[block.end : last.end] + put + text[last.end :]
     return text[: last.end] + put + text[last.end : block.start] + text[block.end :]

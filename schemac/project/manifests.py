@@ -6,20 +6,20 @@ when somebody asks for them.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.cache.findings import findings_of_json, findings_to_json
-from schemac.cache.misremembered import MisrememberedError
+from schemac.cache.store import WrongEntryError
+from schemac.lint.settings import LintSettings
 from schemac.logical.resources import Named, told_apart
+from schemac.logical.system import Variant
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, FolderFiles, Imported
 from schemac.project.options import CompileOptions
-from schemac.registry.installed import engines
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.files import Contents
 from schemac.source.report import Report
@@ -50,10 +50,10 @@ class CompiledFile:
 
     @cached_property
     def datasets(self) -> "list[LogicalDataset]":
-        """The datasets. Raises MisrememberedError where they are others than was kept of them."""
+        """The datasets. Raises WrongEntryError where they are others than was kept of them."""
         made = self.make()
         if [dataset.is_source for dataset in made] != [named.is_source for named in self.named]:
-            raise MisrememberedError(self.file.name)
+            raise WrongEntryError(self.file.name)
         return [replace(d, name=n.name) for d, n in zip(made, self.named, strict=True)]
 
 
@@ -62,20 +62,29 @@ class _Checked(NamedTuple):
 
     findings: tuple[Diagnostic, ...]
     named: tuple[Named, ...]
-    imported: Imported = NOTHING
+    imported: Imported
 
-    def to_json(self) -> list[Any]:
-        entry = [findings_to_json(self.findings), [[named.name, named.is_source] for named in self.named]]
-        return entry if self.imported == NOTHING else [*entry, self.imported.to_json()]
+
+@dataclass(frozen=True)
+class CheckInputs:
+    """All that the findings of a manifest depend on besides its text."""
+
+    strict: bool
+    system_columns: Variant | None
+    vocabularies: Mapping[str, bytes]
+    """JSON Schemas by attribute domain."""
+    lint: LintSettings | None
+    """None where no rules are looked at."""
+    rules: tuple[bytes, ...]
+    """The files with rules of the project's own."""
 
     @classmethod
-    def of_json(cls, value: Any) -> "_Checked":
-        findings, named, *imported = value
-        return cls(
-            findings_of_json(findings),
-            tuple([Named(name, is_source is True) for name, is_source in named]),
-            Imported.of_json(*imported) if imported else NOTHING,
-        )
+    def of(cls, project: Project, options: CompileOptions) -> "CheckInputs":
+        """Return what the options and the project say."""
+        columns, vocabularies = options.system_columns, project.vocabulary_contents
+        if not options.has_rules:
+            return cls(options.strict, columns, vocabularies, None, ())
+        return cls(options.strict, columns, vocabularies, project.configuration.lint, project.rule_contents)
 
 
 class Checks:
@@ -86,15 +95,7 @@ class Checks:
         self._options = options
         self._contents = Contents()
         self._library: Library | None = None
-        vocabularies = (part for item in project.vocabulary_contents.items() for part in item)
-        rules: tuple[str | bytes, ...] = ()
-        if options.has_rules:
-            rules = (repr(project.configuration.lint), *project.rule_contents)
-        self._keys = project.cache.keys(
-            *("check", options.strict, options.system_columns, ",".join(e.name for e in engines())),
-            *vocabularies,
-            *rules,
-        )
+        self._keys = project.cache.keys("check", CheckInputs.of(project, options))
 
     def read(self, file: ManifestFile, report: Report) -> bytes | None:
         """Return the bytes of a manifest; None after saying why it cannot be read."""
@@ -112,7 +113,7 @@ class Checks:
     def cached(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
         """Return what an earlier run has kept of a manifest with these bytes; None where there is nothing."""
         key = self._key(file, content)
-        checked = self._project.cache.get(key, _Checked.of_json)
+        checked = self._project.cache.get(key, _Checked)
         if checked is None or not self._is_current(checked.imported, file):
             return None
         report.extend(checked.findings)
@@ -131,8 +132,8 @@ class Checks:
         """
         if not self._project.cache.is_persistent:
             return b""
-        path = (self._path(file),) if self._options.has_rules else ()
-        return self._keys.key(file.name, file.is_named, content, *path)
+        path = self._path(file) if self._options.has_rules else None
+        return self._keys.key(file.name, file.is_named, content, path)
 
     def _path(self, file: ManifestFile) -> str:
         """Return the path of a manifest from the project's folder, by which it may have rules of its own."""
@@ -174,7 +175,7 @@ class Checks:
         named = tuple([Named(dataset.name, dataset.is_source) for dataset in datasets])
         checked = _Checked(findings, named, imported)
         key = self._key(file, content)
-        self._project.cache.put(key, checked.to_json())
+        self._project.cache.put(key, checked)
         compiled = self._compiled(file, content, named, imported, key)
         compiled.__dict__["datasets"] = datasets
         return compiled
@@ -216,7 +217,7 @@ class Checks:
         key = (
             content_key
             if imported == NOTHING or not content_key
-            else self._keys.key(content_key, *imported.parts)
+            else self._keys.key(content_key, imported.files)
         )
         return CompiledFile(file, content.removeprefix(_MARK), named, make, key, imported)
 

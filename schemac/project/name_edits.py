@@ -15,6 +15,7 @@ from schemac.attributes.registry import ATTRIBUTES
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.schema_fields import SchemaField, TreePath, preorder
 from schemac.manifest.write import scalar
+from schemac.project.manifest_edit import NoEditError
 from schemac.source.catalogue import REFUSED_EDIT
 from schemac.source.edits import span_of, with_line_ends
 from schemac.source.help import Help
@@ -26,10 +27,6 @@ from schemac.syntax.plain import written
 Fields = list[Any]
 RenamedPaths = Mapping[str, Mapping[str, str]]
 """New paths by old ones, by the names of the datasets that have them."""
-
-
-class NoEditError(Exception):
-    """A text is written so that an edit would change more than it should; the message says what is in the way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +66,19 @@ def place_of_name(dataset: LogicalDataset, field: SchemaField) -> Location:
     return place
 
 
-def edit_at(dataset: LogicalDataset, path: TreePath, text: str, *, on_key: bool = False) -> Edit:
-    """Return the edit that puts a text in the place of a value, or of its key, in the quotes that stand there."""
-    place = dataset.origins.place(path, on_key=on_key)
-    assert place is not None, "every value of a manifest has a place"
-    return edit_of(place, text)
-
-
 def edit_of(place: Location, text: str) -> Edit:
     """Return the edit that puts a text at a place, in the quotes that stand there."""
     return Edit(place.span, scalar(text, place.source.excerpt(place.span)))
 
 
-def edits_of_column(dataset: LogicalDataset, old: str, new: str) -> Iterator[Edit]:
+def edits_of_column(dataset: LogicalDataset, old: str, new: str) -> Iterator[tuple[Location, Edit]]:
     """Yield the edits of every attribute of the schema that names a column."""
     for attribute in ATTRIBUTES.values():
         for renaming in attribute.renamings(dataset.schema.extra, old, new):
             path = ("extra", attribute.key, *renaming.steps)
-            yield edit_at(dataset, path, renaming.text, on_key=renaming.is_key)
+            place = dataset.origins.place(path, on_key=renaming.is_key)
+            assert place is not None, "every value of a manifest has a place"
+            yield place, edit_of(place, renaming.text)
 
 
 def new_successor(extra: Extra, renamed: Mapping[str, str]) -> str | None:

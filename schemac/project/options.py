@@ -6,12 +6,11 @@ Layer: project.
 import dataclasses
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from schemac.artifacts.emission import target_names
-from schemac.cache.keys import Keys, Part
 from schemac.logical.system import Variant
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
@@ -51,8 +50,8 @@ class CompileOptions:
     """The engines whose losses are errors."""
     optional_artifacts: frozenset[str] = frozenset()
     """Files that are written only where somebody asks for them, and that somebody asked for."""
-    edited: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
-    """What is read in the place of files, by absolute path: edits that are not written."""
+    edited: Mapping[str, bytes] = dataclasses.field(default_factory=dict, compare=False)
+    """What is read in the place of files, by absolute path: edits that are not written. Keys of the cache have what is read instead."""
     overlay: "RunOverlay | None" = None
     """What is laid over the datasets before they are emitted."""
 
@@ -95,11 +94,6 @@ class CompileOptions:
         """Return what a dataset is called in the output."""
         return dataset if self.overlay is None else self.overlay.name(dataset)
 
-    def digest(self) -> bytes:
-        """Return the digest of all fields but `edited`, which is keyed by what is read instead."""
-        values = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "edited"}
-        return Keys().key(*(part for name, value in values.items() for part in (name, _canonical(value))))
-
     @cached_property
     def lowering(self) -> "LoweringOptions":
         """How schemas become Arrow's."""
@@ -107,13 +101,3 @@ class CompileOptions:
         from schemac.attributes.arrow import ArrowDefaults
 
         return LoweringOptions(ArrowDefaults(**self.encodings), self.has_metadata)
-
-
-def _canonical(value: Any) -> Part:
-    """Return a value of an option as a part of a key, the same in every process."""
-    if isinstance(value, Mapping):
-        return str(sorted(value.items()))
-    if isinstance(value, frozenset):
-        return str(sorted(value))
-    content = getattr(value, "content", None)
-    return content if isinstance(content, bytes) else repr(value)

@@ -6,7 +6,7 @@ Errors: SC101 unreadable-file, SC237 invalid-overlay, SC216 duplicate-dataset.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 class RunOverlay:
     """An overlay, and the bytes that it was read from."""
 
+    path: str
     content: bytes
-    overlay: Overlay
+    overlay: Overlay = field(compare=False)
 
     def name(self, dataset: str) -> str:
         """Return what a dataset is called."""
@@ -97,4 +98,4 @@ def overlay_of(content: bytes, path: str, report: Report) -> RunOverlay | None:
         report.add(INVALID_OVERLAY, message, file=path, help="write `datasets: {trips: {extra: {…}}}`")
         return None
     overlay = read_overlay(documents[0], report)
-    return None if overlay is None else RunOverlay(content, overlay)
+    return None if overlay is None else RunOverlay(path, content, overlay)

@@ -1,16 +1,17 @@
-"""A field gets another name or another place, in the manifest and in the lock at once.
+"""A field gets another name or another place, in the manifests and in the locks at once.
 
 Layer: project.
-Shape: a renaming changes the text at the name itself, and where attributes of the schema name the column; a move takes
-the field's lines, with their comments, to the end of another list of fields. All else stays byte for byte. The edited
-text is read again before anything is written: it has to say what was asked for, and nothing more.
+Shape: a renaming changes the name where it is written, which may be a group that several manifests use, and what attributes call the
+field; a move takes the field's lines, with their comments, to the end of another list of fields. All else stays byte for byte. The
+edited texts are read again before anything is written: they have to say what was asked for, and nothing more.
 Errors: SC319 unknown-column for a name that is not there, SC401 where other changes wait to be locked, SC409 refused-edit,
-and whatever the checks say of the edited manifest.
+and whatever the checks say of the edited manifests.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from schemac.attributes.family import Family
@@ -18,20 +19,20 @@ from schemac.identity.freeze import freeze, identify
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.logical.schema_fields import SchemaField, TreePath, preorder
+from schemac.manifest.expanded import ExpandedDocument
 from schemac.manifest.library import Reuse
 from schemac.manifest.write import scalar
 from schemac.project.configuration import Project
-from schemac.project.group_renaming import rename_in_groups
+from schemac.project.discovery import find_manifests
 from schemac.project.imported import FolderFiles
-from schemac.project.locking import identified, open_lock, report_unlocked
-from schemac.project.manifest_edit import Block, NoBlockError, block_of, moved
-from schemac.project.manifests import CompiledFile
+from schemac.project.locking import LockFile, identified, open_lock, report_unlocked
+from schemac.project.manifest_edit import Block, NoEditError, block_of, moved
+from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.name_edits import (
     Edit,
     Fields,
-    NoEditError,
     Renamed,
-    edit_at,
+    edit_of,
     edited,
     edits_of_column,
     edits_of_references,
@@ -48,7 +49,7 @@ from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.suggest import closest
 from schemac.source.text import SourceText, read_file
-from schemac.syntax.document import parse
+from schemac.syntax.document import Location, parse
 
 _STEP = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
@@ -64,6 +65,37 @@ class _Goal:
     def path_text(self) -> str:
         above = self.parent.path if self.parent is not None else ()
         return dotted((*above, self.name))
+
+
+@dataclass(frozen=True)
+class _Member:
+    """A dataset that has the field, at one place or several."""
+
+    file: CompiledFile
+    dataset: LogicalDataset
+    fields: tuple[SchemaField, ...]
+    new_paths: Mapping[str, str]
+    """By the former paths."""
+    fields_after: Fields
+    """All fields of the dataset as they are to be."""
+
+    @classmethod
+    def renamed(
+        cls, file: CompiledFile, dataset: LogicalDataset, fields: Sequence[SchemaField], new: str
+    ) -> "_Member":
+        """Return a dataset some of whose fields get another name."""
+        new_paths = {field.path_text: dotted((*field.path[:-1], new)) for field in fields}
+        after = _with_name(fields_of(dataset, new_paths), dataset.columns, frozenset(fields), new)
+        return cls(file, dataset, tuple(fields), new_paths, after)
+
+    @classmethod
+    def moved(cls, file: CompiledFile, dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> "_Member":
+        """Return a dataset one of whose fields moves to another list of fields."""
+        after = fields_of(dataset)
+        old_list, new_list = (_fields_in(after, dataset, parent) for parent in (field.parent, goal.parent))
+        _, *properties = old_list.pop(_siblings(dataset, field.parent).index(field))
+        new_list.append([goal.name, *properties])
+        return cls(file, dataset, (field,), {field.path_text: goal.path_text}, after)
 
 
 def rename(
@@ -86,40 +118,71 @@ def planned_rename(
     """Return what changes where a field is renamed or moved; None after saying why it cannot be.
 
     A name alone is another name at the same place, a path another place; and the name that the field has already,
-    alone, takes it out to the columns.
+    alone, takes it out to the columns. The name of a field of a group changes in all datasets that have it.
     """
     field = _find(dataset, old, report)
     goal = _goal(dataset, field, new, report) if field is not None else None
     if field is None or goal is None:
         return None
-    if goal.parent is field.parent and place_of_name(dataset, field).labels:
-        return rename_in_groups(file, dataset, field, goal.name, project, report, around)
-    lock_file = open_lock(file.file.path, file.file.name, report)
-    if lock_file is None:
-        return None
-    locked = lock_file.lock.dataset(dataset.name)
-    if locked.newest is not None:
-        before = identified(dataset, locked, report)
-        report_unlocked(dataset, locked, before, report, is_error=True)
-    if report.has_errors:
+    is_move = goal.parent is not field.parent
+    place = place_of_name(dataset, field)
+    is_shared = bool(place.labels) and not is_move
+    files = [file]
+    if is_shared:
+        path = _file_of(file, place)
+        if path is None or not _is_literal(dataset, field):
+            names = f"the name {field.segment} is put together from the parameters of a group"
+            refuse_edit(dataset, field, names, report)
+            return None
+        files = _files_with(path, file, project, report, around)
+        members = [*_members(files, place, goal.name)]
+    elif is_move:
+        members = [_Member.moved(file, dataset, field, goal)]
+    else:
+        members = [_Member.renamed(file, dataset, (field,), goal.name)]
+    locks = _unchanged_locks(members, report) if not report.has_errors else None
+    if locks is None:
         return None
     try:
-        text = _edited_text(dataset, field, goal)
-    except (NoBlockError, NoEditError) as error:
-        refuse_edit(dataset, field, f"{field.path_text} cannot be moved: {error}", report)
+        texts = _moved(members[0], goal) if is_move else _renamed(members, place, goal.name)
+    except NoEditError as error:
+        message = f"{field.path_text} cannot be {'moved' if is_move else 'renamed'}: {error}"
+        refuse_edit(dataset, field, message, report)
         return None
-    after = _checked(text, file, dataset, (field, goal), project, report, around)
+    edited_contents = {str(path.resolve()): text.after.encode() for path, text in texts.items()}
+    local_report = Report()
+    after = _datasets_after(files, members, {**around.edited, **edited_contents}, project, local_report)
+    if local_report.has_errors and (is_shared or after is not None):
+        # The edit is as it was meant, and what it makes is not allowed: a name that is taken, a key without its column.
+        report.extend(local_report.diagnostics)
+        return None
     if after is None:
+        message = (
+            f"{field.path_text} cannot be edited alone: its text, for example that of an anchor, also stands for"
+            " other fields"
+        )
+        refuse_edit(dataset, field, message, report)
         return None
-    lock = lock_file.lock
-    if locked.newest is not None:
-        identities = identify(after, locked, renamed={goal.path_text: field.path_text})
-        lock = lock.with_dataset(freeze(after, locked, identities))
-    newest = lock.dataset(dataset.name).newest
-    renamed = Renamed(file.file.name, goal.path_text, newest.number if newest else None)
-    assert dataset.origins.source is not None, "a manifest on disk has a text"
-    rewritten = Rewritten(file.file.path, file.file.name, dataset.origins.source.content, text)
-    return Rewriting(renamed, (rewritten,), (Relocked(lock_file, lock),) if lock_file.exists else ())
+    report.extend(local_report.diagnostics if not is_shared else ())
+    relocked = _relocked(members, after, locks)
+    renames = {
+        member.dataset.name: _renamed_dataset(member, relocked, next(iter(member.new_paths.values())))
+        for member in members
+    }
+    member = next(member for member in members if member.dataset.name == dataset.name)
+    others = tuple(renamed for name, renamed in renames.items() if name != dataset.name)
+    renamed = replace(
+        _renamed_dataset(member, relocked, member.new_paths[field.path_text]),
+        edited=place.source.name,
+        others=others,
+    )
+    existing = tuple(lock for lock in relocked.values() if lock.file.exists)
+    return Rewriting(renamed, tuple(texts.values()), existing)
+
+
+def _renamed_dataset(member: _Member, locks: Mapping[Path, Relocked], path_text: str) -> Renamed:
+    newest = locks[member.file.file.path].lock.dataset(member.dataset.name).newest
+    return Renamed(member.file.file.name, path_text, newest.number if newest is not None else None)
 
 
 def pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: str) -> Iterator[str]:
@@ -217,124 +280,220 @@ def _steps(path: str) -> list[str] | None:
     return None
 
 
-def _edited_text(dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> str:
-    """Return the manifest after the edit; raises where the text is not written so that a move is a matter of lines."""
-    assert dataset.origins.source is not None, "a manifest on disk has a text"
-    text = dataset.origins.source.content
-    edits = list(_edits(dataset, field, goal))
-    if goal.parent is field.parent:
-        named = [*_successors(dataset, field, goal), *_references(dataset, field, goal)]
-        return edited(text, [*dict.fromkeys([*edits, *named])])
-    block = _block(dataset, field.declared_at)
+def _siblings(dataset: LogicalDataset, parent: SchemaField | None) -> Sequence[SchemaField]:
+    return parent.children if parent is not None else dataset.columns
+
+
+def _fields_in(fields: Fields, dataset: LogicalDataset, parent: SchemaField | None) -> Fields:
+    """Return the fields inside of one, of all fields of a dataset as plain values."""
+    if parent is None:
+        return fields
+    index = _siblings(dataset, parent.parent).index(parent)
+    inner_fields: Fields = _fields_in(fields, dataset, parent.parent)[index][-1]
+    return inner_fields
+
+
+def _with_name(
+    fields: Fields, schema_fields: Sequence[SchemaField], renamed: frozenset[SchemaField], new: str
+) -> Fields:
+    """Return fields as plain values, with another name for some."""
+    return [
+        [new if field in renamed else name, *properties, _with_name(inside, field.children, renamed, new)]
+        for (name, *properties, inside), field in zip(fields, schema_fields, strict=True)
+    ]
+
+
+def _file_of(file: CompiledFile, place: Location) -> Path | None:
+    """Return the file that a place is in: the manifest, or one that it imports."""
+    if place.source.name == file.file.name:
+        return file.file.path
+    files = FolderFiles(file.file.path, file.file.name)
+    return next((files.place(p) for p, _ in file.imported.files if files.name(p) == place.source.name), None)
+
+
+def _is_literal(dataset: LogicalDataset, field: SchemaField) -> bool:
+    """Whether the name is written in a text as it is."""
+    origins = dataset.origins
+    document = origins.document
+    assert document is not None
+    path = (*origins.base, *field.declared_at, "name")
+    origin = document.origin(path) if isinstance(document, ExpandedDocument) else None
+    if origin is None:
+        return True
+    value: object = origin.document.value
+    for step in origin.path:
+        value = value[step]  # type: ignore[index]
+    return value == field.segment
+
+
+def _files_with(
+    path: Path, file: CompiledFile, project: Project, report: Report, around: Surroundings
+) -> list[CompiledFile]:
+    """Return a manifest, and all others of the project that are a file, or import it."""
+    manifest_path, target = file.file.path.resolve(), path.resolve()
+    if around.manifests is not None:
+        manifests = around.manifests(report)
+    else:
+        configured = project.configuration.manifests or (".",)
+        out = project.folder / project.configuration.out
+        manifest_files = find_manifests(configured, project.folder, out, Report(), project.exclusion)
+        others = [one for one in manifest_files if one.path.resolve() != manifest_path]
+        manifests = read_manifests([one._replace(is_named=False) for one in others], project, report)
+    others_with_path = (
+        one
+        for one in manifests
+        if one.file.path.resolve() != manifest_path
+        and (one.file.path.resolve() == target or target in _imports_of(one))
+    )
+    return [file, *others_with_path]
+
+
+def _imports_of(file: CompiledFile) -> set[Path]:
+    files = FolderFiles(file.file.path, file.file.name)
+    return {files.place(path).resolve() for path, _ in file.imported.files}
+
+
+def _members(files: Sequence[CompiledFile], place: Location, new: str) -> Iterator[_Member]:
+    """Yield the datasets with fields whose name is written at a place."""
+    for file in files:
+        for dataset in file.datasets:
+            fields = [field for field in preorder(dataset.columns) if _has_name_at(dataset, field, place)]
+            if fields:
+                yield _Member.renamed(file, dataset, fields, new)
+
+
+def _has_name_at(dataset: LogicalDataset, field: SchemaField, place: Location) -> bool:
+    if not field.is_member:
+        return False
+    name = place_of_name(dataset, field)
+    return (name.source.name, name.span) == (place.source.name, place.span)
+
+
+def _unchanged_locks(members: Iterable[_Member], report: Report) -> dict[Path, LockFile] | None:
+    """Return the locks by manifest; None after saying which cannot be read or have changes that wait for them."""
+    locks: dict[Path, LockFile] = {}
+    for member in members:
+        path = member.file.file.path
+        lock_file = locks.get(path) or open_lock(path, member.file.file.name, report)
+        if lock_file is None:
+            continue
+        locks[path] = lock_file
+        locked = lock_file.lock.dataset(member.dataset.name)
+        if locked.newest is not None:
+            before = identified(member.dataset, locked, report)
+            report_unlocked(member.dataset, locked, before, report, is_error=True)
+    return None if report.has_errors else locks
+
+
+def _relocked(
+    members: Iterable[_Member], after: Mapping[str, LogicalDataset], locks: Mapping[Path, LockFile]
+) -> dict[Path, Relocked]:
+    """Return the locks with the new paths, by manifest; only what has been locked is locked again."""
+    relocked = {path: Relocked(file, file.lock) for path, file in locks.items()}
+    for member in members:
+        path, dataset = member.file.file.path, after[member.dataset.name]
+        lock = relocked[path].lock
+        locked = lock.dataset(member.dataset.name)
+        if locked.newest is not None:
+            former_paths = {new: old for old, new in member.new_paths.items()}
+            identities = identify(dataset, locked, renamed=former_paths)
+            relocked[path] = Relocked(locks[path], lock.with_dataset(freeze(dataset, locked, identities)))
+    return relocked
+
+
+def _renamed(members: Sequence[_Member], place: Location, new: str) -> dict[Path, Rewritten]:
+    """Return the edited texts by path: of the file that has the name, and of those that name the field. Raises NoEditError."""
+    edits: dict[Path, list[Edit]] = {}
+    sources: dict[Path, SourceText] = {}
+    new_paths = {member.dataset.name: member.new_paths for member in members}
+
+    def add(file: CompiledFile, at: Location, edit: Edit) -> None:
+        path = _file_of(file, at)
+        assert path is not None, "a manifest has texts of its own and of its imports"
+        if not place.labels and at.source.name != place.source.name:
+            # Other manifests may import it, and their fields keep their names.
+            raise NoEditError(f"{at.source.name} names it too")
+        sources[path] = at.source
+        edits.setdefault(path, []).append(edit)
+
+    for member in members:
+        file, dataset = member.file, member.dataset
+        add(file, place, edit_of(place, new))
+        for field in member.fields:
+            if field.parent is None:
+                for at, edit in edits_of_column(dataset, str(field.segment), new):
+                    add(file, at, edit)
+        for at, edit in edits_of_successors(dataset, member.new_paths):
+            add(file, at, edit)
+        for at, edit in edits_of_references(dataset, new_paths):
+            add(file, at, edit)
+    return {
+        path: Rewritten(
+            path, source.name, source.content, edited(source.content, [*dict.fromkeys(edits[path])])
+        )
+        for path, source in sources.items()
+    }
+
+
+def _moved(member: _Member, goal: _Goal) -> dict[Path, Rewritten]:
+    """Return the text with a field in another list, by its path. Raises NoEditError where that is no matter of lines."""
+    dataset, (field,) = member.dataset, member.fields
+    source = dataset.origins.source
+    assert source is not None, "a manifest on disk has a text"
+    text, block = source.content, _block(dataset, field.declared_at)
     last = _last_block(dataset, goal.parent)
-    siblings = field.parent.children if field.parent is not None else dataset.columns
-    if len(siblings) == 1:
-        raise NoBlockError("the struct it is in would have no fields left")
-    inside = [Edit(Span(e.span.start - block.start, e.span.end - block.start), e.text) for e in edits]
-    return moved(text, block, edited(text[block.start : block.end], inside), last)
+    if len(_siblings(dataset, field.parent)) == 1:
+        raise NoEditError("the struct it is in would have no fields left")
+    content = text[block.start : block.end]
+    if field.segment != goal.name:
+        name = edit_of(place_of_name(dataset, field), goal.name)
+        span = Span(name.span.start - block.start, name.span.end - block.start)
+        content = edited(content, [Edit(span, name.text)])
+    path = member.file.file.path
+    return {path: Rewritten(path, member.file.file.name, text, moved(text, block, content, last))}
 
 
 def _block(dataset: LogicalDataset, place: TreePath) -> Block:
     location = dataset.origins.place(place)
     assert location is not None
     if location.labels:
-        raise NoBlockError("it stands in a group")
+        raise NoEditError("it stands in a group")
     return block_of(location.source.content, location.span)
 
 
 def _last_block(dataset: LogicalDataset, parent: SchemaField | None) -> Block:
     """Return the last field of the list that a moved one goes to."""
     place: TreePath = (*parent.type_at, "fields") if parent is not None else ("fields",)
-    siblings = parent.children if parent is not None else dataset.columns
+    siblings = _siblings(dataset, parent)
     where = parent.path_text if parent is not None else "the columns"
     if not siblings:
-        raise NoBlockError(f"{where} has no fields yet, so the place to insert it cannot be found")
+        raise NoEditError(f"{where} has no fields yet, so the place to insert it cannot be found")
     try:
         return _block(dataset, (*place, len(siblings) - 1))
-    except NoBlockError:
-        raise NoBlockError(f"the fields of {where} are not on lines of their own") from None
+    except NoEditError:
+        raise NoEditError(f"the fields of {where} are not on lines of their own") from None
 
 
-def _edits(dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> Iterator[Edit]:
-    """Yield the name, and for a column every attribute of the schema that speaks of it."""
-    old, new = str(field.segment), goal.name
-    if old != new:
-        yield edit_at(dataset, (*field.declared_at, "name"), new)
-    # A column that moves away is one no more: what names it has to be settled by its author.
-    if field.parent is not None or goal.parent is not None or old == new:
-        return
-    yield from edits_of_column(dataset, old, new)
-
-
-def _successors(dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> Iterator[Edit]:
-    """Yield the edits of the deprecated fields that name this one as their successor."""
-    for place, edit in edits_of_successors(dataset, {field.path_text: goal.path_text}):
-        if place.source.name != dataset.origins.file:
-            raise NoBlockError(f"it is a successor in {place.source.name}")
-        yield edit
-
-
-def _references(dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> Iterator[Edit]:
-    """Yield the edits of the dataset's own references, of which some may lead to itself."""
-    for place, edit in edits_of_references(dataset, {dataset.name: {field.path_text: goal.path_text}}):
-        if place.source.name != dataset.origins.file:
-            raise NoEditError(f"a reference in {place.source.name} names it")
-        yield edit
-
-
-def _checked(
-    text: str,
-    file: CompiledFile,
-    dataset: LogicalDataset,
-    change: tuple[SchemaField, _Goal],
+def _datasets_after(
+    files: Sequence[CompiledFile],
+    members: Sequence[_Member],
+    contents: Mapping[str, bytes],
     project: Project,
     report: Report,
-    around: Surroundings,
-) -> LogicalDataset | None:
-    """Return the dataset of the edited manifest, if it passes the checks and says what it should."""
-    field, goal = change
-    local_report = Report()
-    reuse = Reuse(FolderFiles(file.file.path, file.file.name, around.edited))
-    datasets = check_source(SourceText(text, file.file.name), project, local_report, reuse=reuse)
-    by_name = {one.name: one for one in datasets}
-    after = by_name.pop(dataset.name, None)
-    others = {one.name: one for one in file.datasets if one.name != dataset.name}
-    is_as_asked = (
-        after is not None and by_name == others and fields_of(after) == _fields_after(dataset, field, goal)
-    )
-    if local_report.has_errors and is_as_asked:
-        # The edit is as it was meant, and what it makes is not allowed: a name that is taken, a key without its column.
-        report.extend(local_report.diagnostics)
-        return None
-    if not is_as_asked:
-        refuse_edit(
-            dataset,
-            field,
-            f"{field.path_text} cannot be edited alone: its text, for example that of an anchor, also stands for"
-            " other fields",
-            report,
-        )
-        return None
-    report.extend(local_report.diagnostics)
+) -> dict[str, LogicalDataset] | None:
+    """Return all datasets of the edited texts by name; None where one of them does not say what it should."""
+    fields_after = {member.dataset.name: member.fields_after for member in members}
+    after: dict[str, LogicalDataset] = {}
+    for file in files:
+        surroundings = FolderFiles(file.file.path.resolve(), file.file.name, contents)
+        text = contents.get(surroundings.key(""), file.content).decode("utf-8")
+        source, reuse = SourceText(text, file.file.name), Reuse(surroundings)
+        datasets = check_source(source, project, report, reuse=reuse, is_named=False)
+        if len(datasets) != len(file.named):
+            return None
+        for before, dataset, named in zip(file.datasets, datasets, file.named, strict=True):
+            after[named.name] = replace(dataset, name=named.name)
+            fields = fields_after.get(named.name)
+            if before != after[named.name] if fields is None else fields_of(dataset) != fields:
+                return None
     return after
-
-
-def _fields_after(dataset: LogicalDataset, field: SchemaField, goal: _Goal) -> Fields:
-    """Return the fields as they are to be."""
-    renamed = {field.path_text: goal.path_text} if goal.parent is field.parent else {}
-    fields = fields_of(dataset, renamed)
-
-    def at(parent: SchemaField | None) -> Fields:
-        if parent is None:
-            return fields
-        members = parent.parent.children if parent.parent is not None else dataset.columns
-        inner_fields: Fields = at(parent.parent)[members.index(parent)][-1]
-        return inner_fields
-
-    source, target = at(field.parent), at(goal.parent)
-    siblings = field.parent.children if field.parent is not None else dataset.columns
-    index = siblings.index(field)
-    source[index][0] = goal.name
-    if source is not target:
-        target.append(source.pop(index))
-    return fields

@@ -4,9 +4,7 @@ Layer: project.
 """
 
 from functools import cached_property
-from typing import Any
 
-from schemac.cache.findings import findings_of_json, findings_to_json
 from schemac.identity.lock import Lock
 from schemac.identity.lockfile import write_lock
 from schemac.project.configuration import Project
@@ -14,7 +12,6 @@ from schemac.project.discovery import has_lock, lock_path
 from schemac.project.lock_search import LockSearch
 from schemac.project.locking import identified
 from schemac.project.manifests import CompiledFile
-from schemac.registry.installed import engines
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
 from schemac.source.text import read_file
@@ -25,7 +22,7 @@ class UnchangedLocks:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._keys = project.cache.keys("lock", ",".join(engine.name for engine in engines()))
+        self._keys = project.cache.keys("lock", None)
 
     @cached_property
     def _search(self) -> LockSearch:
@@ -40,24 +37,29 @@ class UnchangedLocks:
         return self._key(file, lock) if lock is not None else None
 
     def _key(self, file: CompiledFile, lock: bytes) -> bytes:
-        return self._keys.key(file.key, lock, *(named.name for named in file.named))
+        return self._keys.key(file.key, lock, file.named)
 
     def cached(self, file: CompiledFile) -> tuple[Diagnostic, ...] | None:
         """Return what there is to say of a lock that is as it should be; None where nobody has seen that yet."""
         key = self.key(file)
-        entry = self._project.cache.get(key, _of_json) if key is not None else None
+        entry = (
+            self._project.cache.get(key, tuple[tuple[Diagnostic, ...], str | None])
+            if key is not None
+            else None
+        )
         if entry is None:
             return None
-        findings, around = entry
-        return findings if around is None or around == self._around(file) else None
+        findings, searched_locks = entry
+        is_current = searched_locks is None or searched_locks == self._search.digest_for(file.file.path)
+        return findings if is_current else None
 
     def keep(
         self, file: CompiledFile, key: bytes | None, lock_report: Report, *, is_looked_for: bool
     ) -> None:
         """Keep that a lock is as it should be, if it is still what lay there when the key was made."""
         if key is not None and key == self.key(file) and not lock_report.has_errors:
-            around = self._around(file) if is_looked_for else None
-            self._project.cache.put(key, [findings_to_json(lock_report.diagnostics), around])
+            searched_locks = self._search.digest_for(file.file.path) if is_looked_for else None
+            self._project.cache.put(key, (lock_report.diagnostics, searched_locks))
 
     def keep_written(self, file: CompiledFile, lock: Lock) -> None:
         """Keep that a lock which has just been written is as it should be, with what there is to say of it from now on."""
@@ -66,11 +68,3 @@ class UnchangedLocks:
         if not any(one.is_changed for one in identifieds):
             key = self._key(file, write_lock(lock).encode())
             self.keep(file, key, report, is_looked_for=False)
-
-    def _around(self, file: CompiledFile) -> str:
-        return self._search.around(file.file.path).hex()
-
-
-def _of_json(value: Any) -> tuple[tuple[Diagnostic, ...], str | None]:
-    findings, around = value
-    return findings_of_json(findings), around

@@ -249,7 +249,7 @@ def edit_project(folder: Path, step: Step) -> None:
         case edit if "group" in edit:
             edit_groups(folder, step)
         case _:
-            damage_pack(folder, random.Random(step.seed), step.edit)
+            damage_cache(folder, random.Random(step.seed), step.edit)
 
 
 def use_version(text: str) -> None:
@@ -281,10 +281,10 @@ def edit_artifact(folder: Path, step: Step) -> None:
         path.symlink_to("losses.json")
 
 
-def damage_pack(folder: Path, source: random.Random, damage: str) -> None:
+def damage_cache(folder: Path, source: random.Random, damage: str) -> None:
     """Damage the entries as a disk, another program or another version would."""
-    for pack in sorted((folder / ".schemac/cache").glob("*.pack")):
-        content = bytearray(pack.read_bytes())
+    for file in sorted((folder / ".schemac/cache").glob("*.sqlite")):
+        content = bytearray(file.read_bytes())
         match damage:
             case "flip" if content:
                 content[source.randrange(len(content))] ^= 1 << source.randrange(8)
@@ -294,9 +294,9 @@ def damage_pack(folder: Path, source: random.Random, damage: str) -> None:
                 content.clear()
             case "put something else":
                 content[:] = source.randbytes(100)
-        pack.unlink()
+        file.unlink()
         if damage != "delete the cache":
-            pack.write_bytes(content)
+            file.write_bytes(content)
 
 
 def visible(folder: Path) -> Tree:

@@ -95,7 +95,7 @@ def test_refuse_a_cache_of_the_repository(marker: Path, capsys: pytest.CaptureFi
     git("init", "-q")
     assert main(["lock"]) == 0
     assert main(["build"]) == 0
-    assert list(Path(".schemac").rglob("*.pack"))
+    assert list(Path(".schemac").rglob("*.sqlite"))
     git("add", "--force", ".schemac")
     for command in ("check", "build --check", "lock --check", "breaking --against lock", "diff lock"):
         capsys.readouterr()
