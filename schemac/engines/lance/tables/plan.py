@@ -25,7 +25,7 @@ from schemac.engines.lance.numbering import number_nodes
 from schemac.engines.lance.tables.checks import checks, report_pointless_rounding, rule_checks
 from schemac.engines.lance.tables.convert import is_named
 from schemac.engines.lance.tables.differences import differences
-from schemac.engines.lance.tables.fields import in_preorder, lance_schema, paths
+from schemac.engines.lance.tables.fields import in_preorder, paths
 from schemac.engines.lance.tables.ids import record_of
 from schemac.engines.lance.tables.layout import Layout
 from schemac.engines.lance.tables.live_table import (
@@ -47,6 +47,7 @@ from schemac.engines.lance.tables.steps import (
     Step,
     Swap,
 )
+from schemac.engines.lance.transactions import lance_schema
 from schemac.engines.lance.view import words
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
