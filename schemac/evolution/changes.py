@@ -2,7 +2,8 @@
 
 Layer: evolution. Values only.
 Shape: a closed set of facts; those that engines bring are found by `evolution.facts`. A change is one fact at one field, with what stood there before and after; it judges
-nothing. One edit may be several facts: a decimal with more digits and another scale is two.
+nothing. One edit may be several facts: a decimal with more digits and another scale is two. Groups of facts shorten the
+tables of judges; what each of them has for every fact is in `tests/evolution/rules.txt`.
 """
 
 import dataclasses
@@ -15,19 +16,6 @@ from schemac.logical.facts import Fact as Fact  # noqa: PLC0414 — an explicit 
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.json_object import Json
 from schemac.source.span import Region
-
-FIELD_FACTS = frozenset(
-    {
-        Fact.FIELD_ADDED,
-        Fact.FIELD_DROPPED,
-        Fact.FIELD_RENAMED,
-        Fact.FIELD_MOVED,
-        Fact.FIELDS_REORDERED,
-        Fact.BECAME_OPTIONAL,
-        Fact.BECAME_REQUIRED,
-    }
-)
-"""A field comes, goes, moves, or may be null or no longer."""
 
 DESCRIPTION_FACTS = frozenset(
     {
@@ -81,9 +69,6 @@ LAYOUT_FACTS = frozenset(
 )
 """Changes of how the same values lie in memory."""
 
-ARROW_FACTS = LAYOUT_FACTS | {Fact.EXTENSION_TYPE_CHANGED, Fact.ARROW_METADATA_CHANGED}
-"""How values lie in memory, and what Arrow is told of them."""
-
 KEY_FACTS = frozenset(
     {
         Fact.PRIMARY_KEY_ADDED,
@@ -105,16 +90,6 @@ STORAGE_FACTS = frozenset(
     }
 )
 """How a table keeps values: its layout, and types that Arrow has no word for."""
-
-MEANING_FACTS = frozenset(
-    {
-        Fact.ODF_TYPE_CHANGED,
-        Fact.ARCHETYPE_CHANGED,
-        Fact.UNIT_CHANGED,
-        Fact.TARGETS_CHANGED,
-    }
-)
-"""What the values are to their readers, and which engines a dataset is for."""
 
 ATTRIBUTE_FACTS = frozenset(
     {
@@ -146,18 +121,20 @@ DATASET_FACTS = frozenset(
 
 PROPERTY_FACTS = (
     DESCRIPTION_FACTS
-    | ARROW_FACTS
+    | LAYOUT_FACTS
     | KEY_FACTS
     | STORAGE_FACTS
     | ATTRIBUTE_FACTS
     | CONSTRAINT_FACTS
-    | (MEANING_FACTS - {Fact.UNIT_CHANGED})
+    | {
+        Fact.EXTENSION_TYPE_CHANGED,
+        Fact.ARROW_METADATA_CHANGED,
+        Fact.ODF_TYPE_CHANGED,
+        Fact.ARCHETYPE_CHANGED,
+        Fact.TARGETS_CHANGED,
+    }
 )
 """What a schema says of its fields beside their types; a format of messages has it as a property, or not at all."""
-
-JUDGED_FACTS = FIELD_FACTS | TYPE_FACTS | PROPERTY_FACTS | {Fact.UNIT_CHANGED} | DATASET_FACTS
-"""The facts of the core that every engine was asked about. Whoever adds a fact adds it here when all judges have an answer;
-until then it is refused. An engine's own facts stand in its judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +173,19 @@ class Change:
     new_field: SchemaField | None = dataclasses.field(default=None, compare=False, repr=False)
     key: str = ""
     """The attribute or option that the fact is about, if it is about one."""
+
+    @property
+    def fields(self) -> tuple[SchemaField, SchemaField]:
+        """The field before and after, of a change of a field that stays."""
+        assert self.old_field is not None
+        assert self.new_field is not None
+        return self.old_field, self.new_field
+
+    @property
+    def current_field(self) -> SchemaField:
+        """The field now."""
+        assert self.new_field is not None
+        return self.new_field
 
     def __str__(self) -> str:
         where = f"{self.path}: " if self.path else ""

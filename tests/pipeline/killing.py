@@ -20,6 +20,7 @@ import lance
 import lance.fragment
 import pyarrow as pa
 
+from schemac.engines.lance import transactions
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.runs.recover import recover
 from schemac.engines.lance.runs.spelling import encode
@@ -65,6 +66,11 @@ class Steps:
     def watch(self) -> None:
         for owner, label in STEPS:
             setattr(owner, label, self._counted(getattr(owner, label), label))
+
+    def watch_stages(self) -> None:
+        """Count the stages of commits instead."""
+        for stage, step in transactions.STEPS.items():
+            transactions.STEPS[stage] = self._counted(step, stage.name)
 
     def _counted(self, step: Callable[..., Any], label: str) -> Any:
         def counted(*arguments: Any, **named: Any) -> Any:
@@ -209,7 +215,7 @@ def do(job: dict[str, Any]) -> int:
         status = 1
         try:
             steps = Steps(job["kill_before"])
-            steps.watch()
+            steps.watch_stages() if job.get("is_by_stage") else steps.watch()
             if "even" in job:
                 replay(Path(job["folder"]), job["run"], job["even"])
             else:

@@ -343,15 +343,13 @@ T = Target("other", LOSS, emit)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("facts", "code", "said"), [("", 2, "failed: ZeroDivisionError"), (", facts=F", 1, "")]
-)
+@pytest.mark.parametrize(("facts", "code", "said"), [("Fact", 2, "failed: ZeroDivisionError"), ("()", 1, "")])
 def test_refuse_a_fact_that_a_judge_does_not_name(facts: str, code: int, said: str, site: Site) -> None:
     """It is not asked about others, so it cannot fail at them."""
     judge = f"""
 from schemac.evolution.judge import Judge
-F = frozenset()
-J = Judge(lambda change, pair: 1 / 0{facts})
+from schemac.evolution.changes import Fact
+J = Judge(dict.fromkeys({facts}, lambda change, pair: 1 / 0))
 """
     site.install("broken", "other = broken:ENGINE", engine('judge="parts:J"') + judge)
     assert site.run("lock").returncode == 0
@@ -372,7 +370,7 @@ def __getattr__(name):
         raise AttributeError(name)
     from schemac.evolution.judge import Judge
     from schemac.evolution.verdict import Judgement, Outcome
-    return Judge(lambda change, pair: Judgement(Outcome.REFUSED, "no other colour", "keep it"), facts=frozenset(F))
+    return Judge({F.COLOUR: Judgement(Outcome.REFUSED, "no other colour", "keep it")})
 A = (Attribute("a.b/colour", str, "a colour", facts=Facts.all(F.COLOUR)),)
 """
 _BRINGING = 'judge="parts:J", facts="parts:F", attributes="parts:A", domain="a.b"'

@@ -7,12 +7,11 @@ Shape: a path or an address, with the options of its object store. `tables` (sch
 
 import errno
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.storage import options_for
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.locations import is_local, local_path
@@ -83,30 +82,9 @@ def properties_of(transaction: Any | None) -> dict[str, str]:
     return dict(getattr(transaction, "transaction_properties", None) or {})
 
 
-def commit(
-    path: str,
-    operation: Any,
-    read_version: int,
-    properties: Mapping[str, str],
-    storage_options: Storage | None = None,
-) -> Any:
-    """Commit an operation that was made for a version, with what it says of itself; the dataset after it."""
-    import lance
-
-    made = lance.Transaction(read_version, operation, transaction_properties=dict(properties))
-    with lance_errors():
-        return lance.LanceDataset.commit(path, made, storage_options=options_for(path, storage_options))
-
-
 def data_files(dataset: Any) -> set[str]:
     """Names of the data files of a version."""
     return {file.path for fragment in dataset.get_fragments() for file in fragment.data_files()}
-
-
-def field_ids(dataset: Any) -> set[int]:
-    """Ids of all fields of a version, at every depth."""
-    _, *messages = dataset.lance_schema.__reduce__()[1]
-    return {pb.Field.FromString(message).id for message in messages}
 
 
 def reason_of(error: Exception) -> str:

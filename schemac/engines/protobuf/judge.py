@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: messages are read with the new file. Fields are found by number, which the lock keeps; what is not there is null, or the default
-of proto3. Whoever adds a sort of change to schemac is refused here until it stands in `JUDGED_FACTS`.
+of proto3.
 Source: the language guide of proto3, "Updating A Message Type"; asked of protobuf's own library and of buf
 (`tests/engines/protobuf/test_evolution.py`).
 """
@@ -11,16 +11,14 @@ from schemac.attributes.family import Family
 from schemac.engines.protobuf.attributes import ENUM, TYPE
 from schemac.engines.protobuf.leaves import DURATION, ENUM_TYPE, TIMESTAMP, leaf_of
 from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import DATASET_FACTS, JUDGED_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import ATTRIBUTE_FACTS, DATASET_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
 from schemac.evolution.messages import NEW_FIELD_HELP, judge_parts
-from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome, of_another_unit
-from schemac.evolution.version_pair import VersionPair
+from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac.logical.castability import Castability
 from schemac.logical.schema_fields import SchemaField
 
-_NOTHING = DATASET_FACTS | {Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED}
 _ALIKE = (
     frozenset({"bool", "int32", "int64", "uint32", "uint64", ENUM_TYPE}),
     frozenset({"sint32", "sint64"}),
@@ -30,50 +28,22 @@ _ALIKE = (
 """Types that are written alike, so that each is read as any other; what does not fit is cut off."""
 
 
-def judge(change: Change, pair: VersionPair | None) -> Judgement:
-    """Judge whether messages that were written can be read with the new file."""
-    old, new = change.old_field, change.new_field
-    if change.fact in TIGHTENED:
-        return tightened(change, pair)
-    if change.fact in _NOTHING:
-        return SAFE
-    if change.key in (TYPE.key, ENUM.key) and old is not None and new is not None:
-        return _form(old, new)
-    if change.fact in PROPERTY_FACTS:
-        return Judgement(Outcome.METADATA)
-    if change.fact in TYPE_FACTS and old is not None and new is not None:
-        return _type(old, new)
-    match change.fact:
-        case Fact.FIELD_ADDED if new is not None:
-            return _added(change.path, new)
-        case Fact.FIELD_RENAMED:
-            # The number stays; only JSON goes by names.
-            return Judgement(Outcome.METADATA, "messages in JSON go by names", "read those with the old file")
-        case Fact.FIELD_MOVED:
-            return Judgement(Outcome.REFUSED, "a number counts in its own message only", NEW_FIELD_HELP)
-        case Fact.BECAME_OPTIONAL | Fact.BECAME_REQUIRED if new is not None:
-            return _presence(change, new)
-        case Fact.UNIT_CHANGED:
-            if change.old is None or change.new is None:
-                return Judgement(Outcome.METADATA)
-            return of_another_unit(change)
-    return NO_VERDICT
-
-
-def _added(path: str, new: SchemaField) -> Judgement:
+def _added(change: Change, _pair: object) -> Judgement:
+    new = change.current_field
     if new.is_nullable:
         return SAFE
     leaf = leaf_of(new)
     read_value = "nothing" if leaf is None or leaf.is_message else "the default of proto3, such as 0"
     return Judgement(
         Outcome.DATA,
-        f"messages that were written have no {path}, and readers find {read_value}",
+        f"messages that were written have no {change.path}, and readers find {read_value}",
         "wrap its type in `{kind: Option, inner: …}` to tell them apart",
     )
 
 
-def _presence(change: Change, new: SchemaField) -> Judgement:
+def _presence(change: Change, _pair: object) -> Judgement:
     """Judge a field that may be absent now, or may not any more."""
+    new = change.current_field
     is_plain = leaf_of(new) is not None or new.type.family is Family.STRUCT
     if not new.is_member or not is_plain:
         # Items, values, lists and maps that may be absent have a message around them.
@@ -93,7 +63,8 @@ def _is_message(field: SchemaField) -> bool:
     return leaf is not None and leaf.is_message
 
 
-def _type(old: SchemaField, new: SchemaField) -> Judgement:
+def _type(change: Change, _pair: object) -> Judgement:
+    old, new = change.fields
     written, target = leaf_of(old), leaf_of(new)
     if written is None or target is None:
         return judge_parts("Protobuf", old, new)
@@ -112,8 +83,11 @@ def _type(old: SchemaField, new: SchemaField) -> Judgement:
     return SAFE
 
 
-def _form(old: SchemaField, new: SchemaField) -> Judgement:
-    """Judge another form of a field whose type may be the same."""
+def _form(change: Change, _pair: object) -> Judgement:
+    """Judge an attribute; two of them give another form to a field whose type may be the same."""
+    if change.key not in (TYPE.key, ENUM.key) or change.old_field is None:
+        return METADATA
+    old, new = change.fields
     written, target = leaf_of(old), leaf_of(new)
     if written is None or target is None:
         return SAFE
@@ -150,4 +124,23 @@ def _has_same_unit(old: SchemaField, new: SchemaField) -> bool:
     )
 
 
-JUDGE = Judge(judge, facts=JUDGED_FACTS)
+JUDGE = Judge(
+    {
+        **dict.fromkeys(PROPERTY_FACTS, METADATA),
+        **dict.fromkeys(DATASET_FACTS, SAFE),
+        **dict.fromkeys(ATTRIBUTE_FACTS, _form),
+        **dict.fromkeys(TIGHTENED, tightened),
+        **dict.fromkeys(TYPE_FACTS, _type),
+        **dict.fromkeys((Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED), SAFE),
+        **dict.fromkeys((Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED), _presence),
+        Fact.FIELD_ADDED: _added,
+        # The number stays; only JSON goes by names.
+        Fact.FIELD_RENAMED: Judgement(
+            Outcome.METADATA, "messages in JSON go by names", "read those with the old file"
+        ),
+        Fact.FIELD_MOVED: Judgement(
+            Outcome.REFUSED, "a number counts in its own message only", NEW_FIELD_HELP
+        ),
+        Fact.UNIT_CHANGED: of_another_unit,
+    }
+)

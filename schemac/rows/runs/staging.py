@@ -86,9 +86,9 @@ def is_open(folder: str) -> bool:
     return Path(folder, OPEN).exists()
 
 
-def is_in_use(folder: str) -> bool:
-    """Whether somebody writes or commits."""
-    return is_open(folder) or Path(folder, COMMITTING).exists()
+def is_claimed(folder: str) -> bool:
+    """Whether its commit has begun."""
+    return Path(folder, COMMITTING).exists()
 
 
 def renew(folder: str) -> None:

@@ -14,7 +14,6 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.own import TABLE_VERSION
 from schemac.constraints.rows import ReferenceTo
 from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.judge import judge
 from schemac.engines.iceberg.names import NAME_MAPPING, full_name
 from schemac.engines.iceberg.tables.live_table import IcebergTable
 from schemac.engines.iceberg.tables.named_properties import followed, reassigned_names
@@ -23,6 +22,7 @@ from schemac.engines.iceberg.view import asked_format, errors_of, fields_of, sch
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.constraints import rules_to_check
 from schemac.evolution.diff import diff_of
+from schemac.evolution.judge import judge_change
 from schemac.evolution.row_rules import Rule
 from schemac.evolution.tables import Note, has_replaced_fields, report_unrepresentable
 from schemac.evolution.verdict import Judgement, Outcome
@@ -102,7 +102,7 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
     pair = pair_versions(table.schema_version, new)
     if not table.metadata.is_empty and has_replaced_fields(table.name, table.schema_version, new, report):
         return None
-    judged = [(change, judge(change, pair)) for change in diff_of(pair)]
+    judged = [(change, judge_change("iceberg", change, pair)) for change in diff_of(pair)]
     judged += [
         (change, judgement)
         for change in diff_of(pair)

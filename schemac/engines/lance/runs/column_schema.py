@@ -6,7 +6,6 @@ Rule: the table has to be of its form in all columns but those that are filled: 
       A table whose schema has no lock is compared by path, and new columns get the next free ids.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.runs.spelling import decode
 from schemac.engines.lance.tables.differences import differences, lance_fields_of
 from schemac.engines.lance.tables.fields import in_preorder
+from schemac.engines.lance.transactions import schema_parts
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.tables import TableForm
 from schemac.source.catalogue import SCHEMA_MISMATCH
@@ -72,9 +72,8 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
 
 
 def _fields_of(table: Any) -> tuple[dict[str, bytes], list[pb.Field]]:
-    metadata, *messages = table.lance_schema.__reduce__()[1]
-    schema_metadata = {key: bytes(value) for key, value in json.loads(metadata).items()}
-    return schema_metadata, [pb.Field.FromString(bytes(message)) for message in messages]
+    metadata, messages = schema_parts(table.lance_schema)
+    return metadata, [pb.Field.FromString(message) for message in messages]
 
 
 def _ids_in_files(table: Any) -> set[int]:

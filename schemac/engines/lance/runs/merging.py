@@ -19,6 +19,7 @@ from schemac.engines.lance.dataset import find_dataset, lance_errors
 from schemac.engines.lance.runs.uniqueness import format_rows, refuse_repeated
 from schemac.engines.lance.runs.writing import write_files
 from schemac.engines.lance.storage import options_for
+from schemac.engines.lance.transactions import DATA, file_names, fragment_text, fragments_of
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.merges import Merge, Merged
 from schemac.rows.runs.tables import Place
@@ -56,14 +57,13 @@ def operation_of(merged: Merged) -> Any:
     """Return the operation that adds the pieces, and takes away what they replace."""
     import lance
 
-    made = [lance.FragmentMetadata.from_json(text) for text in merged.fragments]
+    made = fragments_of(merged.fragments)
     if not merged.replaced:
         return lance.LanceOperation.Append(made)
     replacement = json.loads(merged.replaced)
-    updated = [lance.FragmentMetadata.from_json(text) for text in replacement["updated"]]
     return lance.LanceOperation.Update(
         removed_fragment_ids=replacement["removed"],
-        updated_fragments=updated,
+        updated_fragments=fragments_of(replacement["updated"]),
         new_fragments=made,
         fields_for_preserving_frag_bitmap=replacement["fields"],
         update_mode=replacement["mode"],
@@ -91,8 +91,8 @@ def _read(place: Place, fragment: str, columns: list[str] | None = None) -> Iter
     """Read the rows of a fragment that no version names yet."""
     from lance.file import LanceFileReader
 
-    (file,) = json.loads(fragment)["files"]
-    path = os.path.join(place.staging, "data", file["path"])
+    (name,) = file_names([fragment])
+    path = os.path.join(place.staging, DATA, name)
     with lance_errors():
         reader = LanceFileReader(
             path, storage_options=options_for(place.path, place.storage_options), columns=columns
@@ -170,7 +170,7 @@ def _replaced(table: Any, keys: pa.Table) -> str:
     return json.dumps(
         {
             "removed": operation.removed_fragment_ids,
-            "updated": [json.dumps(fragment.to_json()) for fragment in operation.updated_fragments],
+            "updated": list(map(fragment_text, operation.updated_fragments)),
             "fields": operation.fields_for_preserving_frag_bitmap,
             "mode": operation.update_mode,
         }

@@ -10,16 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.engines.lance import dataset
 from schemac.engines.lance.dataset import open_dataset, properties_of, transaction_of
-from schemac.engines.lance.runs.writing import (
-    claim,
-    file_names,
-    move_in,
-    report_conflicts,
-    write_files,
-)
-from schemac.rows.runs import staging
+from schemac.engines.lance.runs.writing import write_files
+from schemac.engines.lance.transactions import commit_operation, file_names, fragments_of, make_version
 from schemac.rows.runs.history import MOVED_OUT
 from schemac.rows.runs.storage import Storage
 from schemac.rows.runs.tables import Place
@@ -43,19 +36,11 @@ def move_out(place: Place, schema: pa.Schema, version: int, addresses: list[int]
             first = next(batches, None)
             if first is not None:
                 rest += write_files(place, schema, _with(first, batches))
-    if place.is_staged:
-        if staging.is_open(place.staging):
-            claim(place, rest)
-        staging.note_moved(place.staging, list(file_names(rest)))
-        move_in(place, rest)
     operation = lance.LanceOperation.Update(
-        removed_fragment_ids=sorted(touched),
-        new_fragments=[lance.FragmentMetadata.from_json(text) for text in rest],
+        removed_fragment_ids=sorted(touched), new_fragments=fragments_of(rest)
     )
-    with report_conflicts(place):
-        properties = place.commit_properties(**{MOVED_OUT: str(len(gone))})
-        done = dataset.commit(place.path, operation, version, properties, place.storage_options)
-    return int(done.version)
+    moved_out = {MOVED_OUT: str(len(gone))}
+    return commit_operation(place, list(file_names(rest)), operation, version, **moved_out)
 
 
 def is_move(table: Any, version: int) -> bool:
@@ -78,7 +63,7 @@ def move_back(path: str, version: int, storage_options: Storage | None) -> None:
         removed_fragment_ids=sorted(there - old.keys()),
         new_fragments=[metadata for id, metadata in old.items() if id not in there],
     )
-    dataset.commit(path, inverse, version, {}, storage_options)
+    make_version(path, inverse, version, {}, storage_options)
 
 
 def _others(fragment: Any, gone: set[int], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.attributes.attribute import Extra
+from schemac.engines.lance import transactions
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import storage_version
@@ -156,7 +157,7 @@ class LanceSink(Sink):
 
     def close_staging(self, place: Place) -> None:
         """Remove the folder that tasks wrote to."""
-        writing.close_staging(place)
+        transactions.close_staging(place)
 
     def discard(self, place: Place, fragments: list[str]) -> None:
         """Remove the fragments' files."""

@@ -13,8 +13,8 @@ from typing import Any
 from schemac.attributes.own import TABLE_RECORD
 from schemac.constraints.rows import Unique
 from schemac.engines.lance.dataset import lance_errors, open_dataset
-from schemac.engines.lance.tables.fields import data_of, lance_schema
-from schemac.engines.lance.tables.fragments import Files, Made, WriteColumns, spread_here, with_files
+from schemac.engines.lance.tables.fields import data_of
+from schemac.engines.lance.tables.fragments import Files, Made, WriteColumns, spread_here
 from schemac.engines.lance.tables.ids import IDS_KEY, note_ids
 from schemac.engines.lance.tables.indices import INDICES_KEY, build, indices_of, note_of, noted_indices
 from schemac.engines.lance.tables.live_table import open_table
@@ -23,6 +23,7 @@ from schemac.engines.lance.tables.questions import Question
 from schemac.engines.lance.tables.recipe import Recipe
 from schemac.engines.lance.tables.steps import BuildIndex, Check, Index, SetSchema, Subject, Swap
 from schemac.engines.lance.tables.stored_rows import report_failed
+from schemac.engines.lance.transactions import lance_schema, with_files
 from schemac.evolution.tables import Progress, Spread
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import TABLE_CHANGED, UNUSABLE_TABLE

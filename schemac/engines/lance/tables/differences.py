@@ -6,7 +6,6 @@ Source: `reference` of the Lance format: ids, types, nullability, encodings and 
         whether data was written, and the order of metadata entries is random.
 """
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +19,7 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import STORAGE_VERSION
 from schemac.engines.lance.tables.wording import entry_name, entry_words, type_pair
+from schemac.engines.lance.transactions import schema_parts
 
 _REPEATED_IN_METADATA = (
     "extension_name",
@@ -37,14 +37,7 @@ def lance_fields_of(schema: pa.Schema) -> list[bytes]:
     """Return the messages that Lance itself makes of an Arrow schema."""
     from lance.schema import LanceSchema
 
-    return _messages(LanceSchema.from_pyarrow(schema))[1]
-
-
-def _messages(schema: Any) -> tuple[dict[str, bytes], list[bytes]]:
-    metadata, *fields = schema.__reduce__()[1]
-    return {key: bytes(value) for key, value in json.loads(metadata).items()}, [
-        bytes(field) for field in fields
-    ]
+    return schema_parts(LanceSchema.from_pyarrow(schema))[1]
 
 
 def differences(
@@ -59,7 +52,7 @@ def differences(
 
     `same` has the ids of expected fields, and under which ids the table has these fields, as far as it is known.
     """
-    actual_metadata, actual_fields = _messages(actual)
+    actual_metadata, actual_fields = schema_parts(actual)
     expected_by_path, actual_by_path = _by_path(expected), _by_path(actual_fields)
     here = _namesakes(expected_by_path, actual_by_path, same, by_id=ids)
     lines = [f"`{path}` is missing" for path in _outermost(expected_by_path, here)]

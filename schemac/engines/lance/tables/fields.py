@@ -3,8 +3,7 @@
 Layer: engines.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
@@ -68,14 +67,6 @@ def paths(fields: Sequence[pb.Field]) -> dict[int, str]:
         above = paths_by_id.get(field.parent_id, "")
         paths_by_id[field.id] = f"{above}.{name}" if above else name
     return paths_by_id
-
-
-def lance_schema(fields: Sequence[pb.Field], metadata: Mapping[str, bytes]) -> Any:
-    """Lance's own schema of these messages."""
-    from lance.schema import LanceSchema
-
-    entries = json.dumps({key: list(bytes(metadata[key])) for key in metadata})
-    return LanceSchema._from_protos(entries, *[field.SerializeToString() for field in fields])
 
 
 def data_of(fragment: Any) -> frozenset[int]:

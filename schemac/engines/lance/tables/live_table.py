@@ -38,6 +38,7 @@ from schemac.engines.lance.tables.ids import (
 )
 from schemac.engines.lance.tables.indices import INDICES_KEY, indices_of, noted_indices
 from schemac.engines.lance.tables.steps import Index
+from schemac.engines.lance.transactions import schema_parts
 from schemac.evolution.table_version import Candidate, choose_version, lock_ids, state_version
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
 from schemac.identity.lock import LockedDataset, Numbers
@@ -120,8 +121,7 @@ class LanceTable:
     @cached_property
     def metadata(self) -> dict[str, bytes]:
         """That of its schema."""
-        entries = json.loads(self.dataset.lance_schema.__reduce__()[1][0])
-        return {key: bytes(value) for key, value in entries.items()}
+        return schema_parts(self.dataset.lance_schema)[0]
 
     @cached_property
     def all_indices(self) -> tuple[Index, ...]:
@@ -180,7 +180,7 @@ def open_table(
     try:
         dataset = open_dataset(path)
         with lance_errors():
-            _, *messages = dataset.lance_schema.__reduce__()[1]
+            _, messages = schema_parts(dataset.lance_schema)
             schema = dataset.schema
     except ModuleNotFoundError as error:
         message = f"{path} needs {error.name}, which is not installed"

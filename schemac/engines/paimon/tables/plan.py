@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from schemac.attributes.own import TABLE_VERSION
-from schemac.engines.paimon import judge as engine
 from schemac.engines.paimon.facts import PaimonFact
 from schemac.engines.paimon.read import member_ids
 from schemac.engines.paimon.table_schema import TableSchema
@@ -21,6 +20,7 @@ from schemac.engines.paimon.tables.schema_change import SchemaChange
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
+from schemac.evolution.judge import judge_change
 from schemac.evolution.tables import Note, has_replaced_fields, report_unrepresentable
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import (
@@ -136,7 +136,7 @@ def _numbers(table: PaimonTable, target: int) -> Sequence[int]:
 
 
 def _judged(table: PaimonTable, pair: VersionPair) -> _Judged:
-    judged = [(change, engine.judge(change, pair)) for change in diff_of(pair)]
+    judged = [(change, judge_change("paimon", change, pair)) for change in diff_of(pair)]
     if not table.is_empty:
         return judged
     # Options are fixed from the first snapshot on.
