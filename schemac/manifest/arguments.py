@@ -6,20 +6,17 @@ Layer: manifest.
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from schemac.manifest.expanded import Via
 from schemac.manifest.groups import Definition
 from schemac.source.help import Help
 from schemac.source.suggest import closest
-from schemac.syntax.document import Document, TreePath
+from schemac.syntax.document import Origin, TreePath
 
 
 class Argument(NamedTuple):
     """A value for a parameter, and where it is written."""
 
     value: Any
-    document: Document
-    path: TreePath
-    via: tuple[Via, ...] = ()
+    origin: Origin
     size: int = 1
     """How many values it has inside."""
 
@@ -41,7 +38,7 @@ def arguments_of(definition: Definition, given: Mapping[str, Argument]) -> dict[
             found[name] = given[name]
         elif not parameter.is_required:
             path = (*definition.path, "parameters", name, "default")
-            found[name] = Argument(parameter.default, definition.document, path)
+            found[name] = Argument(parameter.default, Origin(definition.document, path))
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from schemac.manifest.bind import standard_schemas
 from schemac.manifest.documents import Body, is_library
-from schemac.manifest.expanded import replaced
+from schemac.manifest.expansion import replaced
 from schemac.manifest.library import Reuse
 from schemac.manifest.write import write_documents
 from schemac.source.report import Report

@@ -6,7 +6,6 @@ same fields at the same positions.
 Errors: SC202 to SC206 of the file, SC237 invalid-overlay.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +15,7 @@ from schemac.attributes.attribute import Attribute, Role
 from schemac.attributes.registry import ATTRIBUTES, DOMAINS, domain_of, known
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import ExtraAttributes
-from schemac.logical.schema_fields import SchemaField, TreePath, columns, preorder
-from schemac.manifest.expanded import ExpandedDocument, Graft
+from schemac.logical.schema_fields import columns, preorder
 from schemac.manifest.names import is_dataset_name
 from schemac.source.catalogue import INVALID_DATASET_NAME, INVALID_OVERLAY
 from schemac.source.diagnostic import Code
@@ -25,7 +23,7 @@ from schemac.source.help import Help
 from schemac.source.report import Report
 from schemac.source.suggest import closest, one_of
 from schemac.syntax.complaints import Vocabulary, complaints
-from schemac.syntax.document import Document
+from schemac.syntax.document import Document, Origin, TreePath
 from schemac.syntax.model import AuthoredModel
 
 
@@ -91,8 +89,8 @@ class Overlay:
         fields = columns(schema)
         by_path = {schema_field.path_text: schema_field for schema_field in preorder(fields)}
         at: TreePath = ("datasets", dataset.name)
-        grafts: dict[TreePath, Graft] = {
-            ("extra", key): Graft(self.document, (*at, "extra", key)) for key in dataset_overlay.extra
+        overlaid: dict[TreePath, Origin] = {
+            ("extra", key): Origin(self.document, (*at, "extra", key)) for key in dataset_overlay.extra
         }
         for path, field in dataset_overlay.fields.items():
             schema_field = by_path.get(path)
@@ -102,20 +100,13 @@ class Overlay:
                 self.say((*at, "fields", path), f"{dataset.name} has no field {path}", help, report)
                 continue
             schema_field.extra = _merged(dict(schema_field.extra), field.extra)
-            grafts |= dict(self._of_field(schema_field, (*at, "fields", path, "extra"), field.extra))
-        origins = dataset.origins
-        if origins.document is not None:
-            based = {(*origins.base, *path): graft for path, graft in grafts.items()}
-            document = _Overlaid(origins.document, based)
-            origins = origins._replace(document=document)
+            overlaid |= {
+                schema_field.extra_places(key)[0]: Origin(self.document, (*at, "fields", path, "extra", key))
+                for key in field.extra
+            }
+        origins = dataset.origins._replace(overlaid={**dataset.origins.overlaid, **overlaid})
         name = dataset_overlay.name if dataset_overlay.name is not None else dataset.name
         return replace(dataset, name=name, schema=schema, columns=fields, origins=origins)
-
-    def _of_field(
-        self, field: SchemaField, at: TreePath, extra: ExtraAttributes
-    ) -> Iterator[tuple[TreePath, Graft]]:
-        for key in extra:
-            yield field.extra_places(key)[0], Graft(self.document, (*at, key))
 
     def say(
         self, path: TreePath, message: str, help: str, report: Report, *, code: Code = INVALID_OVERLAY
@@ -123,13 +114,6 @@ class Overlay:
         """Report what is wrong with a key of the file."""
         place = self.document.place(path, on_key=True)
         report.add(code, message, location=place, help=help)
-
-
-class _Overlaid(ExpandedDocument):
-    """A document with attributes from an overlay; the places in it may be those of groups."""
-
-    def __init__(self, document: Document, grafts: dict[TreePath, Graft]) -> None:
-        super().__init__(document, document.value, grafts)
 
 
 def read_overlay(document: Document, report: Report) -> Overlay | None:

@@ -15,7 +15,6 @@ from schemac.identity.freeze import freeze, identify
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.logical.schema_fields import SchemaField, preorder
-from schemac.manifest.expanded import ExpandedDocument
 from schemac.manifest.library import Reuse
 from schemac.project.configuration import Project
 from schemac.project.discovery import find_manifests
@@ -133,10 +132,7 @@ def _is_plain(dataset: LogicalDataset, field: SchemaField) -> bool:
     origins = dataset.origins
     document = origins.document
     assert document is not None
-    path = (*origins.base, *field.declared_at, "name")
-    origin = document.origin(path) if isinstance(document, ExpandedDocument) else None
-    if origin is None:
-        return True
+    origin = document.origin((*origins.base, *field.declared_at, "name"))
     value: object = origin.document.value
     for step in origin.path:
         value = value[step]  # type: ignore[index]
