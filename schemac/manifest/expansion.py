@@ -30,9 +30,9 @@ from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.suggest import closest
-from schemac.syntax.complaints import complaints, sort_of
 from schemac.syntax.document import Document, MappingNode, Origin, SequenceNode, TreePath, Via
 from schemac.syntax.entries import MAX_DEPTH
+from schemac.syntax.model_errors import model_errors, sort_of
 
 MAX_VALUES = 1_000_000
 """Values of one schema that groups may make."""
@@ -116,19 +116,19 @@ class Expander:
         extra = {key: value for key, value in definition.group.extra.items() if is_inherited(key)}
         here = (*definition.path, "extra")
         for i, field in enumerate(fields if extra else ()):
-            own = field.get("extra", {}) if isinstance(field, dict) else None
-            if not isinstance(own, dict):
+            field_extra = field.get("extra", {}) if isinstance(field, dict) else None
+            if not isinstance(field_extra, dict):
                 continue
-            both = MappingNode(own)
+            both = MappingNode(field_extra)
             for key, value in extra.items():
-                if key in own:
-                    both[key] = merged(key, value, own[key])
+                if key in field_extra:
+                    both[key] = merged(key, value, field_extra[key])
                 else:
                     at = (*here, key)
                     value, origin = self._copy(value, frame, at, depth + 3, is_type=False)
                     both.put(key, value, origin or frame.origin(at))
             fields[i] = MappingNode(field)
-            fields[i].put("extra", both, None if own else frame.origin(here))
+            fields[i].put("extra", both, None if field_extra else frame.origin(here))
         return fields
 
     def _is_slip(self, item: Any, frame: Frame, here: TreePath) -> bool:
@@ -140,7 +140,7 @@ class Expander:
             return False
         message = f"the key `{near}` does not belong here"
         help = Help.did_you_mean("use", near, WORDS.keys)
-        self._say(frame.origin((*here, near)), UNKNOWN_KEY, message, help=help, on_key=True)
+        self._add(frame.origin((*here, near)), UNKNOWN_KEY, message, help=help, on_key=True)
         return True
 
     def _copy(
@@ -158,7 +158,7 @@ class Expander:
             return value, None
         if depth > MAX_DEPTH:
             message = f"the groups that are used here nest more than {MAX_DEPTH} levels deep"
-            self._say(frame.origin(path), TOO_DEEP, message, help="flatten the schema")
+            self._add(frame.origin(path), TOO_DEEP, message, help="flatten the schema")
             return None, None
         if isinstance(value, list):
             items = SequenceNode()
@@ -205,7 +205,7 @@ class Expander:
         here = Via(f"used in this text of group '{frame.groups[-1].name}'", frame.document, path)
         origin = argument.origin._replace(via=(here, *argument.origin.via))
         message = f"`{name}` is a part of a longer text, so it has to be a text or a whole number, not "
-        self._say(origin, INVALID_ARGUMENT, message + sort_of(argument.value))
+        self._add(origin, INVALID_ARGUMENT, message + sort_of(argument.value))
         return ""
 
     def _argument(self, value: Any, frame: Frame, path: TreePath) -> Argument:
@@ -223,13 +223,13 @@ class Expander:
         try:
             use = Use.model_validate(item, by_name=False)
         except ValidationError as error:
-            for found in complaints(error, Use, item, WORDS):
-                self._say(
-                    frame.origin((*here, *found.path)),
-                    found.code,
-                    found.message,
-                    help=found.help,
-                    on_key=found.on_key,
+            for e in model_errors(error, Use, item, WORDS):
+                self._add(
+                    frame.origin((*here, *e.path)),
+                    e.code,
+                    e.message,
+                    help=e.help,
+                    on_key=e.on_key,
                 )
             return SequenceNode()
         known = frame.scope.find(use.use)
@@ -243,16 +243,16 @@ class Expander:
         definition, scope = known
         if not self._may_enter(definition, frame, here):
             return SequenceNode()
-        given = {n: self._argument(v, frame, (*here, "with", n)) for n, v in use.arguments.items()}
-        mistakes = list(mistakes_of(definition, given))
+        values = {n: self._argument(v, frame, (*here, "with", n)) for n, v in use.arguments.items()}
+        mistakes = list(mistakes_of(definition, values))
         for mistake in mistakes:
             place = frame.origin((*here, *mistake.at))
-            self._say(
+            self._add(
                 place, INVALID_ARGUMENT, mistake.message, help=mistake.help, on_key=len(mistake.at) == 2
             )
         if mistakes:
             return SequenceNode()
-        arguments = arguments_of(definition, given) if definition.group.parameters else None
+        arguments = arguments_of(definition, values) if definition.group.parameters else None
         via = Via(f"in group '{definition.name}', used here", frame.document, (*here, "use"))
         inner = Frame(definition.document, scope, (*frame.groups, definition), arguments, (via, *frame.via))
         return self._of_group(definition, inner, depth)
@@ -263,7 +263,7 @@ class Expander:
         names = [group.name for group in frame.groups]
         if any(group is definition for group in frame.groups):
             way = " → ".join([*names[names.index(definition.name) :], definition.name])
-            self._say(
+            self._add(
                 place,
                 REUSE_CYCLE,
                 f"the group contains itself: {way}",
@@ -272,11 +272,11 @@ class Expander:
             return False
         if len(names) >= _MOST_GROUPS:
             message = f"groups are used in groups more than {_MOST_GROUPS} levels deep"
-            self._say(place, TOO_DEEP, message, help="write the fields out")
+            self._add(place, TOO_DEEP, message, help="write the fields out")
             return False
         if self._count > MAX_VALUES:
             message = f"groups expand to more than {MAX_VALUES:,} values"
-            self._say(place, ALIAS_BOMB, message, help="write the fields out, or use fewer groups in groups")
+            self._add(place, ALIAS_BOMB, message, help="write the fields out, or use fewer groups in groups")
             return False
         return True
 
@@ -294,14 +294,14 @@ class Expander:
         )
         help = Help.did_you_mean(near, name) if near else f"{others}, or define it under `groups:`"
         place = frame.origin((*here, "use"))
-        self._say(place, UNKNOWN_GROUP, f"there is no group '{name}'", help=help)
+        self._add(place, UNKNOWN_GROUP, f"there is no group '{name}'", help=help)
 
     def _refuse_in_strict(self, origin: Origin, key: str) -> None:
         if self._is_strict:
             help = "`schemac expand` writes the manifest in the standard's form"
-            self._say(origin, FRIENDLY_FORM, f"the standard has no `{key}`", help=help, on_key=True)
+            self._add(origin, FRIENDLY_FORM, f"the standard has no `{key}`", help=help, on_key=True)
 
-    def _say(self, origin: Origin, code: Code, message: str, *, help: str = "", on_key: bool = False) -> None:
+    def _add(self, origin: Origin, code: Code, message: str, *, help: str = "", on_key: bool = False) -> None:
         self.is_whole = False
         self._report.add(code, message, location=origin.location(on_key=on_key), help=help)
 

@@ -22,9 +22,9 @@ from schemac.source.diagnostic import Code
 from schemac.source.help import Help
 from schemac.source.report import Report
 from schemac.source.suggest import closest, one_of
-from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document, Origin, TreePath
 from schemac.syntax.model import AuthoredModel
+from schemac.syntax.model_errors import Vocabulary, model_errors
 
 
 class FieldOverlay(AuthoredModel):
@@ -97,7 +97,7 @@ class Overlay:
             if schema_field is None:
                 near = closest(path, by_path)
                 help = Help.did_you_mean(near, path) if near else f"its fields are {', '.join(by_path)}"
-                self.say((*at, "fields", path), f"{dataset.name} has no field {path}", help, report)
+                self.add((*at, "fields", path), f"{dataset.name} has no field {path}", help, report)
                 continue
             schema_field.extra = _merged(dict(schema_field.extra), field.extra)
             overlaid |= {
@@ -108,7 +108,7 @@ class Overlay:
         name = dataset_overlay.name if dataset_overlay.name is not None else dataset.name
         return replace(dataset, name=name, schema=schema, columns=fields, origins=origins)
 
-    def say(
+    def add(
         self, path: TreePath, message: str, help: str, report: Report, *, code: Code = INVALID_OVERLAY
     ) -> None:
         """Report what is wrong with a key of the file."""
@@ -118,13 +118,13 @@ class Overlay:
 
 def read_overlay(document: Document, report: Report) -> Overlay | None:
     """Return the overlays of a document; None after saying what is wrong with it."""
-    said = Report()
+    local_report = Report()
     try:
         file = OverlayFile.model_validate(document.value, by_name=False)
     except ValidationError as error:
-        for found in complaints(error, OverlayFile, document.value, _WORDS):
-            place = document.place(found.path, on_key=found.on_key)
-            report.add(found.code, found.message, location=place, help=found.help)
+        for e in model_errors(error, OverlayFile, document.value, _WORDS):
+            place = document.place(e.path, on_key=e.on_key)
+            report.add(e.code, e.message, location=place, help=e.help)
         return None
     overlay = Overlay(document, file)
     for name, one in file.datasets.items():
@@ -132,18 +132,18 @@ def read_overlay(document: Document, report: Report) -> Overlay | None:
         if one.name is not None and not is_dataset_name(one.name):
             message = f"'{one.name}' is not a valid dataset name"
             help = "use letters, digits, dots, dashes and underscores"
-            overlay.say((*at, "name"), message, help, said, code=INVALID_DATASET_NAME)
+            overlay.add((*at, "name"), message, help, local_report, code=INVALID_DATASET_NAME)
         places = [(at, one.extra), *(((*at, "fields", path), f.extra) for path, f in one.fields.items())]
         for place_, extra in places:
             for key in extra:
                 attribute = known(key)
                 if attribute is None and domain_of(key) in DOMAINS:
-                    overlay.say((*place_, "extra", key), *_unknown(key), said)
+                    overlay.add((*place_, "extra", key), *_unknown(key), local_report)
                 elif attribute is None or not is_stored(attribute):
                     message = f"`{key}` says what data mean, so it cannot differ between environments"
-                    overlay.say((*place_, "extra", key), message, "write it in the manifest", said)
-    report.extend(said.diagnostics)
-    return None if said.has_errors else overlay
+                    overlay.add((*place_, "extra", key), message, "write it in the manifest", local_report)
+    report.extend(local_report.diagnostics)
+    return None if local_report.has_errors else overlay
 
 
 def _unknown(key: str) -> tuple[str, str]:
@@ -158,12 +158,12 @@ def _unknown(key: str) -> tuple[str, str]:
 
 def _merged(below: ExtraAttributes, above: ExtraAttributes) -> ExtraAttributes:
     """Return attributes with others over them; options are laid over entry by entry."""
-    found = dict(below)
+    merged = dict(below)
     for key, value in above.items():
-        attribute, before = known(key), found.get(key)
+        attribute, before = known(key), merged.get(key)
         has_entries = attribute is not None and attribute.has_entries
         if has_entries and isinstance(before, dict) and isinstance(value, dict):
-            found[key] = {**before, **value}
+            merged[key] = {**before, **value}
         else:
-            found[key] = value
-    return found
+            merged[key] = value
+    return merged

@@ -210,10 +210,10 @@ class _Composer:
             self.value(event, depth)
             return str(event.value)
         self.nodes += 1
-        found = self.alias(event, depth) if event.__class__ is AliasEvent else None
-        if not isinstance(found, str):
+        key = self.alias(event, depth) if event.__class__ is AliasEvent else None
+        if not isinstance(key, str):
             self.refuse(event, INVALID_KEY, "a key has to be a text", help="write a plain text")
-        return found
+        return key
 
     def scalar(self, event: Any) -> Scalar:
         tag = event.tag

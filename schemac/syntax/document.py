@@ -49,8 +49,8 @@ class Document:
             return Origin(self, path)
         origin, value = Origin(self._written, ()), self.value
         for step in path:
-            own = value.origins.get(step) if isinstance(value, MappingNode | SequenceNode) else None
-            origin = origin.child(step) if own is None else own
+            part_origin = value.origins.get(step) if isinstance(value, MappingNode | SequenceNode) else None
+            origin = origin.child(step) if part_origin is None else part_origin
             value = _child(value, step)
         return origin
 

@@ -107,8 +107,8 @@ class Entry:
             if entry.is_shared:
                 return None
             if entry.key == "extra":
-                beside = entry.within.get("type")
-                return entry.within.holder if beside is None else beside
+                sibling = entry.within.get("type")
+                return entry.within.holder if sibling is None else sibling
             if entry.key in _TYPE_KEYS:
                 return entry
             if entry.within.is_field:
