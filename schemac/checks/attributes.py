@@ -32,11 +32,11 @@ from schemac.source.catalogue import (
 from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.suggest import closest, fold, one_of, with_article
-from schemac.syntax.complaints import Complaint, complaints
+from schemac.syntax.model_errors import ModelError, model_errors
 from schemac.syntax.plain import written
 
 _KEY = re.compile(KEY_PATTERN)
-Say = Callable[..., None]
+AddFinding = Callable[..., None]
 """Reports a finding about one attribute: code, message, steps into its value, then help and on_key by name."""
 
 
@@ -45,13 +45,13 @@ def check_field_attributes(field: SchemaField, findings: Findings, *, is_placed:
     for key in field.doubled:
         message = f"`{key}` is given twice"
         findings.at_extra(field, key, CONFLICTING_HINTS, message, on_key=True, help="keep one of the two")
-    say = findings.at_extra
+    add = findings.at_extra
     wrong = [
         key
         for key, value in field.extra.items()
         if not (
             _is_sound_anywhere(key, value)
-            or _is_sound(key, value, field, partial(say, field, key), is_placed=is_placed)
+            or _is_sound(key, value, field, partial(add, field, key), is_placed=is_placed)
         )
     ]
     if wrong:
@@ -61,13 +61,13 @@ def check_field_attributes(field: SchemaField, findings: Findings, *, is_placed:
 def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> ExtraAttributes:
     """Return the sound ones among the attributes of the schema as a whole."""
 
-    def say(key: str) -> Say:
+    def add(key: str) -> AddFinding:
         def about(code: Any, message: str, *steps: str | int, **options: Any) -> None:
             findings.at_schema(code, message, "extra", key, *steps, **options)
 
         return about
 
-    return {key: value for key, value in extra.items() if _is_sound(key, value, None, say(key))}
+    return {key: value for key, value in extra.items() if _is_sound(key, value, None, add(key))}
 
 
 def _is_sound_anywhere(key: str, value: Any) -> bool:
@@ -78,7 +78,7 @@ def _is_sound_anywhere(key: str, value: Any) -> bool:
 
 
 def _is_sound(
-    key: str, value: Any, field: SchemaField | None, report: Say, *, is_placed: bool = True
+    key: str, value: Any, field: SchemaField | None, report: AddFinding, *, is_placed: bool = True
 ) -> bool:
     if _is_foreign_key(key):
         return _is_json(value, report)
@@ -100,8 +100,8 @@ def _is_sound(
 def _is_foreign_key(key: str) -> bool:
     """Whether a key is of the author's own domain, and like none that is known."""
     domain = domain_of(key)
-    is_own = _KEY.fullmatch(key) is not None and domain not in DOMAINS and known(key) is None
-    return is_own and _near_domain(domain) is None and not any(domain_of(a) == domain for a in OPEN)
+    is_of_user = _KEY.fullmatch(key) is not None and domain not in DOMAINS and known(key) is None
+    return is_of_user and _near_domain(domain) is None and not any(domain_of(a) == domain for a in OPEN)
 
 
 @lru_cache(maxsize=1024)
@@ -111,12 +111,12 @@ def _near_domain(domain: str) -> str | None:
     return next((d for d in DOMAINS if d.split(".")[0] == word and d != domain), None)
 
 
-def _is_like_a_known_one(key: str, value: Any, report: Say) -> bool:
+def _is_like_a_known_one(key: str, value: Any, report: AddFinding) -> bool:
     domain, _, name = key.partition("/")
     if domain in DOMAINS:
-        own = [a for a in ATTRIBUTES.values() if domain_of(a.key) == domain]
-        names = [a.name for a in own]
-        near = closest(name, names, {fold(key): a.name for a in own for key in a.foreign_keys})
+        attributes = [a for a in ATTRIBUTES.values() if domain_of(a.key) == domain]
+        names = [a.name for a in attributes]
+        near = closest(name, names, {fold(key): a.name for a in attributes for key in a.foreign_keys})
         holder = _holder_of(domain, name)
         if holder is not None:
             help: str = Help.move_under(holder, name)
@@ -159,7 +159,7 @@ def _holder_of(domain: str, name: str) -> str | None:
 _ALWAYS_JSON = (str, int, bool)
 
 
-def _is_json(value: Any, report: Say, *steps: str | int) -> bool:
+def _is_json(value: Any, report: AddFinding, *steps: str | int) -> bool:
     """YAML has numbers that JSON has not; attributes travel as JSON."""
     if value.__class__ in _ALWAYS_JSON:
         return True
@@ -180,7 +180,7 @@ def _is_json(value: Any, report: Say, *steps: str | int) -> bool:
     return all(sound)
 
 
-def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: Say) -> bool:
+def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: AddFinding) -> bool:
     key = attribute.key
     if field is None:
         if not attribute.on_schema:
@@ -223,21 +223,25 @@ def _fitting_place(attribute: Attribute[Any], field: SchemaField) -> str:
     return ""
 
 
-def _is_valid(attribute: Attribute[Any], value: Any, report: Say) -> bool:
+def _is_valid(attribute: Attribute[Any], value: Any, report: AddFinding) -> bool:
     try:
         typed = attribute.typed(value, by_name=False)
     except ValidationError as error:
-        for found in complaints(error, attribute.value_type, value):
-            _say_complaint(attribute, value, found, (), report)
+        for e in model_errors(error, attribute.value_type, value):
+            _report_error(attribute, value, e, (), report)
         return False
     return not isinstance(typed, odf.LogicalTypeWord) or _is_logical_type(attribute, typed, value, (), report)
 
 
-def _say_complaint(
-    attribute: Attribute[Any], value: Any, found: Complaint, steps: tuple[str | int, ...], report: Say
+def _report_error(
+    attribute: Attribute[Any],
+    value: Any,
+    model_error: ModelError,
+    steps: tuple[str | int, ...],
+    report: AddFinding,
 ) -> None:
-    """Report a complaint about a value, or about the part of it that `steps` lead to."""
-    path, message = (*steps, *found.path), found.message
+    """Report what is wrong with a value, or with the part of it that `steps` lead to."""
+    path, message = (*steps, *model_error.path), model_error.message
     if message.startswith("this "):
         name = (
             f"`{attribute.key}`"
@@ -249,7 +253,7 @@ def _say_complaint(
         message = name + message.removeprefix("this")
     is_whole = not path and " has to be a" in message
     example = attribute.example if is_whole else ""
-    help = found.help or (
+    help = model_error.help or (
         f"write `{example}`, for example" if example else f"{attribute.name}: {attribute.summary}"
     )
     fields = getattr(attribute.value_type, "model_fields", {})
@@ -257,15 +261,15 @@ def _say_complaint(
         help = Help.write(f"{{kind: {written(value)}}}")
     elif (
         isinstance(value, str)
-        and not found.path
+        and not model_error.path
         and message.startswith(f"`{attribute.key}` has to be a list")
     ):
         help = Help.write(f"[{written(value)}]")
     elif value is True and fields and not any(field.is_required() for field in fields.values()):
         help = Help.write("{}")
-    elif found.path == ("linkType",) and isinstance(value["linkType"], str):
+    elif model_error.path == ("linkType",) and isinstance(value["linkType"], str):
         help = Help.write(f"{{kind: {written(value['linkType'])}}}")
-    report(INVALID_ATTRIBUTE, message, *path, help=help, on_key=found.on_key)
+    report(INVALID_ATTRIBUTE, message, *path, help=help, on_key=model_error.on_key)
 
 
 def _is_logical_type(
@@ -273,7 +277,7 @@ def _is_logical_type(
     word: odf.LogicalTypeWord,
     value: Json,
     steps: tuple[str | int, ...],
-    report: Say,
+    report: AddFinding,
 ) -> bool:
     """`opendatafabric.org/type`: a word of the standard, or any kind in its long form."""
     if word.kind in odf.WORDS:
@@ -290,8 +294,8 @@ def _is_logical_type(
     try:
         BY_NAME[word.kind].model_validate({**value, "kind": word.kind}, by_name=False)
     except ValidationError as error:
-        for found in complaints(error, LogicalType, value):
-            _say_complaint(attribute, value, found, steps, report)
+        for e in model_errors(error, LogicalType, value):
+            _report_error(attribute, value, e, steps, report)
         return False
     return True
 
@@ -301,7 +305,7 @@ def _is_standard_word(
     word: odf.LogicalTypeWord,
     value: Json,
     steps: tuple[str | int, ...],
-    report: Say,
+    report: AddFinding,
 ) -> bool:
     is_link = word.kind == "ObjectLink"
     unknown = [key for key in value if key != "kind" and not (is_link and key == "linkType")]
@@ -320,8 +324,8 @@ def _is_standard_word(
     try:
         typed = odf.LogicalTypeWord.model_validate(inner, by_name=False)
     except ValidationError as error:
-        for found in complaints(error, odf.LogicalTypeWord, inner):
-            _say_complaint(attribute, inner, found, place, report)
+        for e in model_errors(error, odf.LogicalTypeWord, inner):
+            _report_error(attribute, inner, e, place, report)
         return False
     if typed.kind == "ObjectLink":
         report(

@@ -49,14 +49,16 @@ _OTHER_FORM = {
 
 def check_constraints(field: SchemaField, findings: Findings) -> None:
     """Check the constraints of one field."""
-    found: dict[str, Constraint] = {}
+    constraints: dict[str, Constraint] = {}
     for key, kind in BY_KEY.items():
         if key in field.extra and not _is_misplaced(field, key, findings):
             constraint = _read(field, key, kind, findings)
             if constraint is not None:
-                found[key] = constraint
-    _check_together(field, list(found.values()), findings)
-    field.extra = {key: value for key, value in field.extra.items() if key not in BY_KEY or key in found}
+                constraints[key] = constraint
+    _check_together(field, list(constraints.values()), findings)
+    field.extra = {
+        key: value for key, value in field.extra.items() if key not in BY_KEY or key in constraints
+    }
 
 
 def _is_misplaced(field: SchemaField, key: str, findings: Findings) -> bool:
@@ -117,8 +119,8 @@ def _rounded(field: SchemaField, key: str, authored: Any, findings: Findings) ->
             continue
         for place in field.extra_places(key):
             path = place if step is None else (*place, step)
-            found = origins.place(path) if origins.has(place) else None
-            text = found.source.excerpt(found.span) if found is not None else ""
+            location = origins.place(path) if origins.has(place) else None
+            text = location.source.excerpt(location.span) if location is not None else ""
             try:
                 if text and Decimal(text) != Decimal(repr(value)):
                     return _Rounded(text, () if step is None else (step,))
@@ -127,10 +129,10 @@ def _rounded(field: SchemaField, key: str, authored: Any, findings: Findings) ->
     return None
 
 
-def _check_together(field: SchemaField, found: Sequence[Constraint], findings: Findings) -> None:
+def _check_together(field: SchemaField, constraints: Sequence[Constraint], findings: Findings) -> None:
     """Check that a value can keep all of them."""
-    bounds = [one for one in found if isinstance(one, Bound)]
-    sizes = [one for one in found if isinstance(one, Size)]
+    bounds = [one for one in constraints if isinstance(one, Bound)]
+    sizes = [one for one in constraints if isinstance(one, Size)]
     for low in bounds:
         for high in bounds:
             if low.is_lower and not high.is_lower and _excludes(low, high):
@@ -139,9 +141,9 @@ def _check_together(field: SchemaField, found: Sequence[Constraint], findings: F
         for high_size in sizes:
             if low_size.is_lower and not high_size.is_lower and low_size.limit > high_size.limit:
                 _contradict(field, low_size, high_size, findings)
-    for enum in found:
+    for enum in constraints:
         if isinstance(enum, Enum):
-            _check_enum(field, enum, [one for one in found if one is not enum], findings)
+            _check_enum(field, enum, [one for one in constraints if one is not enum], findings)
 
 
 def _excludes(low: Bound, high: Bound) -> bool:

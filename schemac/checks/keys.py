@@ -75,12 +75,12 @@ def _levels(field: SchemaField, above: SchemaField) -> int:
 def check_positions(fields: Sequence[SchemaField], findings: Findings) -> None:
     """No two fields of a key stand at the same position."""
     for attribute in (*of_role(Role.KEY_PART), *of_role(Role.CLUSTERING_PART)):
-        taken: dict[int, SchemaField] = {}
+        by_position: dict[int, SchemaField] = {}
         for field in fields:
             value = attribute.read(field.extra) if attribute.key in field.extra else None
             if value is None or value.position is None:
                 continue
-            first = taken.setdefault(value.position, field)
+            first = by_position.setdefault(value.position, field)
             if first is not field:
                 findings.at_extra(
                     field,
@@ -88,7 +88,7 @@ def check_positions(fields: Sequence[SchemaField], findings: Findings) -> None:
                     DUPLICATE_KEY_POSITION,
                     f"position {value.position} of the key is already used by {first.path_text}",
                     "position",
-                    help=Help.write(str(max(taken) + 1), key="position", is_safe=False),
+                    help=Help.write(str(max(by_position) + 1), key="position", is_safe=False),
                 )
 
 

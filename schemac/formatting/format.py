@@ -30,7 +30,7 @@ def formatted(text: str, name: str = "<text>") -> str:
     if report.has_errors or not documents or not all(map(is_manifest, documents)):
         return text
     try:
-        trees = Reader(unix, documents[0].stream.event_source).trees()
+        trees = Reader(unix, documents[0].positions.event_source).trees()
         for tree, document in zip(trees, documents, strict=True):
             for path in _schemas(document):
                 node = _at(tree.root, path)

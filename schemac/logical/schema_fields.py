@@ -143,14 +143,14 @@ def columns(schema: Schema, indices: Sequence[int] | None = None) -> tuple[Schem
 
 def preorder(fields: Sequence[SchemaField]) -> list[SchemaField]:
     """All fields of these trees in one list."""
-    found: list[SchemaField] = []
+    all_fields: list[SchemaField] = []
     stack = list(reversed(fields))
     while stack:
         field = stack.pop()
-        found.append(field)
+        all_fields.append(field)
         if field.children:
             stack.extend(reversed(field.children))
-    return found
+    return all_fields
 
 
 def is_in_structs(field: SchemaField) -> bool:

@@ -29,4 +29,4 @@ class Naming(NamedTuple):
     """The names of a dataset's system columns, and which of them its manifest gives."""
 
     names: SystemColumns = SystemColumns()
-    given: frozenset[str] = frozenset()
+    explicit: frozenset[str] = frozenset()

@@ -9,10 +9,9 @@ from typing import NamedTuple
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.projects import Checked
-from schemac.manifest.expanded import ExpandedDocument
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
-from schemac.syntax.document import Document, TreePath
+from schemac.syntax.document import TreePath
 
 
 class Written(NamedTuple):
@@ -71,11 +70,7 @@ def written_at(dataset: LogicalDataset, field: SchemaField) -> Written | None:
     origins = dataset.origins
     if origins.document is None:
         return None
-    path = (*origins.base, *field.declared_at)
-    document: Document = origins.document
-    if isinstance(document, ExpandedDocument):
-        graft = document.origin(path)
-        document, path = graft.document, graft.path
+    document, path, _ = origins.document.origin((*origins.base, *field.declared_at))
     return Written(document.source.name, document.index, path)
 
 

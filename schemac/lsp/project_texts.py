@@ -11,7 +11,7 @@ from pathlib import Path
 from schemac.lsp.projects import Checked, key_of
 from schemac.manifest.documents import is_overlay, is_pipeline
 from schemac.manifest.groups import strings_in
-from schemac.manifest.library import Reuse, own_groups
+from schemac.manifest.library import Reuse, scope_of
 from schemac.manifest.library import Scope as GroupScope
 from schemac.project.discovery import find_manifests
 from schemac.project.imported import FolderFiles
@@ -46,7 +46,7 @@ class ProjectTexts:
     def groups(self, path: str) -> GroupScope | None:
         """Return the groups that a text knows."""
         files = FolderFiles(Path(path), self.name(path), self.checked.buffers)
-        return own_groups(self.documents(path), Path(path).stem, Reuse(files), Report())
+        return scope_of(self.documents(path), Path(path).stem, Reuse(files), Report())
 
     def overlays(self, word: str) -> Iterator[tuple[str, Document]]:
         """Yield the overlays that have a word, with their absolute paths."""

@@ -13,7 +13,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.schema_fields import preorder
 from schemac.lsp.projects import Checked
 from schemac.manifest.groups import Definition
-from schemac.manifest.library import Reuse, own_groups
+from schemac.manifest.library import Reuse, scope_of
 from schemac.manifest.library import Scope as GroupScope
 from schemac.project.imported import FolderFiles
 from schemac.source.report import Report
@@ -45,7 +45,7 @@ class Scope:
             documents = parse(source, Report())
             if documents:
                 reuse = Reuse(FolderFiles(Path(self._path), self._name, buffers))
-                return own_groups(documents, "", reuse, Report())
+                return scope_of(documents, "", reuse, Report())
         return None
 
     @property

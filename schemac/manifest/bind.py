@@ -20,15 +20,15 @@ from schemac.kinds.foreign import FOREIGN_NAMES
 from schemac.kinds.registry import BY_NAME
 from schemac.kinds.units import FOREIGN_UNITS
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.model import Field, Schema
+from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
-from schemac.logical.resources import told_apart
+from schemac.logical.resources import with_distinct_names
 from schemac.logical.schema_fields import columns
+from schemac.manifest.document_findings import DocumentFindings
 from schemac.manifest.documents import Body, Documents, is_library
 from schemac.manifest.expansion import Expander
-from schemac.manifest.library import Reuse, Scope, own_groups
-from schemac.manifest.mend import mend
-from schemac.manifest.saying import Sayer
+from schemac.manifest.library import Reuse, Scope, scope_of
+from schemac.manifest.recovery import Recovered, recover
 from schemac.manifest.standard import Standardizer
 from schemac.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA
 from schemac.source.diagnostic import Severity
@@ -36,8 +36,8 @@ from schemac.source.help import Help
 from schemac.source.report import Report, label
 from schemac.source.suggest import fold
 from schemac.source.text import SourceText
-from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document, TreePath, parse
+from schemac.syntax.model_errors import Vocabulary, model_errors
 
 
 def _advise_option(key: str, field: Mapping[str, Any]) -> str:
@@ -132,10 +132,10 @@ class Binder(NamedTuple):
         """Return the datasets of the documents, as far as they can be read; what is wrong is in the report."""
         source, strict, is_named, stem, reuse = self
         datasets: list[LogicalDataset] = []
-        scope = own_groups(documents, stem, reuse, report)
+        scope = scope_of(documents, stem, reuse, report)
         for document in documents:
             bodies = Documents(
-                document, stem, strict, is_named, Sayer(document, report, is_named=is_named)
+                document, stem, strict, is_named, DocumentFindings(document, report, is_named=is_named)
             ).bodies()
             for body in bodies:
                 expander = Expander(scope, report, is_strict=strict) if scope is not None else None
@@ -146,7 +146,7 @@ class Binder(NamedTuple):
                     datasets.append(dataset if is_whole else replace(dataset, is_whole=False))
         if scope is not None:
             _check_groups(scope, strict, report)
-        datasets = told_apart(datasets)
+        datasets = with_distinct_names(datasets)
         unique_by_name(datasets, report)
         if not documents and not report.has_errors:
             report.add(
@@ -206,11 +206,11 @@ def read_datasets(
     return datasets
 
 
-def _is_meant(documents: Sequence[Document], source: SourceText, found: Report) -> bool:
+def _is_meant(documents: Sequence[Document], source: SourceText, attempt: Report) -> bool:
     """Whether a text without datasets, about which there is something to say, is meant to be a manifest; an empty one is."""
-    from schemac.manifest.heads import is_meant  # for start-up time: few folders have such files
+    from schemac.manifest.manifest_detection import is_meant  # for start-up time: few folders have such files
 
-    is_empty = not found.has_errors and all(document.value is None for document in documents)
+    is_empty = not attempt.has_errors and all(document.value is None for document in documents)
     return is_empty or is_meant(documents, source.content)
 
 
@@ -254,17 +254,17 @@ def standard_schemas(
 ) -> list[list[tuple[Body, Any]]]:
     """Return the schemas of each document in the standard's form, without groups, and where each of them stands."""
     stem = stem_of(source)
-    scope = own_groups(documents, stem, reuse, report)
-    found: list[list[tuple[Body, Any]]] = []
+    scope = scope_of(documents, stem, reuse, report)
+    schemas_by_document: list[list[tuple[Body, Any]]] = []
     for document in documents:
-        say = Sayer(document, report, is_named=True)
+        add = DocumentFindings(document, report, is_named=True)
         schemas: list[tuple[Body, Any]] = []
-        for body in Documents(document, stem, False, True, say).bodies():
+        for body in Documents(document, stem, False, True, add).bodies():
             expanded = Expander(scope, report).expand(document, body.path) if scope is not None else document
             binder = _DocumentBinder(expanded, False, report, is_named=True)
             schemas.append((body, binder.standard(body.path)))
-        found.append(schemas)
-    return found
+        schemas_by_document.append(schemas)
+    return schemas_by_document
 
 
 def _check_groups(scope: Scope, strict: bool, report: Report) -> None:
@@ -281,8 +281,8 @@ class _DocumentBinder:
     def __init__(self, document: Document, strict: bool, report: Report, is_named: bool) -> None:
         self._document = document
         self._words = _WORDS if strict else _FRIENDLY_WORDS
-        self._say = Sayer(document, report, is_named=is_named)
-        self._standardizer = Standardizer(document, strict, self._say)
+        self._add = DocumentFindings(document, report, is_named=is_named)
+        self._standardizer = Standardizer(document, strict, self._add)
 
     def standard(self, base: TreePath) -> Any:
         """Return the schema at a path in the standard's form."""
@@ -300,41 +300,21 @@ class _DocumentBinder:
         try:
             schema = Schema.model_validate(standard, by_name=False)
         except ValidationError as error:
-            wrong = complaints(error, Schema, standard, self._words)
-            for found in wrong:
-                self._say(
-                    found.code, (*body.path, *found.path), found.message, help=found.help, on_key=found.on_key
-                )
-            mended, unread = mend(standard, [found.path for found in wrong])
-            return self._readable_part(body, mended, unread, origins)
-        return LogicalDataset(
-            body.name, schema, columns(schema), origins, naming=body.naming, is_source=body.is_source
-        )
-
-    def _readable_part(
-        self, body: Body, standard: Any, unread: frozenset[TreePath], origins: Origins
-    ) -> LogicalDataset | None:
-        written = standard.get("fields") if isinstance(standard, dict) else None
-        if not isinstance(written, list):
+            errors = model_errors(error, Schema, standard, self._words)
+            for e in errors:
+                self._add(e.code, (*body.path, *e.path), e.message, help=e.help, on_key=e.on_key)
+            recovered = recover(standard, [e.path for e in errors])
+        else:
+            recovered = Recovered(schema, list(range(len(schema.fields))), frozenset(), is_whole=True)
+        if recovered is None:
             return None
-        fields: list[Field] = []
-        indices: list[int] = []
-        for i, value in enumerate(written):
-            try:
-                fields.append(Field.model_validate(value, by_name=False))
-                indices.append(i)
-            except ValidationError:
-                continue
-        extra = standard.get("extra", {})
-        schema = Schema(fields=tuple(fields), extra=extra if isinstance(extra, dict) else {})
-        is_whole = len(fields) == len(written) and not unread
         return LogicalDataset(
             body.name,
-            schema,
-            columns(schema, indices),
+            recovered.schema,
+            columns(recovered.schema, recovered.indices),
             origins,
-            is_whole,
-            unread,
+            recovered.is_whole,
+            recovered.unread,
             body.naming,
             body.is_source,
         )

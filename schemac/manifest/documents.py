@@ -38,8 +38,8 @@ from schemac.source.catalogue import (
 from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.suggest import closest
-from schemac.syntax.complaints import sort_of
 from schemac.syntax.document import Document, TreePath
+from schemac.syntax.model_errors import sort_of
 
 _EVENT_SPELLINGS = {spelling: event for event in EVENTS for spelling in spellings(event)}
 _RESOURCES = ("Dataset", "Source")
@@ -67,13 +67,13 @@ class Body(NamedTuple):
 class Documents:
     """Finds the schema bodies of one document."""
 
-    def __init__(self, document: Document, stem: str, is_strict: bool, is_named: bool, say: Any) -> None:
+    def __init__(self, document: Document, stem: str, is_strict: bool, is_named: bool, add: Any) -> None:
         self._value = document.value
         self._file = document.source.name
         self._stem = stem
         self._is_strict = is_strict
         self._is_named = is_named
-        self._say = say
+        self._add = add
 
     def bodies(self) -> list[Body]:
         """All bodies, in the order of the text."""
@@ -85,7 +85,7 @@ class Documents:
     def _bodies(self) -> list[Body]:
         value = self._value
         if value is None:
-            self._say(
+            self._add(
                 EMPTY_DOCUMENT,
                 (),
                 "the document is empty",
@@ -94,15 +94,15 @@ class Documents:
             return []
         if value == [] and self._is_named:
             help = "write `fields:` with the columns of the dataset"
-            self._say(EMPTY_DOCUMENT, (), "the document is a list without events", help=help)
+            self._add(EMPTY_DOCUMENT, (), "the document is a list without events", help=help)
             return []
         if isinstance(value, list):
             if not self._is_named and not any(isinstance(event, dict) and "kind" in event for event in value):
-                self._say(UNKNOWN_DOCUMENT, (), "this list has no events")
+                self._add(UNKNOWN_DOCUMENT, (), "this list has no events")
                 return []
             return self._events(value, (), Body(self._stem, ()))
         if not isinstance(value, dict):
-            self._say(
+            self._add(
                 UNKNOWN_DOCUMENT, (), f"a manifest is a mapping, not {sort_of(value)}", help="write `fields:`"
             )
             return []
@@ -110,7 +110,7 @@ class Documents:
             # A pipeline lies beside its manifest; whoever checks a folder need not hear of it.
             if self._is_named:
                 help = "check it with `schemac check`, and run it with `schemac run`"
-                self._say(UNKNOWN_DOCUMENT, (), "this is a pipeline, not a manifest", help=help)
+                self._add(UNKNOWN_DOCUMENT, (), "this is a pipeline, not a manifest", help=help)
             return []
         if "$schema" in value:
             return self._resource(value)
@@ -124,7 +124,7 @@ class Documents:
             # An overlay may lie beside its manifests, as a pipeline may.
             if self._is_named:
                 help = "name it with `--overlay`, beside the manifests"
-                self._say(UNKNOWN_DOCUMENT, (), "this is an overlay, not a manifest", help=help)
+                self._add(UNKNOWN_DOCUMENT, (), "this is an overlay, not a manifest", help=help)
             return []
         if kind == "DatasetSnapshot":
             return self._snapshot(value)
@@ -136,7 +136,7 @@ class Documents:
         near = closest(kind, (*DOCUMENT_KINDS, *EVENTS)) if "apiVersion" not in value else None
         if kind in _EVENT_SPELLINGS or near in EVENTS:
             return self._events([value], (), Body(self._stem, ()), steps=((),))
-        self._say(
+        self._add(
             UNKNOWN_DOCUMENT,
             ("kind",),
             f"there is no document kind '{kind}'",
@@ -156,7 +156,7 @@ class Documents:
         help = _BEGINNINGS
         if isinstance(value.get("schema"), dict):
             help = Help.add_key("kind", "SetDataSchema", reason=" beside `schema:`")
-        self._say(UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
+        self._add(UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
 
     def _library(self, value: Json) -> None:
         """Check the keys of a document that holds groups alone; `schemac.manifest.groups` reads what they have."""
@@ -165,11 +165,11 @@ class Documents:
                 self._unknown_key((key,), closest(key, ("imports", "groups", "fields")), OF_LIBRARIES)
         if self._is_strict:
             help = "run `schemac expand` on the manifests that use them"
-            self._say(FRIENDLY_FORM, ("groups",), "the standard has no groups", help=help, on_key=True)
+            self._add(FRIENDLY_FORM, ("groups",), "the standard has no groups", help=help, on_key=True)
 
     def _bare(self, value: Json) -> list[Body]:
         if self._is_strict and "name" in value:
-            self._say(
+            self._add(
                 FRIENDLY_FORM,
                 ("name",),
                 "the standard has no `name` beside `fields`",
@@ -184,7 +184,7 @@ class Documents:
             return []
         content = value["content"]
         if not isinstance(content, dict):
-            self._say(WRONG_TYPE, ("content",), f"`content` has to be a mapping, not {sort_of(content)}")
+            self._add(WRONG_TYPE, ("content",), f"`content` has to be a mapping, not {sort_of(content)}")
             return []
         noun = "the content of a DatasetSnapshot"
         self._has_shape(content, ("content",), "DatasetSnapshotContent", noun)
@@ -201,11 +201,11 @@ class Documents:
     def _resource(self, value: Json) -> list[Body]:
         resource = str(value["$schema"]).rstrip("/").rpartition("/")[2]
         if resource == "Flow":
-            self._say(FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
+            self._add(FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
             return []
         if resource not in _RESOURCES:
             near = closest(resource, _RESOURCES)
-            self._say(
+            self._add(
                 UNKNOWN_DOCUMENT,
                 ("$schema",),
                 f"the resource '{resource}' contains no schema",
@@ -220,7 +220,7 @@ class Documents:
         if not is_whole:
             return []
         if not isinstance(spec, dict):
-            self._say(WRONG_TYPE, ("spec",), f"`spec` has to be a mapping, not {sort_of(spec)}")
+            self._add(WRONG_TYPE, ("spec",), f"`spec` has to be a mapping, not {sort_of(spec)}")
             return []
         if resource == "Source":
             return self._read_schema(spec, ("spec",), named._replace(is_source=True))
@@ -229,7 +229,7 @@ class Documents:
 
     def _metadata(self, events: Any, at: TreePath, named: Body) -> list[Body]:
         if not isinstance(events, list):
-            self._say(WRONG_TYPE, at, f"`metadata` has to be a list of events, not {sort_of(events)}")
+            self._add(WRONG_TYPE, at, f"`metadata` has to be a list of events, not {sort_of(events)}")
             return []
         return self._events(events, at, named)
 
@@ -256,7 +256,7 @@ class Documents:
             sources = [sources[0]._replace(name=named.name, named_at=named.named_at)]
         naming = _naming(names) if names else named.naming
         # What a source reads may still be cast: of its columns the names are settled, the types are not.
-        read = naming._replace(given=frozenset())
+        read = naming._replace(explicit=frozenset())
         return [
             *[body._replace(naming=naming) for body in schemas[-1:]],
             *[body._replace(naming=read) for body in sources],
@@ -264,7 +264,7 @@ class Documents:
 
     def _event_kind(self, event: Any, at: TreePath) -> str | None:
         if not isinstance(event, dict):
-            self._say(
+            self._add(
                 WRONG_TYPE,
                 at,
                 f"an event is a mapping, not {sort_of(event)}",
@@ -277,7 +277,7 @@ class Documents:
             if near is not None:
                 self._unknown_key((*at, near), "kind")
             else:
-                self._say(
+                self._add(
                     MISSING_PROPERTY,
                     at,
                     "an event needs a `kind`",
@@ -285,7 +285,7 @@ class Documents:
                 )
             return None
         if not isinstance(written, str):
-            self._say(
+            self._add(
                 WRONG_TYPE,
                 (*at, "kind"),
                 f"the `kind` of an event has to be a text, not {sort_of(written)}",
@@ -296,9 +296,9 @@ class Documents:
         if kind is None:
             near = closest(written, EVENTS)
             help = Help.did_you_mean(near, written) if near else f"the events are {', '.join(EVENTS)}"
-            self._say(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
+            self._add(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
         elif kind != written and self._is_strict:
-            self._say(
+            self._add(
                 LOOSE_SPELLING,
                 (*at, "kind"),
                 f"the standard spells '{written}' as {kind}",
@@ -308,7 +308,7 @@ class Documents:
 
     def _set_data_schema(self, event: Json, at: TreePath, named: Body) -> list[Body]:
         if _is_binary(event):
-            self._say(
+            self._add(
                 UNKNOWN_DOCUMENT,
                 (*at, "rawArrowSchema"),
                 "this event has its schema only in Arrow's binary form",
@@ -334,7 +334,7 @@ class Documents:
             return []
         place = (*at, "read", "schema")
         if isinstance(read["schema"], list):
-            self._say(
+            self._add(
                 WRONG_TYPE,
                 place,
                 "`schema` of a read step is a mapping with `fields`, not a list",
@@ -354,9 +354,9 @@ class Documents:
                 else Help.write("Root", key="kind", is_safe=False)
             )
             message = f"the kind of a dataset is Root or Derivative, not {sort_of(kind)}"
-            self._say(UNKNOWN_VALUE, at, message, help=help)
+            self._add(UNKNOWN_VALUE, at, message, help=help)
         elif self._is_strict and kind not in words.values():
-            self._say(
+            self._add(
                 LOOSE_SPELLING,
                 at,
                 f"the standard spells '{kind}' as {words[kind]}",
@@ -367,7 +367,7 @@ class Documents:
         version = value.get("version", 1)
         if version == 1 and version is not True:
             return True
-        self._say(
+        self._add(
             UNSUPPORTED_VERSION,
             ("version",),
             f"version {sort_of(version).removeprefix('the number ')} of {value['kind']} is unknown",
@@ -396,12 +396,12 @@ class Documents:
                 is_whole = False
                 if key not in meant:
                     place = next(((*at, first) for first in ("kind", "$schema") if first in value), at)
-                    self._say(MISSING_PROPERTY, place, f"{noun} needs `{key}`", help=f"add `{key}:`")
+                    self._add(MISSING_PROPERTY, place, f"{noun} needs `{key}`", help=f"add `{key}:`")
         return is_whole
 
     def _unknown_key(self, at: TreePath, near: str | None, known: tuple[str, ...] = ()) -> None:
         help = Help.did_you_mean(near, str(at[-1]), _MEANT) if near else f"allowed here: {', '.join(known)}"
-        self._say(UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
+        self._add(UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
 
     def _named(self, holder: Json, at: TreePath) -> Body:
         """Return a body with the name that a mapping gives it, else with the stem of the file's name."""
@@ -411,7 +411,7 @@ class Documents:
         if isinstance(written, str):
             return Body(written, (), at)
         message = f"{sort_of(written)} is not a valid dataset name"
-        self._say(INVALID_DATASET_NAME, at, message, help=Help.quote())
+        self._add(INVALID_DATASET_NAME, at, message, help=Help.quote())
         return Body(self._stem, (), at)
 
     def _check_name(self, body: Body) -> None:
@@ -423,10 +423,10 @@ class Documents:
         if reason:
             message, help = f"{message}: {reason}", way_out
         if body.named_at:
-            self._say(INVALID_DATASET_NAME, body.named_at, message, help=help)
+            self._add(INVALID_DATASET_NAME, body.named_at, message, help=help)
         else:
             help = f"add a `name:`, or rename the file: {help}"
-            self._say(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
+            self._add(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
 
 
 def is_pipeline(value: Any) -> bool:

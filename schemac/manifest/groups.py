@@ -28,9 +28,9 @@ from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.report import Report, label
 from schemac.source.suggest import closest
-from schemac.syntax.complaints import Vocabulary, complaints, sort_of
 from schemac.syntax.document import Document, Location, TreePath
 from schemac.syntax.model import AuthoredModel
+from schemac.syntax.model_errors import Vocabulary, model_errors, sort_of
 
 PLACEHOLDER = re.compile(r"\$\$\(|\$\(([^()]*)\)")
 """A parameter in a text of a group; `$$(` stands for `$(` itself."""
@@ -137,14 +137,14 @@ class GroupFile:
         """Groups that cannot be used, for what is wrong with them is in the report."""
         self._documents = documents
         self._stem = stem
-        self.groups: Mapping[str, Definition] = self._found()
+        self.groups: Mapping[str, Definition] = self._read_groups()
 
     @cached_property
     def is_library(self) -> bool:
         """Whether there are groups in it and nothing else."""
         return all(is_library(document.value) for document in self._documents)
 
-    def _found(self) -> dict[str, Definition]:
+    def _read_groups(self) -> dict[str, Definition]:
         groups: dict[str, Definition] = {}
         for document in self._documents:
             for base, holder in _holders(document, self._stem):
@@ -164,19 +164,19 @@ class GroupFile:
         place = (*base, "imports")
         if not isinstance(written, list):
             message = f"`imports` has to be a list of paths, not {sort_of(written)}"
-            self._say(document, place, WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
+            self._add(document, place, WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
             return
         for i, path in enumerate(written):
             if isinstance(path, str) and path:
                 self.imports.append(Import(path, document, (*place, i)))
             else:
                 message = f"an import is the path of a file, not {sort_of(path)}"
-                self._say(document, (*place, i), WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
+                self._add(document, (*place, i), WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
 
     def _definitions(self, document: Document, at: TreePath, written: Any) -> Iterator[Definition]:
         if not isinstance(written, dict):
             message = f"`groups` has to be a mapping from names to groups, not {sort_of(written)}"
-            self._say(document, at, WRONG_TYPE, message, help="write the name of a group below it")
+            self._add(document, at, WRONG_TYPE, message, help="write the name of a group below it")
             return
         for name, value in written.items():
             path = (*at, name)
@@ -184,13 +184,11 @@ class GroupFile:
                 yield Definition(name, document, path, Group.model_validate(value, by_name=False))
             except ValidationError as error:
                 self.unsound.add(name)
-                for found in complaints(error, Group, value, WORDS):
-                    place = (*path, *found.path)
-                    self._say(
-                        document, place, found.code, found.message, help=found.help, on_key=found.on_key
-                    )
+                for e in model_errors(error, Group, value, WORDS):
+                    place = (*path, *e.path)
+                    self._add(document, place, e.code, e.message, help=e.help, on_key=e.on_key)
 
-    def _say(
+    def _add(
         self,
         document: Document,
         path: TreePath,
@@ -227,7 +225,7 @@ def report_clash(
 def check_definition(definition: Definition, report: Report) -> None:
     """Say what is wrong with a group whoever uses it: its parameters, and attributes that are not for all of its fields."""
 
-    def say(code: Code, path: TreePath, message: str, help: str, *, on_key: bool = False) -> None:
+    def add(code: Code, path: TreePath, message: str, help: str, *, on_key: bool = False) -> None:
         place = definition.document.place((*definition.path, *path), on_key=on_key)
         report.add(code, message, location=place, help=help)
 
@@ -244,16 +242,16 @@ def check_definition(definition: Definition, report: Report) -> None:
                     else "write `$$(` for a text `$(`"
                 )
                 message = f"the group '{definition.name}' has no parameter `{name}`"
-                say(INVALID_ARGUMENT, path, message, help)
+                add(INVALID_ARGUMENT, path, message, help)
     for name in group.parameters.keys() - named:
         message = f"the parameter `{name}` of the group '{definition.name}' is never used"
         help = f"write `$({name})` where its value belongs, or remove it"
-        say(UNUSED_GROUP, ("parameters", name), message, help, on_key=True)
+        add(UNUSED_GROUP, ("parameters", name), message, help, on_key=True)
     for key in group.extra:
         if not is_inherited(key):
             message = f"`{key}` cannot be given to all fields of a group at once"
             help = "write it under `extra:` of each field that it is for"
-            say(MISPLACED_ATTRIBUTE, ("extra", key), message, help, on_key=True)
+            add(MISPLACED_ATTRIBUTE, ("extra", key), message, help, on_key=True)
 
 
 def placeholders(value: Any, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:

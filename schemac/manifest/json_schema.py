@@ -141,24 +141,27 @@ def _event() -> Json:
 
 def _of_groups(definitions: Json) -> Json:
     """Return definitions in which groups may stand among fields, and beside them."""
-    own: Json = json_schema(Use | GroupField | GroupLibrary)["$defs"]
-    own["Group"]["properties"]["fields"]["items"] = _field_or_use("GroupField")
-    extra = own["Group"]["properties"]["extra"]
-    own["Group"]["properties"]["extra"] = {**_of("GroupAttributes"), "description": extra["description"]}
-    own["GroupField"]["properties"]["type"] |= _either(
+    group_definitions: Json = json_schema(Use | GroupField | GroupLibrary)["$defs"]
+    group_definitions["Group"]["properties"]["fields"]["items"] = _field_or_use("GroupField")
+    extra = group_definitions["Group"]["properties"]["extra"]
+    group_definitions["Group"]["properties"]["extra"] = {
+        **_of("GroupAttributes"),
+        "description": extra["description"],
+    }
+    group_definitions["GroupField"]["properties"]["type"] |= _either(
         {"anyOf": [_PLACEHOLDER, {"type": "object"}]}, {}, _of("Type")
     )
-    found: Json = {}
+    with_groups: Json = {}
     for name, definition in definitions.items():
         properties: Json = dict(definition.get("properties", {}))
-        if "fields" not in properties or name in own:
+        if "fields" not in properties or name in group_definitions:
             continue
         properties["fields"] = {**properties["fields"], "items": _field_or_use("Field")}
         if name in _HOLDERS:
-            library = own["GroupLibrary"]["properties"]
+            library = group_definitions["GroupLibrary"]["properties"]
             properties |= {key: library[key] for key in KEYS}
-        found[name] = {**definition, "properties": properties}
-    return {**own, **found}
+        with_groups[name] = {**definition, "properties": properties}
+    return {**group_definitions, **with_groups}
 
 
 def _field_or_use(field: str) -> Json:
@@ -303,9 +306,9 @@ def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
         properties["extra"] = {"type": "object", "description": _EXTRA}
         properties["name"] |= _FIELD_NAME
         # The attributes of a field stand beside its name, not inside of its type.
-        beside = {"if": {"type": "object"}, "then": {"properties": {"extra": False}}}
+        without_extra = {"if": {"type": "object"}, "then": {"properties": {"extra": False}}}
         properties["type"] = {
-            "allOf": [_of("Type"), beside],
+            "allOf": [_of("Type"), without_extra],
             "description": properties["type"].get("description", ""),
         }
         definition["allOf"] = [*attributes_by_type("type"), *rules_of_field()]

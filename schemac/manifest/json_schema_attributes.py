@@ -96,8 +96,8 @@ def attributes_by_type(key: str) -> list[Json]:
 
 def type_definitions() -> Json:
     """Return what a type of each family is, inside of its Options."""
-    found = {_type_name(family): _of_family(family) for family in _FAMILIES}
-    return {**found, **shape_definitions()}
+    definitions = {_type_name(family): _of_family(family) for family in _FAMILIES}
+    return {**definitions, **shape_definitions()}
 
 
 def _of_family(family: Family) -> Json:

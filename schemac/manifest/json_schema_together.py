@@ -148,8 +148,8 @@ def _keys() -> Iterator[Shape]:
 
 def shape_definitions() -> Json:
     """Return the definitions of the conditions, and of what holds inside of other types."""
-    found = {shape.name: inside_options(shape.name, shape.body) for shape in shapes()}
-    return {**found, "InsideType": inside_definition(), "Columns": columns_definition()}
+    definitions = {shape.name: inside_options(shape.name, shape.body) for shape in shapes()}
+    return {**definitions, "InsideType": inside_definition(), "Columns": columns_definition()}
 
 
 def inside_definition() -> Json:
@@ -211,10 +211,10 @@ def columns_definition() -> Json:
 
 
 def _at(key: str, position: int) -> Json:
-    found: Json = {"const": position}
+    schema: Json = {"const": position}
     for step in ("position", key, "extra"):
-        found = {"type": "object", "properties": {step: found}, "required": [step]}
-    return found
+        schema = {"type": "object", "properties": {step: schema}, "required": [step]}
+    return schema
 
 
 def _once(item: Json) -> Json:
@@ -252,27 +252,27 @@ def _pairs(known: set[str]) -> Iterator[tuple[str, str]]:
 
 def _of_family(family: Family) -> Json:
     """Return what values of attributes may be on kinds of a family, by key."""
-    found: Json = {
+    rules: Json = {
         key: {"properties": {p: False for p, fits in a.property_fits.items() if family not in fits}}
         for key, a in ATTRIBUTES.items()
         if a.property_fits is not None
     }
     others = [name for name, kind in arrow.EXTENSION_STORAGE.items() if BY_NAME[kind].family is not family]
-    found |= _without_extensions(others)
+    rules |= _without_extensions(others)
     if family not in odf.WORD_FAMILIES:
-        found[odf.TYPE.key] = _no_word(*sorted(odf.WORDS))
+        rules[odf.TYPE.key] = _no_word(*sorted(odf.WORDS))
     if family in (Family.TEXT, Family.BYTES):
         wide: Json = {
             "properties": {"kind": {"enum": spelled_words(["View"])}, "offsetBitWidth": {"const": 64}}
         }
         wide |= {"type": "object", "required": ["kind", "offsetBitWidth"]}
-        found[arrow.BUFFER_ENCODING.key] = {"not": wide}
+        rules[arrow.BUFFER_ENCODING.key] = {"not": wide}
     for families, type_ in _ENUM_TYPES.items():
         if family in families:
-            found[constraints.ENUM.key] = {"items": {"type": type_}}
+            rules[constraints.ENUM.key] = {"items": {"type": type_}}
     if family in _CALENDAR:
-        found |= {bound.key: {"type": "string"} for bound in _BOUNDS}
-    return found
+        rules |= {bound.key: {"type": "string"} for bound in _BOUNDS}
+    return rules
 
 
 _CALENDAR = TEMPORAL - {Family.DURATION}

@@ -34,7 +34,7 @@ from schemac.pipeline.spark.failures import sparks_errors_told
 from schemac.pipeline.spark.registration import active
 from schemac.pipeline.spark.sqltext import name
 from schemac.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN
-from schemac.syntax.complaints import complaints
+from schemac.syntax.model_errors import model_errors
 
 FRAME = "dataframe"
 """What a run of a frame names as the format of its source."""
@@ -201,7 +201,7 @@ def checked_job(value: Mapping[str, Any]) -> Job:
     try:
         return Job.model_validate(value)
     except ValidationError as error:
-        mistake = complaints(error, Job, value)[0]
+        mistake = model_errors(error, Job, value)[0]
         place = ".".join(str(part) for part in mistake.path)
         raise PipelineError(PIPELINE_FILE, f"{place}: {mistake.message}", mistake.help or None) from error
 

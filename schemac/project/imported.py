@@ -92,7 +92,9 @@ class Imported:
     @classmethod
     def of(cls, reuse: "Reuse") -> "Imported":
         """Return what is kept of a compilation."""
-        return cls(tuple(sorted(reuse.imports.items())), tuple(sorted(reuse.used)), tuple(reuse.own.items()))
+        return cls(
+            tuple(sorted(reuse.imports.items())), tuple(sorted(reuse.used)), tuple(reuse.unused.items())
+        )
 
     def is_current(self, contents: Contents, files: Files) -> bool:
         """Whether all imported files are as they were."""

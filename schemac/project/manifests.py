@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.cache.store import WrongEntryError
 from schemac.lint.settings import LintSettings
-from schemac.logical.resources import Named, told_apart
+from schemac.logical.resources import Named, with_distinct_names
 from schemac.logical.system import Variant
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
@@ -252,7 +252,7 @@ def check_manifests(
 
 def apart(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
     """Return manifests whose datasets are told apart from those of the others; a name that is used twice is an error."""
-    names = iter(told_apart([named for file in files for named in file.named]))
+    names = iter(with_distinct_names([named for file in files for named in file.named]))
     renamed = [_renamed(file, tuple(islice(names, len(file.named)))) for file in files]
     files_of: dict[str, list[int]] = {}
     for number, file in enumerate(renamed):

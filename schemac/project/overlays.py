@@ -69,14 +69,14 @@ class RunOverlay:
                 dataset_name = dataset if dataset in self.overlay.file.datasets else first
                 message = f"{first} and {dataset} are both called '{self.name(dataset)}' with this overlay"
                 help = "give one of the two another name"
-                self.overlay.say(
+                self.overlay.add(
                     ("datasets", dataset_name, "name"), message, help, report, code=DUPLICATE_DATASET
                 )
         for dataset in self.overlay.file.datasets if is_whole else ():
             if dataset not in datasets:
                 near = closest(dataset, datasets)
                 help = Help.did_you_mean(near, dataset) if near else f"the datasets are {', '.join(datasets)}"
-                self.overlay.say(("datasets", dataset), f"there is no dataset '{dataset}'", help, report)
+                self.overlay.add(("datasets", dataset), f"there is no dataset '{dataset}'", help, report)
 
 
 def load_overlay(path: str, report: Report) -> RunOverlay | None:

@@ -19,7 +19,6 @@ from schemac.identity.freeze import freeze, identify
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.logical.schema_fields import SchemaField, TreePath, preorder
-from schemac.manifest.expanded import ExpandedDocument
 from schemac.manifest.library import Reuse
 from schemac.manifest.write import scalar
 from schemac.project.configuration import Project
@@ -316,10 +315,7 @@ def _is_literal(dataset: LogicalDataset, field: SchemaField) -> bool:
     origins = dataset.origins
     document = origins.document
     assert document is not None
-    path = (*origins.base, *field.declared_at, "name")
-    origin = document.origin(path) if isinstance(document, ExpandedDocument) else None
-    if origin is None:
-        return True
+    origin = document.origin((*origins.base, *field.declared_at, "name"))
     value: object = origin.document.value
     for step in origin.path:
         value = value[step]  # type: ignore[index]

@@ -27,8 +27,8 @@ from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.suggest import one_of, shortened
 from schemac.source.text import reason_of
-from schemac.syntax.complaints import complaints
 from schemac.syntax.model import AuthoredModel, Items
+from schemac.syntax.model_errors import model_errors
 
 if TYPE_CHECKING:
     # For start-up time: most projects have no settings for rules.
@@ -168,7 +168,7 @@ def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configu
     try:
         return _values(Settings.model_validate(table))
     except ValidationError as error:
-        for diagnostic in complaints(error, Settings, table):
+        for diagnostic in model_errors(error, Settings, table):
             keys = [str(step) for step in diagnostic.path]
             fix = file.fix(keys, diagnostic.help, on_key=diagnostic.on_key)
             report.add(

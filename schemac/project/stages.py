@@ -93,7 +93,7 @@ def check_source(
         if reuse is None:
             report.extend(
                 diagnostic
-                for name, diagnostic in import_context.own.items()
+                for name, diagnostic in import_context.unused.items()
                 if ("", name) not in import_context.used
             )
         if system_columns is not None:

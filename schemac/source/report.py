@@ -86,11 +86,11 @@ class Report:
 
 def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Return findings of which no two differ in their further places alone, such as those that use a group."""
-    found = list(diagnostics)
-    if not any(d.labels for d in found):
-        return found
+    findings = list(diagnostics)
+    if not any(d.labels for d in findings):
+        return findings
     labels: dict[Diagnostic, dict[Label, None]] = {}
-    for d in found:
+    for d in findings:
         labels.setdefault(replace(d, labels=()), {}).update(dict.fromkeys(d.labels))
     return [replace(d, labels=_few(tuple(of))) if of else d for d, of in labels.items()]
 

@@ -35,13 +35,12 @@ from schemac.source.help import Help
 from schemac.source.report import Report, label
 from schemac.source.span import Span
 from schemac.source.text import SourceText, is_printable
+from schemac.syntax.entries import MAX_DEPTH, Positions
 from schemac.syntax.events import EventSource, YAMLError, fast_events, pure_events
 from schemac.syntax.location import Location
 from schemac.syntax.scalars import Scalar, YamlValue, resolve
 from schemac.syntax.syntax_errors import report_syntax_error
 
-MAX_DEPTH = 200
-"""Levels of nesting. A schema of 32 levels, the most any engine reads, needs about a hundred."""
 MAX_UNFOLDED = 4_000_000
 """Nodes of a document with every alias written out."""
 
@@ -113,7 +112,7 @@ class _Composer:
     def __init__(self, source: SourceText, report: Report, event_source: EventSource) -> None:
         self.source = source
         self.report = report
-        self.event_source = event_source
+        self.positions = Positions(source.content, event_source)
         self.next_event = next_event = event_source(source.content)
         self.anchors: dict[str, _Anchored | None] = {}
         texts: dict[str, str] = {}
@@ -211,10 +210,10 @@ class _Composer:
             self.value(event, depth)
             return str(event.value)
         self.nodes += 1
-        found = self.alias(event, depth) if event.__class__ is AliasEvent else None
-        if not isinstance(found, str):
+        key = self.alias(event, depth) if event.__class__ is AliasEvent else None
+        if not isinstance(key, str):
             self.refuse(event, INVALID_KEY, "a key has to be a text", help="write a plain text")
-        return found
+        return key
 
     def scalar(self, event: Any) -> Scalar:
         tag = event.tag
@@ -285,22 +284,23 @@ class _Composer:
             )
 
     def duplicate(self, key: str, second: Any, first: Any, *, is_same: bool) -> None:
-        help = "keep one of the two"
+        # Where they differ, it is for the author to say which is meant.
+        help = Help.remove(help="keep one of the two") if is_same else "keep one of the two"
         self.report.add(
             DUPLICATE_KEY,
             f"the key '{key}' is given twice",
-            location=self.place(second),
-            # Where they differ, it is for the author to say which is meant.
-            help=Help.remove(help=help) if is_same else help,
+            location=self.location(second, help),
+            help=help,
             labels=(label("first written here", self.source, _span(first)),),
         )
 
     def report_at(self, event: Any, code: Code, message: str, help: str = "") -> None:
-        self.report.add(code, message, location=self.place(event), help=help)
+        self.report.add(code, message, location=self.location(event, help), help=help)
 
-    def place(self, event: Any) -> Location:
-        at = event.start_mark.index
-        return Location(self.source, _span(event), at=at, event_source=self.event_source)
+    def location(self, event: Any, help: str) -> Location:
+        span = _span(event)
+        entry = self.positions.keys.get(span.start) if isinstance(help, Help) else None
+        return Location(self.source, span, entry=entry)
 
     def refuse(self, event: Any, code: Code, message: str, help: str = "") -> NoReturn:
         self.report_at(event, code, message, help)

@@ -466,9 +466,9 @@ def move_to_child(edits: _Edits, key: str) -> None:
     """Move an attribute beside the kind of a child type that is a name alone."""
     entry = edits.exact_entry
     _refuse_if(not entry.key or entry.within.holder is None)
-    beside = _need(entry.within.holder).within
-    type_ = beside.get("type")
-    mapping = type_.inside if type_ is not None and type_.inside is not None else beside
+    siblings = _need(entry.within.holder).within
+    type_ = siblings.get("type")
+    mapping = type_.inside if type_ is not None and type_.inside is not None else siblings
     child = _need(mapping.get(key))
     gone, text = edits.without_attribute(entry), edits.line(entry.value)
     _refuse_if(child.inside is not None or child.is_shared)

@@ -3,16 +3,13 @@
 Layer: syntax.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from schemac.source.diagnostic import Fix, Label
 from schemac.source.help import Help
 from schemac.source.span import Span
 from schemac.source.text import SourceText
-from schemac.syntax.events import EventSource, fast_events
-
-if TYPE_CHECKING:
-    from schemac.syntax.entries import Entries, Entry
+from schemac.syntax.entries import Entry, Root
 
 
 class Location(NamedTuple):
@@ -21,30 +18,17 @@ class Location(NamedTuple):
     source: SourceText
     span: Span
     labels: tuple[Label, ...] = ()
-    """Further places that explain this one, such as where a group is used."""
-    at: int = -1
-    """Where its key begins, or the item that it is; negative at the top of a document."""
+    """Further locations that explain this one, such as where a group is used."""
+    entry: Entry | None = None
+    """The key with its value, or the item, that is here; None for a document as a whole."""
+    root: Root | None = None
+    """The value of the document, where this is the document as a whole."""
     is_exact: bool = True
-    """Whether what was asked for stands here; otherwise it is what stands nearest around it."""
-    is_item: bool = False
-    event_source: EventSource = fast_events
-
-    @property
-    def entry(self) -> "Entry | None":
-        """The key with its value, or the item, that stands here."""
-        return None if self.at < 0 else self.entries.find(self.at, is_item=self.is_item)
-
-    @property
-    def entries(self) -> "Entries":
-        """All entries of the text."""
-        from schemac.syntax.entries import entries_of  # for start-up time: only a fix asks for them
-
-        return entries_of(self.source.content, self.event_source)
+    """Whether what was asked for is here; otherwise it is what is nearest around it."""
 
     def fix(self, help: Help) -> Fix | None:
         """Return the fix that a help names; None where the text here is written in a way that it would damage."""
         from schemac.syntax.fixes import Finding, fix_of  # for start-up time: most manifests have no mistake
 
-        entry = self.entry
-        root = self.entries.roots.get(self.span.start) if entry is None else None
-        return fix_of(help, Finding(self.source, self.span, entry, root, self.is_exact))
+        root = self.root.target if self.root is not None else None
+        return fix_of(help, Finding(self.source, self.span, self.entry, root, self.is_exact))

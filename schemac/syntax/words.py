@@ -39,9 +39,9 @@ def type_words(text: str) -> list[Word]:
     words: list[Word] = []
     for match in _TOKEN.finditer(text):
         quoted = match["quoted"]
-        found = quoted[1:-1] if quoted is not None else match["zone"] or match["plain"]
+        word = quoted[1:-1] if quoted is not None else match["zone"] or match["plain"]
         start, end = match.span(match.lastgroup or 0)
-        words.append(Word(found, quoted is not None, quoted is not None and quoted[0] != "`", start, end))
+        words.append(Word(word, quoted is not None, quoted is not None and quoted[0] != "`", start, end))
     return words
 
 

@@ -255,7 +255,7 @@ WITH_FORM = (
     )
     + """
 from schemac.arrow.form import ArrowForm
-from schemac.checks.brought import Checks
+from schemac.checks.engine_checks import Checks
 from schemac.physical.arrow import pa
 from schemac.source.catalogue import UNSUPPORTED_HINT
 from words import LARGE

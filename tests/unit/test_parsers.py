@@ -11,7 +11,8 @@ from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText, decode_text
 from schemac.syntax.compose import compose
-from schemac.syntax.document import Document, Stream, TreePath, parse
+from schemac.syntax.document import Document, TreePath, parse
+from schemac.syntax.entries import Positions
 from schemac.syntax.events import CParser, EventSource, fast_events, pure_events
 from tests.golden import CORPUS
 
@@ -31,7 +32,7 @@ def _read(
     values, used = compose(source, report, (event_source, pure_events))
     places: list[tuple[TreePath, Span, Span]] = []
     for i, value in enumerate(values):
-        document = Document(source, value, i, Stream(source.content, used))
+        document = Document(source, value, i, Positions(source.content, used))
         places += [(path, document.span(path), document.key_span(path)) for path in _paths(value, (), 5000)]
     return values, report.diagnostics, places
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from schemac.attributes.arrow import EXTENSION_TYPE, METADATA
 from schemac.attributes.family import NUMBERS, Family
-from schemac.checks.brought import Checks
+from schemac.checks.engine_checks import Checks
 from schemac.engines.lance.attributes import ENCODING, FLOAT_ENCODING, PACKED, Encoding
 from schemac.engines.lance.names import BLOB_EXTENSION, BRAIN_FLOAT
 from schemac.kinds.sequences import Binary, String

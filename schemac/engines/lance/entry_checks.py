@@ -25,7 +25,7 @@ from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import CONFLICTING_HINTS, INVALID_ATTRIBUTE
 from schemac.source.help import Help
 from schemac.source.suggest import closest
-from schemac.syntax.complaints import complaints
+from schemac.syntax.model_errors import model_errors
 
 
 def check_entries(field: SchemaField, findings: Findings) -> tuple[Encoding, Mapping[str, str]]:
@@ -55,7 +55,7 @@ def _check_values(
     try:
         attribute.typed(value)
     except ValidationError as error:
-        for found in complaints(error, attribute.value_type, value):
+        for found in model_errors(error, attribute.value_type, value):
             steps = [entries[str(name)] for name in found.path]
             message = found.message.replace(f"`{found.path[0]}`", f"`{steps[0]}`") if steps else found.message
             help = found.help or f"its entries are those of `{attribute.key}`: {attribute.summary}"

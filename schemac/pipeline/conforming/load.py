@@ -48,8 +48,8 @@ from schemac.source.help import Help
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.source.text import SourceText, decode_text, read_text
-from schemac.syntax.complaints import Complaint, TreePath, complaints
 from schemac.syntax.document import Document, parse
+from schemac.syntax.model_errors import ModelError, TreePath, model_errors
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class LoadedJob:
     def report(self, error: PipelineError, report: Report) -> None:
         """Report what a run told, at the setting of the file that it is about."""
         place = _place_in(self.document, error.place)
-        found = Complaint(error.code, place, error.message, error.help or "")
+        found = ModelError(error.code, place, error.message, error.help or "")
         if place:
             _complain(self.document, found, report, error.code)
         else:
@@ -119,7 +119,7 @@ def load_job(
     try:
         job = _with_paths(Job.model_validate(value), path.parent)
     except ValidationError as error:
-        for found in complaints(error, Job, value):
+        for found in model_errors(error, Job, value):
             if found.path[:1] == ("storage",):
                 # Without an excerpt: the line may hold a secret.
                 report.add(PIPELINE_FILE, found.message, file=str(path), help=found.help)
@@ -130,13 +130,13 @@ def load_job(
     for i, part in enumerate(job.parts):
         for option, mistaken in option_mistakes(part.source, is_stream=job.trigger is not None):
             place = job.place_of(i, ("source", "options", option))
-            found = Complaint(SOURCE_OPTION, place, mistaken.message, mistaken.help or "", on_key=True)
+            found = ModelError(SOURCE_OPTION, place, mistaken.message, mistaken.help or "", on_key=True)
             _complain(document, found, report, SOURCE_OPTION)
             found_any = True
     if found_any:
         return None
     if job.schema_ is None:
-        missing = Complaint(
+        missing = ModelError(
             PIPELINE_FILE, (), "a pipeline needs `schema`", "add `schema:` with the path of a manifest"
         )
         _complain(document, missing, report)
@@ -151,7 +151,7 @@ def _text(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText
     return decode_text(content, str(path), report)
 
 
-def _complain(document: Document, found: Complaint, report: Report, code: Code = PIPELINE_FILE) -> None:
+def _complain(document: Document, found: ModelError, report: Report, code: Code = PIPELINE_FILE) -> None:
     place = document.place(found.path, on_key=found.on_key)
     report.add(code, found.message, location=place, help=found.help)
 
@@ -188,7 +188,7 @@ def _with_schema(
         )
         _complain(
             document,
-            Complaint(PIPELINE_FILE, ("dataset",) if job.dataset else ("schema",), message, help),
+            ModelError(PIPELINE_FILE, ("dataset",) if job.dataset else ("schema",), message, help),
             report,
         )
         return None
@@ -229,7 +229,7 @@ def _lowered(
     mistakes = (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *_expression_mistakes(job))
     for mistake in mistakes:
         error, place = mistake.error, _place_in(document, mistake.place)
-        told = Complaint(error.code, place, error.message, error.help or "", mistake.is_key)
+        told = ModelError(error.code, place, error.message, error.help or "", mistake.is_key)
         _complain(document, told, report, error.code)
     for error in (*merge_mistakes(job, loaded.arrow_schema), *reference_mistakes(job, loaded.arrow_schema)):
         loaded.report(error, report)

@@ -18,9 +18,9 @@ def html_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]])
     heads = "".join(f'<th scope="col" style="text-align:left">{_text(cell)}</th>' for cell in head)
     body = "".join(_row(row) for row in rows[:MOST_ROWS])
     more = len(rows) - MOST_ROWS
-    told = f'<tfoot><tr><td colspan="{len(head)}">and {more} more</td></tr></tfoot>' if more > 0 else ""
+    footer = f'<tfoot><tr><td colspan="{len(head)}">and {more} more</td></tr></tfoot>' if more > 0 else ""
     title = f'<caption style="text-align:left"><b>{_text(caption)}</b></caption>'
-    return f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody>{told}</table>"
+    return f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody>{footer}</table>"
 
 
 def _row(cells: Sequence[str]) -> str:

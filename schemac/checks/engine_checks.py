@@ -23,7 +23,7 @@ class Checks(NamedTuple):
 CHECKS = Capability("checks", Checks)
 
 
-def check_brought(field: SchemaField, findings: Findings) -> None:
+def run_engine_checks(field: SchemaField, findings: Findings) -> None:
     """Run the checks of all engines on one field. Raises EngineError."""
     for name, checks in _all():
         with blamed(name):

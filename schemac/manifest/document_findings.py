@@ -14,7 +14,7 @@ from schemac.syntax.document import Document, TreePath
 _PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 
 
-class Sayer:
+class DocumentFindings:
     """Adds findings at tree paths of a document to a report.
 
     Whether a file that nobody named is a manifest is not known: what it is else is a note.
