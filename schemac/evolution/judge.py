@@ -9,6 +9,7 @@ from functools import update_wrapper
 from types import MappingProxyType
 from typing import Any, cast
 
+from schemac.attributes.registry import domain_of
 from schemac.evolution.changes import Change
 from schemac.evolution.facts import as_seen_by
 from schemac.evolution.readers import for_old_readers
@@ -106,8 +107,14 @@ def judge_change(
 
 
 def _judgement(name: str, judge: Judge, change: Change, pair: VersionPair | None) -> Judgement:
+    visible_change = change if change.fact in judge.rules else as_seen_by(name, change)
+    if visible_change.fact not in judge.rules and change.key and domain_of(change.key) == engine(name).domain:
+        reason = (
+            f"{NO_VERDICT.reason}: the judge of {engine(name).title} has no row for {visible_change.fact}"
+        )
+        return NO_VERDICT._replace(reason=reason)
     with blamed(name):
-        return judge.ask(change if change.fact in judge.rules else as_seen_by(name, change), pair)
+        return judge.ask(visible_change, pair)
 
 
 def _judge_of(name: str, version: str | None = None) -> Judge:

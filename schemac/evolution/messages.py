@@ -3,11 +3,27 @@
 Layer: evolution.
 """
 
+from collections.abc import Mapping
+
 from schemac.attributes.family import Family
-from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.evolution.castability import castability, misfit
+from schemac.evolution.changes import DATASET_FACTS, PROPERTY_FACTS, Fact
+from schemac.evolution.constraints import TIGHTENED, tightened
+from schemac.evolution.judge import Rule
+from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
+from schemac.logical.castability import Castability
+from schemac.logical.facts import AnyFact
 from schemac.logical.schema_fields import SchemaField
 
 NEW_FIELD_HELP = "add a field beside it, and fill it"
+RULES_OF_MESSAGES: Mapping[AnyFact, Rule | Judgement] = {
+    **dict.fromkeys(PROPERTY_FACTS, METADATA),
+    **dict.fromkeys(DATASET_FACTS, SAFE),
+    **dict.fromkeys(TIGHTENED, tightened),
+    **dict.fromkeys((Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED), SAFE),
+    Fact.UNIT_CHANGED: of_another_unit,
+}
+"""The rows that all of these formats have in their tables."""
 
 
 def judge_parts(format_title: str, old: SchemaField, new: SchemaField) -> Judgement:
@@ -22,3 +38,11 @@ def judge_parts(format_title: str, old: SchemaField, new: SchemaField) -> Judgem
         return Judgement(Outcome.METADATA)
     reason = f"{format_title} does not read {old.type.type_text()} as {new.type.type_text()}"
     return Judgement(Outcome.REFUSED, reason, NEW_FIELD_HELP)
+
+
+def judge_values(format_title: str, old: SchemaField, new: SchemaField) -> Judgement:
+    """Judge the values of a type without parts that a reader takes for those of another."""
+    if castability(old.type, new.type) is not Castability.DEPENDS:
+        return SAFE
+    reason = f"{format_title} reads it, but {misfit(old.type, new.type)}"
+    return Judgement(Outcome.DATA, reason, "look at the values first")

@@ -233,3 +233,43 @@ def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:
             f"no value of {name} is rounded: {why}",
             help=f"remove `--allow-rounding {name}`",
         )
+
+
+class TableField(NamedTuple):
+    """A field of a table as a comparison knows it."""
+
+    name: str
+    title: str
+    """Its name, with its id where ids are compared."""
+    values: Mapping[str, Any]
+    """What is compared, by the words for it."""
+
+
+def field_differences(expected: Mapping[Any, TableField], actual: Mapping[Any, TableField]) -> Iterator[str]:
+    """Yield how the fields of a table differ from those that are expected, both by the same keys in their orders."""
+    for key, field in expected.items():
+        if key not in actual:
+            yield f"{field.title} is missing"
+    for key, field in actual.items():
+        if key not in expected:
+            yield f"{field.title} is not expected"
+            continue
+        title = expected[key].title
+        if field.name != expected[key].name:
+            yield f"{title} has the name `{field.name}`"
+        for what, value in field.values.items():
+            yield from value_difference(f"{title}: {what}", value, expected[key].values[what])
+    if expected.keys() == actual.keys() and list(expected) != list(actual):
+        yield f"fields are in another order: {', '.join(field.name for field in actual.values())}"
+
+
+def value_difference(what: str, actual: Any, expected: Any) -> Iterator[str]:
+    """Yield how a value differs from the one that is expected, if it does; a tuple is a list of names."""
+    if actual != expected:
+        yield f"{what} {_value_text(actual)}, expected {_value_text(expected)}"
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(f"`{name}`" for name in value) or "none"
+    return "not set" if value is None else f"`{value}`"

@@ -87,14 +87,14 @@ class SchemaField:
         return field
 
     @property
+    def ancestors(self) -> "list[SchemaField]":
+        """The fields that this one lies in, innermost first."""
+        return [] if self.parent is None else [self.parent, *self.parent.ancestors]
+
+    @property
     def is_in_key(self) -> bool:
         """Whether this field is the key of a map, or lies in one."""
-        above: SchemaField | None = self
-        while above is not None:
-            if above.segment is Part.KEY:
-                return True
-            above = above.parent
-        return False
+        return any(field.segment is Part.KEY for field in (self, *self.ancestors))
 
     @property
     def path_text(self) -> str:
@@ -155,9 +155,4 @@ def preorder(fields: Sequence[SchemaField]) -> list[SchemaField]:
 
 def is_in_structs(field: SchemaField) -> bool:
     """Whether nothing but structs stands around a field, so that it has one value in every row."""
-    above = field.parent
-    while above is not None:
-        if above.type.family is not Family.STRUCT:
-            return False
-        above = above.parent
-    return True
+    return all(above.type.family is Family.STRUCT for above in field.ancestors)

@@ -323,7 +323,8 @@ def test_say_what_does_not_depend_on_engines_all_the_same(site: Site) -> None:
 def test_explain_a_code_without_a_page(site: Site) -> None:
     site.install("broken", "other = broken:ENGINE", engine('codes="parts:C"') + TARGET + "C = (LOSS,)\n")
     ran = site.run("explain", "other-loss")
-    assert (ran.returncode, ran.stdout) == (0, "# OTHER511 other-loss\n\nOther: a loss.\n")
+    missing = "There is no page for this code: `pages` of the engine other has no OTHER511.md."
+    assert (ran.returncode, ran.stdout) == (0, f"# OTHER511 other-loss\n\nOther: a loss.\n\n{missing}\n")
 
 
 @pytest.mark.slow
@@ -391,6 +392,40 @@ def test_judge_a_fact_that_an_engine_brings(site: Site) -> None:
     assert {v["change"] for v in found.values()} == {"colour-changed"}
     assert found["other"]["oldData"]["reason"] == "no other colour"
     assert found["lance"]["oldData"]["outcome"] == "metadata only"
+
+
+@pytest.mark.slow
+def test_name_the_row_that_a_judge_lacks_for_an_attribute_of_its_engine(site: Site) -> None:
+    parts = """
+from schemac.attributes.attribute import Attribute
+A = (Attribute("a.b/colour", str, "a colour"),)
+def __getattr__(name):
+    if name != "J":
+        raise AttributeError(name)
+    from schemac.evolution.judge import Judge
+    return Judge({})
+"""
+    bringing = 'judge="parts:J", attributes="parts:A", domain="a.b"'
+    site.install("broken", "other = broken:ENGINE", engine(bringing) + parts)
+    assert site.run("lock").returncode == 0
+    (site.work / "trips.yaml").write_text(MANIFEST.replace("UInt8}", "UInt8, extra: {a.b/colour: red}}"))
+    ran = site.run("breaking", "--against", "lock", "--ignore-readers", "--engine", "other")
+    assert ran.returncode == 1
+    assert "the judge of Other has no row for attribute-added" in ran.stdout
+
+
+@pytest.mark.slow
+def test_say_that_a_dialect_lacks_a_type_which_has_a_kind(site: Site) -> None:
+    parts = """
+from schemac.engines.sql_tables import Dialect, read
+from schemac.importers.importer import Importer
+X = Importer("other", "Other", lambda path, report: read(path, report, Dialect("clickhouse", str.lower, {})))
+"""
+    site.install("broken", "other = broken:ENGINE", engine('formats=(Format("other", "parts:X"),)') + parts)
+    (site.work / "rides.sql").write_text("CREATE TABLE rides (id UInt64, place Point)")
+    ran = site.run("import", "--from", "other", "rides.sql")
+    assert "id of rides: the rules of the dialect clickhouse lack UInt64" in ran.stderr + ran.stdout
+    assert "place of rides: there is no kind for Point" in ran.stderr + ran.stdout
 
 
 @pytest.mark.slow

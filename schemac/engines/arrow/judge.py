@@ -98,13 +98,9 @@ def _layout(old: SchemaField, new: SchemaField) -> Judgement | None:
 
 
 def _is_in_list_view(field: SchemaField | None) -> bool:
-    above = field.parent if field is not None else None
-    while above is not None:
-        buffer = read_hints(above.extra).buffer
-        if above.type.family is Family.LIST and buffer is not None and buffer.kind == "View":
-            return True
-        above = above.parent
-    return False
+    lists = [above for above in field.ancestors if above.type.family is Family.LIST] if field else []
+    buffers = [read_hints(above.extra).buffer for above in lists]
+    return any(buffer is not None and buffer.kind == "View" for buffer in buffers)
 
 
 def _extension(change: Change, _pair: object) -> Judgement:

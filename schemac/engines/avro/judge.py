@@ -10,12 +10,11 @@ from schemac.engines.avro.artifact import old_names
 from schemac.engines.avro.attributes import ALIASES, DEFAULT
 from schemac.engines.avro.leaves import is_readable, leaf_of
 from schemac.engines.avro.names import name_of
-from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import ATTRIBUTE_FACTS, DATASET_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
-from schemac.evolution.constraints import TIGHTENED, tightened
+from schemac.evolution.castability import castability
+from schemac.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.judge import Judge
-from schemac.evolution.messages import NEW_FIELD_HELP, judge_parts
-from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.messages import NEW_FIELD_HELP, RULES_OF_MESSAGES, judge_parts, judge_values
+from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome
 from schemac.logical.castability import Castability
 
 
@@ -64,27 +63,20 @@ def _type(change: Change, _pair: object) -> Judgement:
             f"Avro does not read {written.title} as {target.title} ({new.type.type_text()})",
             NEW_FIELD_HELP,
         )
-    if castability(old.type, new.type) is Castability.DEPENDS:
-        return Judgement(
-            Outcome.DATA, f"Avro reads it, but {misfit(old.type, new.type)}", "look at the values first"
-        )
-    return SAFE
+    return judge_values("Avro", old, new)
 
 
 JUDGE = Judge(
     {
-        **dict.fromkeys(PROPERTY_FACTS, METADATA),
-        **dict.fromkeys(DATASET_FACTS, SAFE),
+        **RULES_OF_MESSAGES,
         **dict.fromkeys(ATTRIBUTE_FACTS, _attribute),
-        **dict.fromkeys(TIGHTENED, tightened),
         **dict.fromkeys(TYPE_FACTS, _type),
-        **dict.fromkeys((Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED, Fact.BECAME_OPTIONAL), SAFE),
+        Fact.BECAME_OPTIONAL: SAFE,
         Fact.FIELD_ADDED: _added,
         Fact.FIELD_RENAMED: _renamed,
         Fact.FIELD_MOVED: Judgement(
             Outcome.REFUSED, "Avro looks for a field in its own record only", NEW_FIELD_HELP
         ),
         Fact.BECAME_REQUIRED: _required,
-        Fact.UNIT_CHANGED: of_another_unit,
     }
 )

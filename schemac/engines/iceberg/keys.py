@@ -76,11 +76,9 @@ def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, Ne
         return "it is no plain value"
     if field.type.word in ("float", "double"):
         return f"Iceberg takes no {field.type.word} for that"
-    above: SchemaField | None = schema_field
-    while above is not None:
+    for above in (schema_field, *schema_field.ancestors):
         if above.type.family in (Family.LIST, Family.MAP):
             return f"it lies in the {above.type.kind.lower()} {above.path_text}"
         if above.is_nullable:
             return f"{above.path_text} may be null"
-        above = above.parent
     return ""

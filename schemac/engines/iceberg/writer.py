@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.emission import Emission
-from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_variant, list_form
+from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_variant, list_form
 from schemac.attributes import odf, own
 from schemac.attributes.attribute import Role
 from schemac.attributes.family import Family
@@ -21,7 +21,6 @@ from schemac.engines.iceberg.codes import ICEBERG_DEFAULT, ICEBERG_TYPE
 from schemac.engines.iceberg.defaults import default_error
 from schemac.engines.iceberg.types import (
     FORMAT_3,
-    MOST_DIGITS,
     Decimal,
     Fixed,
     IcebergType,
@@ -166,15 +165,8 @@ class _Writer(TypeWriter[IcebergType]):
         return Primitive(word)
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
-        field: SchemaField = lowered.field
-        limit = DecimalLimit.broken_by(arrow_type, MOST_DIGITS)
-        if limit is not None:
-            message = f"a decimal of Iceberg has {limit.reason} ({field.path_text})"
-            help = f"change the {limit.property}, or leave Iceberg out with `schemac.dev/targets`"
-            self.emission.findings.at_type(field, ICEBERG_TYPE, message, limit.property, help=help)
+        if not self.holds_decimal(lowered, arrow_type, "a decimal of Iceberg", "Iceberg", ICEBERG_TYPE):
             return BINARY
-        if arrow_type.bit_width != 128:
-            self.lose(lowered, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
         return Decimal(arrow_type.precision, arrow_type.scale)
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:

@@ -58,7 +58,7 @@ def _in_packed(change: Change, _pair: object) -> Judgement | None:
     """Refuse what changes how the members of a packed struct lie beside each other."""
     fields = [field for field in (change.old_field, change.new_field) if field is not None]
     is_order = change.fact is Fact.FIELDS_REORDERED
-    holders = fields[:1] if is_order else [above for field in fields for above in _around(field)]
+    holders = fields[:1] if is_order else [above for field in fields for above in field.ancestors]
     if not any(map(_is_packed, holders)):
         return None
     return Judgement(
@@ -122,7 +122,7 @@ def _dropped(change: Change, pair: VersionPair) -> Judgement:
     if not any(field in pair.before for field in pair.new.dataset.columns):
         return Judgement(Outcome.REFUSED, "no column of the table would be left", "write a new table")
     lost = loss_of_key(old, pair)
-    for above in _around(old):
+    for above in old.ancestors:
         new = pair.after.get(above)
         if new is not None and not is_inside_map_or_vector(new) and not _is_covered(new, above, pair):
             return Judgement(
@@ -188,26 +188,17 @@ def _moved(change: Change, pair: VersionPair) -> Judgement:
 
 def moved_into(new: SchemaField, pair: VersionPair) -> list[SchemaField]:
     """Return the old structs that a field moves into, and which may be null in existing rows; outermost first."""
-    stayed = set(_around(pair.before[new]))
-    olds = [pair.before[above] for above in _around(new) if above in pair.before]
+    stayed = set(pair.before[new].ancestors)
+    olds = [pair.before[above] for above in new.ancestors if above in pair.before]
     return [old for old in reversed(olds) if old.is_nullable and old not in stayed]
 
 
 def left_behind(new: SchemaField, pair: VersionPair) -> bool:
     """Whether a required field moves out of a struct that may be null in existing rows."""
-    stay = {pair.before.get(above) for above in _around(new)}
+    stay = {pair.before.get(above) for above in new.ancestors}
     return not new.is_nullable and any(
-        old.is_nullable and old not in stay for old in _around(pair.before[new])
+        old.is_nullable and old not in stay for old in pair.before[new].ancestors
     )
-
-
-def _around(field: SchemaField) -> list[SchemaField]:
-    """Return what stands around a field, innermost first."""
-    ancestors = []
-    while field.parent is not None:
-        field = field.parent
-        ancestors.append(field)
-    return ancestors
 
 
 def has_values(new: SchemaField, pair: VersionPair) -> bool:
@@ -325,12 +316,10 @@ def _node_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
 
 def is_inside_map_or_vector(field: SchemaField) -> bool:
     """Whether a map or a fixed-size list stands above."""
-    above = field.parent
-    while above is not None:
-        if above.type.family is Family.MAP or getattr(above.type, "fixed_length", None) is not None:
-            return True
-        above = above.parent
-    return False
+    return any(
+        above.type.family is Family.MAP or getattr(above.type, "fixed_length", None) is not None
+        for above in field.ancestors
+    )
 
 
 ROWS: Mapping[AnyFact, Row] = {

@@ -211,13 +211,12 @@ class Limits:
 
     def supports_empty_struct(self, field: SchemaField) -> bool:
         """Version 2.0 keeps it where it is never null; since then columns beside it come back wrong, or not at all."""
-        above: SchemaField | None = field
-        while above is not None:
-            is_vector = getattr(above.type, "fixed_length", None) is not None
-            if above.is_nullable or above.type.family is Family.MAP or is_vector:
-                return False
-            above = above.parent
-        return self.version == "2.0"
+        return self.version == "2.0" and not any(
+            above.is_nullable
+            or above.type.family is Family.MAP
+            or getattr(above.type, "fixed_length", None) is not None
+            for above in (field, *field.ancestors)
+        )
 
     def vector(self, field: LoweredField, type_: Any, place: _Place) -> None:
         """Check a fixed-size list and its items."""
@@ -352,14 +351,12 @@ class Limits:
 
     def blob(self, field: SchemaField, place: _Place) -> None:
         """Check the place of a blob."""
-        parent = field.parent
-        while parent is not None:
+        for parent in field.ancestors:
             if parent.type.family is Family.MAP or getattr(parent.type, "fixed_length", None) is not None:
                 message = f"Lance does not allow a blob inside {parent.type.type_text()}"
                 help = "move it into a struct or a list of variable length"
                 self.refuse(field, LANCE_TYPE, message, help=help)
                 return
-            parent = parent.parent
         # Version 2.0 writes and reads it, 2.1 writes it only.
         if place.is_repeated and self.version == "2.1":
             self.needs("2.2", field, f"a blob inside a list ({field.path_text})")

@@ -15,15 +15,12 @@ _NEW_DATASET = "derive a new dataset with this schema"
 
 
 def _whole_map(change: Change, _pair: object) -> Judgement | None:
-    above = change.new_field or change.old_field
-    while above is not None and (above := above.parent) is not None:
-        if above.type.family is Family.MAP:
-            return Judgement(
-                Outcome.REFUSED,
-                "the standard compares maps as a whole and allows no change of type",
-                _NEW_DATASET,
-            )
-    return None
+    field = change.new_field or change.old_field
+    if field is None or not any(above.type.family is Family.MAP for above in field.ancestors):
+        return None
+    return Judgement(
+        Outcome.REFUSED, "the standard compares maps as a whole and allows no change of type", _NEW_DATASET
+    )
 
 
 def _added(change: Change, _pair: object) -> Judgement:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_lost, is_variant, list_form
+from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost, is_variant, list_form
 from schemac.attributes import odf, own
 from schemac.attributes.attribute import Role
 from schemac.attributes.family import Family
@@ -51,8 +51,6 @@ from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.help import Help
 from schemac.source.report import Report
-
-MOST_DIGITS = 38
 
 
 def to_table_schema(
@@ -233,15 +231,8 @@ class _Writer(TypeWriter[PaimonType]):
         return self.with_extension(lowered)
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
-        field: SchemaField = lowered.field
-        limit = DecimalLimit.broken_by(arrow_type, MOST_DIGITS)
-        if limit is not None:
-            message = f"a DECIMAL in Paimon has {limit.reason} ({field.path_text})"
-            help = f"change the {limit.property}, or leave Paimon out with `schemac.dev/targets`"
-            self.emission.findings.at_type(field, PAIMON_TYPE, message, limit.property, help=help)
+        if not self.holds_decimal(lowered, arrow_type, "a DECIMAL in Paimon", "Paimon", PAIMON_TYPE):
             return BYTES
-        if arrow_type.bit_width != 128:
-            self.lose(lowered, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
         return Atomic("DECIMAL", (arrow_type.precision, arrow_type.scale))
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:

@@ -10,12 +10,11 @@ Source: the language guide of proto3, "Updating A Message Type"; asked of protob
 from schemac.attributes.family import Family
 from schemac.engines.protobuf.attributes import ENUM, TYPE
 from schemac.engines.protobuf.leaves import DURATION, ENUM_TYPE, TIMESTAMP, leaf_of
-from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import ATTRIBUTE_FACTS, DATASET_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
-from schemac.evolution.constraints import TIGHTENED, tightened
+from schemac.evolution.castability import castability
+from schemac.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.judge import Judge
-from schemac.evolution.messages import NEW_FIELD_HELP, judge_parts
-from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.messages import NEW_FIELD_HELP, RULES_OF_MESSAGES, judge_parts, judge_values
+from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome
 from schemac.logical.castability import Castability
 from schemac.logical.schema_fields import SchemaField
 
@@ -77,10 +76,7 @@ def _type(change: Change, _pair: object) -> Judgement:
         return Judgement(
             Outcome.REFUSED, f"what was written counts in the unit of {old.type.type_text()}", NEW_FIELD_HELP
         )
-    if castability(old.type, new.type) is Castability.DEPENDS:
-        what = f"Protobuf reads it, but {misfit(old.type, new.type)}"
-        return Judgement(Outcome.DATA, what, "look at the values first")
-    return SAFE
+    return judge_values("Protobuf", old, new)
 
 
 def _form(change: Change, _pair: object) -> Judgement:
@@ -126,12 +122,9 @@ def _has_same_unit(old: SchemaField, new: SchemaField) -> bool:
 
 JUDGE = Judge(
     {
-        **dict.fromkeys(PROPERTY_FACTS, METADATA),
-        **dict.fromkeys(DATASET_FACTS, SAFE),
+        **RULES_OF_MESSAGES,
         **dict.fromkeys(ATTRIBUTE_FACTS, _form),
-        **dict.fromkeys(TIGHTENED, tightened),
         **dict.fromkeys(TYPE_FACTS, _type),
-        **dict.fromkeys((Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED), SAFE),
         **dict.fromkeys((Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED), _presence),
         Fact.FIELD_ADDED: _added,
         # The number stays; only JSON goes by names.
@@ -141,6 +134,5 @@ JUDGE = Judge(
         Fact.FIELD_MOVED: Judgement(
             Outcome.REFUSED, "a number counts in its own message only", NEW_FIELD_HELP
         ),
-        Fact.UNIT_CHANGED: of_another_unit,
     }
 )

@@ -221,12 +221,7 @@ def _offsets(lengths: Any, is_large: bool) -> pa.Array:
 
 def is_named(field: SchemaField, names: Collection[str]) -> bool:
     """Whether a field, or one that it is a part of, is among these."""
-    here: SchemaField | None = field
-    while here is not None:
-        if here.path_text in names:
-            return True
-        here = here.parent
-    return False
+    return any(here.path_text in names for here in (field, *field.ancestors))
 
 
 def _refuse(field: SchemaField, values: Any, misfits: Any, why: str) -> None:

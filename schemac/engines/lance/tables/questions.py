@@ -151,10 +151,7 @@ def _values(field: SchemaField, column: pa.Array) -> pa.Array:
 
 def _chain(field: SchemaField) -> Sequence[SchemaField]:
     """Return the column, and what lies on the way to the field."""
-    chain = [field]
-    while chain[-1].parent is not None:
-        chain.append(chain[-1].parent)
-    return chain[::-1]
+    return [field, *field.ancestors][::-1]
 
 
 def _null_count(column: Any, field: SchemaField) -> int:
