@@ -198,14 +198,7 @@ def _compile(
 ) -> list[Dataset]:
     options = CompileOptions.of(project, strict=strict, system_columns=system_columns)
     with collector_paused():
-        datasets = check_source(
-            source,
-            project,
-            report,
-            strict=options.strict,
-            system_columns=options.system_columns,
-            reuse=reuse,
-        )
+        datasets = check_source(source, project, report, options, reuse=reuse)
     report.raise_errors()
     dataset_warnings = _by_dataset(datasets, report)
     return [

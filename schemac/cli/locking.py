@@ -62,7 +62,7 @@ def _write(
 ) -> None:
     """Write the locks that are others now, and say which."""
     for next_one in planned:
-        if next_one.held is not None and save_lock(next_one.held, next_one.lock, report):
+        if next_one.lock_file is not None and save_lock(next_one.lock_file, next_one.lock, report):
             unchanged.keep_written(next_one.file, next_one.lock)
             lines = "\n".join(next_one.lines)
             print_status(
@@ -77,7 +77,7 @@ class _Next(NamedTuple):
 
     name: str
     file: CompiledFile
-    held: LockFile | None = None
+    lock_file: LockFile | None = None
     """None where it is known to stay as it is."""
     lock: Lock = Lock()
     lines: Sequence[str] = ()
@@ -92,8 +92,8 @@ def _planned(
     report: Report,
 ) -> list[_Next]:
     """Return what becomes of each lock; of those that are known to stay as they are, nothing is asked again."""
-    wanted = _restored(compiled, dict(options.restore), report) if options.restore else {}
-    dropped = _Dropped(options.drop)
+    restored_ids = _restored(compiled, dict(options.restore), report) if options.restore else {}
+    dropped = _DroppedFields(options.drop)
     search = LostLocks(project)
     is_plain = not options.restore and not options.drop and options.show is None
     planned: list[_Next] = []
@@ -103,22 +103,22 @@ def _planned(
             report.extend(diagnostics)
             planned.append(_Next(lock_name(file.file.name), file))
             continue
-        own, key = Report(), unchanged.key(file)
-        is_looked_for = search.report(file, own)
-        lock_file = open_lock(file.file.path, file.file.name, own) if file.named else None
+        file_report, key = Report(), unchanged.key(file)
+        is_looked_for = search.report(file, file_report)
+        lock_file = open_lock(file.file.path, file.file.name, file_report) if file.named else None
         if lock_file is not None and options.show is not None:
-            _show(file, lock_file, options, own)
+            _show(file, lock_file, options, file_report)
         elif lock_file is not None:
-            lock, lines = _next(file, lock_file, options, wanted, dropped, own)
+            lock, lines = _next(file, lock_file, options, restored_ids, dropped, file_report)
             planned.append(_Next(lock_file.name, file, lock_file, lock, lines))
             if is_plain and write_lock(lock) == lock_file.text:
-                unchanged.keep(file, key, own, is_looked_for=is_looked_for)
-        report.extend(own.diagnostics)
+                unchanged.keep(file, key, file_report, is_looked_for=is_looked_for)
+        report.extend(file_report.diagnostics)
     dropped.report(compiled, report)
     return planned
 
 
-class _Dropped:
+class _DroppedFields:
     """The fields that the author says are dropped."""
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -143,50 +143,50 @@ class _Dropped:
 
 def _next(
     file: CompiledFile,
-    held: LockFile,
+    lock_file: LockFile,
     options: argparse.Namespace,
-    wanted: Mapping[str, Mapping[str, int]],
-    dropped: "_Dropped",
+    restored_ids: Mapping[str, Mapping[str, int]],
+    dropped: "_DroppedFields",
     report: Report,
 ) -> tuple[Lock, list[str]]:
-    lock, lines = held.lock, []
+    lock, lines = lock_file.lock, []
     for dataset in file.datasets:
-        locked = held.lock.dataset(dataset.name)
-        found = identified(dataset, locked, report, wanted.get(dataset.name, {}))
+        locked = lock_file.lock.dataset(dataset.name)
+        identities = identified(dataset, locked, report, restored_ids.get(dataset.name, {}))
         if options.check:
-            report_unlocked(dataset, locked, found, report, is_error=True)
+            report_unlocked(dataset, locked, identities, report, is_error=True)
             continue
-        after = freeze(dataset, locked, found)
+        after = freeze(dataset, locked, identities)
         lock = lock.with_dataset(after)
         if after is locked or after.newest is None:
             continue
         what = _columns(len(dataset.columns))
         if locked.newest:
-            pair = pair_since(dataset, locked, found)
+            pair = pair_since(dataset, locked, identities)
             dropped.take(pair)
             undecided = [rename for rename in undeclared_renames(pair) if rename.path not in dropped.paths]
             report_undeclared_renames(dataset, undecided, report, Severity.ERROR)
             changes = diff_of(pair)
-            report_returned_names(dataset, changes, locked, found, report)
+            report_returned_names(dataset, changes, locked, identities, report)
             what = summary(changes)
-        lines.append(f"{held.name}: version {after.newest.number} of {dataset.name}: {what}")
+        lines.append(f"{lock_file.name}: version {after.newest.number} of {dataset.name}: {what}")
     return lock, lines
 
 
 def _restored(
-    compiled: Sequence[CompiledFile], given: Mapping[str, int], report: Report
+    compiled: Sequence[CompiledFile], ids_by_path: Mapping[str, int], report: Report
 ) -> dict[str, dict[str, int]]:
     """Return the ids that fields are to have, by dataset."""
-    wanted: dict[str, dict[str, int]] = {}
+    restored_ids: dict[str, dict[str, int]] = {}
     datasets = [dataset for file in compiled for dataset in file.datasets]
-    for path_text, id in given.items():
+    for path_text, id in ids_by_path.items():
         having = [
             d
             for d in datasets
             if any(field.path_text == path_text for field in preorder(d.columns) if field.is_member)
         ]
         if len(having) == 1:
-            wanted.setdefault(having[0].name, {})[path_text] = id
+            restored_ids.setdefault(having[0].name, {})[path_text] = id
             continue
         path_texts = {field.path_text for d in datasets for field in preorder(d.columns) if field.is_member}
         near = closest(path_text, path_texts)
@@ -201,12 +201,12 @@ def _restored(
             if near
             else "give the field's current name in the manifest",
         )
-    return wanted
+    return restored_ids
 
 
-def _show(file: CompiledFile, held: LockFile, options: argparse.Namespace, report: Report) -> None:
+def _show(file: CompiledFile, lock_file: LockFile, options: argparse.Namespace, report: Report) -> None:
     for dataset in file.datasets:
-        locked = held.lock.dataset(dataset.name)
+        locked = lock_file.lock.dataset(dataset.name)
         version = locked.version(options.show)
         if version is None:
             last = locked.newest.number if locked.newest else 0
@@ -214,7 +214,7 @@ def _show(file: CompiledFile, held: LockFile, options: argparse.Namespace, repor
                 NOTHING_TO_COMPILE,
                 f"{dataset.name} has no version {options.show};"
                 f" {f'the newest is {last}' if last else 'it was never locked'}",
-                file=held.name,
+                file=lock_file.name,
             )
             continue
         put_manifest(write_manifest(open_version(locked, version).logical), options)

@@ -19,7 +19,7 @@ def comparison_page(comparisons: Sequence[Comparison], against: str, summary: st
     template = environment_of_pages().get_template("comparison.html")
     # The style is our own, and has nothing that ends it.
     text = template.render(
-        found=[(one, rename_findings(one)) for one in comparisons],
+        comparisons=[(one, rename_findings(one)) for one in comparisons],
         title=f"Changes since {against}",
         summary=summary,
         style=Markup(style),  # noqa: S704 — a file of this package

@@ -33,7 +33,7 @@ class _Choice(NamedTuple):
 
     name: str
     title: str
-    found: tuple[str, ...]
+    values: tuple[str, ...]
 
 
 def html_pages(site: Site) -> Iterator[tuple[str, bytes]]:

@@ -55,8 +55,8 @@ class Property:
     @property
     def annotation(self) -> Any:
         """What may stand there, with its bounds."""
-        found = self.field
-        return Annotated[found.annotation, *found.metadata] if found.metadata else found.annotation
+        field = self.field
+        return Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,10 @@ class Shape:
     @property
     def models(self) -> list[type[AuthoredModel]]:
         """The models of which one may stand here."""
-        found = [
+        types_ = [
             a for a in alternatives(self.annotation) if isinstance(a, type) and issubclass(a, AuthoredModel)
         ]
-        return [kind for one in found for kind in (BY_NAME.values() if one is LogicalType else (one,))]
+        return [kind for one in types_ for kind in (BY_NAME.values() if one is LogicalType else (one,))]
 
     @property
     def is_type(self) -> bool:

@@ -291,15 +291,15 @@ class Navigator:
             yield from self._in_others(dataset_field)
             yield from self.lock_lines(dataset_field)
 
-    def _in_same_schema(self, found: DatasetField) -> Iterator[Site]:
-        path_text = found.field.path_text
+    def _in_same_schema(self, dataset_field: DatasetField) -> Iterator[Site]:
+        path_text = dataset_field.field.path_text
         for attribute in ATTRIBUTES.values():
-            for named in attribute.renamings(found.dataset.schema.extra, path_text, _OTHER_NAME):
-                yield from self._in_schema(found.dataset, (attribute.key, *named.steps))
-        for field in preorder(found.dataset.columns):
+            for named in attribute.renamings(dataset_field.dataset.schema.extra, path_text, _OTHER_NAME):
+                yield from self._in_schema(dataset_field.dataset, (attribute.key, *named.steps))
+        for field in preorder(dataset_field.dataset.columns):
             value = field.extra.get(DEPRECATED.key)
             if isinstance(value, dict) and value.get("successor") == path_text:
-                yield from self._successor(found.dataset, field)
+                yield from self._successor(dataset_field.dataset, field)
 
     def _successor(self, dataset: LogicalDataset, field: SchemaField) -> Iterator[Site]:
         for path in field.extra_places(DEPRECATED.key):

@@ -21,6 +21,7 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import lock_name, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.inferred import with_inferred
+from schemac.project.options import CompileOptions
 from schemac.project.stages import check_source
 from schemac.source.diagnostic import Severity
 from schemac.source.files import Files
@@ -90,10 +91,8 @@ def checked_datasets(
     stem: str | None = None,
 ) -> list[LogicalDataset]:
     """Return the datasets of a text, with the system columns that the project wants."""
-    columns = project.configuration.system_columns
-    return check_source(
-        source, project, report, is_named=is_named, system_columns=columns, stem=stem, reuse=reuse
-    )
+    options = replace(CompileOptions.of(project), strict=False)
+    return check_source(source, project, report, options, is_named=is_named, stem=stem, reuse=reuse)
 
 
 def versions_before(before: Before, path: Path, project: Project, report: Report) -> SchemaVersions:

@@ -85,6 +85,16 @@ class Project:
         """What the files with rules of its own hold; empty where one cannot be read."""
         return tuple(_bytes_of(self.folder / file) for file in self.rule_files)
 
+    def path_for_rules(self, manifest: str | Path, name: str) -> str:
+        """Return the path of a manifest from the folder, by which it may have rules of its own; its name if no manifest has."""
+        if not self.configuration.lint.per_path:
+            return name
+        try:
+            return os.path.relpath(manifest, self.folder).replace(os.sep, "/")
+        except ValueError:
+            # On another drive of Windows.
+            return name
+
     def report_rules(self, report: Report) -> None:
         """Say what is wrong with the rules that its settings name, where these can be known only by running files of it."""
         if self.file is None or not self.rule_files:

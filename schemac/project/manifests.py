@@ -5,7 +5,6 @@ Shape: what is found in one manifest depends on its bytes, its name and the sett
 when somebody asks for them.
 """
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -132,18 +131,8 @@ class Checks:
         """
         if not self._project.cache.is_persistent:
             return b""
-        path = self._path(file) if self._options.has_rules else None
+        path = self._project.path_for_rules(file.path, file.name) if self._options.has_rules else None
         return self._keys.key(file.name, file.is_named, content, path)
-
-    def _path(self, file: ManifestFile) -> str:
-        """Return the path of a manifest from the project's folder, by which it may have rules of its own."""
-        if not self._project.configuration.lint.per_path:
-            return file.name
-        try:
-            return os.path.relpath(file.path, self._project.folder).replace(os.sep, "/")
-        except ValueError:
-            # On another drive of Windows.
-            return file.name
 
     def _is_current(self, imported: Imported, file: ManifestFile) -> bool:
         return not imported.files or imported.is_current(self._contents, self._files(file))
@@ -164,7 +153,9 @@ class Checks:
         """Check a manifest with these bytes, and keep what is found; as `file`."""
         local_report = Report()
         source = decode_text(content, file.name, local_report)
-        datasets, imported = self._check(source, file, local_report) if source is not None else ([], NOTHING)
+        datasets, imported = (
+            self._check(source, file, local_report, self._options) if source is not None else ([], NOTHING)
+        )
         if source is None:
             report.extend(local_report.diagnostics)
             return None
@@ -199,7 +190,11 @@ class Checks:
         report = Report()
         report.extend(ignoring.not_ignored(findings))
         if self._options.has_rules:
-            report.extend(ignoring.of_comments(self._path(file), findings, has_schema=has_schema))
+            report.extend(
+                ignoring.of_comments(
+                    self._project.path_for_rules(file.path, file.name), findings, has_schema=has_schema
+                )
+            )
         return report.diagnostics
 
     def _compiled(
@@ -212,7 +207,11 @@ class Checks:
     ) -> CompiledFile:
         def make() -> "list[LogicalDataset]":
             source = decode_text(content, file.name, Report())
-            return self._check(source, file, Report(), has_rules=False)[0] if source is not None else []
+            return (
+                self._check(source, file, Report(), replace(self._options, has_rules=False))[0]
+                if source is not None
+                else []
+            )
 
         key = (
             content_key
@@ -222,22 +221,13 @@ class Checks:
         return CompiledFile(file, content.removeprefix(_MARK), named, make, key, imported)
 
     def _check(
-        self, source: SourceText, file: ManifestFile, report: Report, *, has_rules: bool = True
+        self, source: SourceText, file: ManifestFile, report: Report, options: CompileOptions
     ) -> "tuple[list[LogicalDataset], Imported]":
         from schemac.manifest.library import Reuse  # for start-up time, as above
         from schemac.project.stages import check_source
 
         reuse = Reuse(self._files(file), self._imports)
-        datasets = check_source(
-            source,
-            self._project,
-            report,
-            strict=self._options.strict,
-            is_named=file.is_named,
-            system_columns=self._options.system_columns,
-            reuse=reuse,
-            rules_for=self._path(file) if self._options.has_rules and has_rules else None,
-        )
+        datasets = check_source(source, self._project, report, options, is_named=file.is_named, reuse=reuse)
         return datasets, Imported.of(reuse)
 
 

@@ -40,6 +40,7 @@ from schemac.project.name_edits import (
     place_of_name,
     refuse_edit,
 )
+from schemac.project.options import CompileOptions
 from schemac.project.rewriting import ON_DISK, Relocked, Rewriting, Rewritten, Surroundings, write
 from schemac.project.stages import check_source
 from schemac.source.catalogue import UNKNOWN_COLUMN
@@ -459,13 +460,12 @@ def _block(dataset: LogicalDataset, place: TreePath) -> Block:
 
 def _last_block(dataset: LogicalDataset, parent: SchemaField | None) -> Block:
     """Return the last field of the list that a moved one goes to."""
-    place: TreePath = (*parent.type_at, "fields") if parent is not None else ("fields",)
     siblings = _siblings(dataset, parent)
     where = parent.path_text if parent is not None else "the columns"
     if not siblings:
         raise NoEditError(f"{where} has no fields yet, so the place to insert it cannot be found")
     try:
-        return _block(dataset, (*place, len(siblings) - 1))
+        return _block(dataset, siblings[-1].declared_at)
     except NoEditError:
         raise NoEditError(f"the fields of {where} are not on lines of their own") from None
 
@@ -480,11 +480,12 @@ def _datasets_after(
     """Return all datasets of the edited texts by name; None where one of them does not say what it should."""
     fields_after = {member.dataset.name: member.fields_after for member in members}
     after: dict[str, LogicalDataset] = {}
+    options = CompileOptions.of(project)
     for file in files:
         surroundings = FolderFiles(file.file.path.resolve(), file.file.name, contents)
         text = contents.get(surroundings.key(""), file.content).decode("utf-8")
         source, reuse = SourceText(text, file.file.name), Reuse(surroundings)
-        datasets = check_source(source, project, report, reuse=reuse, is_named=False)
+        datasets = check_source(source, project, report, options, is_named=False, reuse=reuse)
         if len(datasets) != len(file.named):
             return None
         for before, dataset, named in zip(file.datasets, datasets, file.named, strict=True):

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.system import Variant
 from schemac.manifest.bind import read_datasets
 from schemac.manifest.groups import GroupFile
 from schemac.manifest.library import Reuse
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
     from schemac.project.locking import Locked
     from schemac.project.targets import Emitted
 
+_PLAIN = CompileOptions(targets=())
+
 
 def compile_source(
     source: SourceText,
@@ -49,10 +50,7 @@ def compile_source(
 
     `locked` is what the lock beside the text says of each dataset; `reuse` as for `check_source`.
     """
-    columns = options.system_columns
-    datasets = check_source(
-        source, project, report, strict=options.strict, system_columns=columns, reuse=reuse
-    )
+    datasets = check_source(source, project, report, options, reuse=reuse)
     if report.has_errors or not options.targets:
         return []
     return [emit(dataset, options, report, (locked or {}).get(dataset.name)) for dataset in datasets]
@@ -62,18 +60,16 @@ def check_source(
     source: SourceText,
     project: Project,
     report: Report,
+    options: CompileOptions = _PLAIN,
     *,
-    strict: bool = False,
     is_named: bool = True,
-    system_columns: Variant | None = None,
     stem: str | None = None,
     reuse: Reuse | None = None,
-    rules_for: str | None = None,
 ) -> list[LogicalDataset]:
     """Parse, bind and check one text; its datasets without a name are called after it, or `stem`.
 
     `reuse` has the files that the text may import, and takes what it used of them. Without it the text is alone: groups that
-    it does not use itself are in the report. `rules_for` is the text's path from the project's folder, if rules are wanted.
+    it does not use itself are in the report.
     """
     import_context = Reuse() if reuse is None else reuse
     parsed = Report()
@@ -85,7 +81,7 @@ def check_source(
             source,
             parsed,
             report,
-            strict=strict,
+            strict=options.strict,
             is_named=is_named,
             stem=stem,
             reuse=import_context,
@@ -96,18 +92,20 @@ def check_source(
                 for name, diagnostic in import_context.unused.items()
                 if ("", name) not in import_context.used
             )
-        if system_columns is not None:
-            datasets = [with_system_columns(dataset, system_columns) for dataset in datasets]
+        if options.system_columns is not None:
+            datasets = [with_system_columns(dataset, options.system_columns) for dataset in datasets]
     with stage("check", source.name):
         for dataset in datasets:
             check(dataset, report, project.vocabularies)
-    if rules_for is not None:
+    if options.has_rules:
         from schemac.lint.run import lint, lint_groups  # for start-up time: only a few commands look at rules
 
+        files = import_context.files
+        path = project.path_for_rules(files.key("") if files is not None else source.name, source.name)
         with stage("lint", source.name):
             for dataset in datasets:
-                lint(dataset, project.selection, rules_for, report)
-            lint_groups(_groups(source, documents, import_context), project.selection, rules_for, report)
+                lint(dataset, project.selection, path, report)
+            lint_groups(_groups(source, documents, import_context), project.selection, path, report)
     return datasets
 
 

@@ -247,6 +247,16 @@ def test_refuse_a_block_scalar_that_would_lose_its_line(tmp_path: Path) -> None:
     refused(tmp_path, "rides", "fare", "x", code="SC409")
 
 
+def test_rename_and_move_where_the_project_adds_columns(rides: Path) -> None:
+    """The standard's system columns are in the dataset, and in no text."""
+    (rides / "schemac.toml").write_text('systemColumns = "kamu"\n')
+    assert schemac(rides, "lock").returncode == 0
+    renamed(rides, "fare", "price_paid")
+    renamed(rides, "price_paid", "price.paid")
+    renamed(rides, "price.paid", "paid")  # its name alone takes it out to the columns
+    assert schemac(rides, "lock", "--check").returncode == 0
+
+
 def test_leave_other_datasets_of_the_manifest_alone(tmp_path: Path) -> None:
     text = "name: rides\nfields:\n  - {name: x, type: Int8}\n---\nname: stops\nfields:\n  - {name: x, type: Int8}\n"
     locked_folder(tmp_path, text, "rides.yaml")
