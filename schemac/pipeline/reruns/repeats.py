@@ -55,7 +55,7 @@ def _named(id: str, job: Job, form: TableForm, request: RunRequest) -> RunIdenti
 
 
 def unnamed(job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
-    """Identify a run into a table that does not tell which runs it has. Raises PipelineError where one of them is asked for."""
+    """Identify a run into a table that does not tell which runs it has. Raises PipelineError if one of them is asked for."""
     if request != RunRequest() or job.run:
         format = job.target.format
         message = f"a run with an id or an interval is committed once, and a {format} table does not record its runs"

@@ -34,7 +34,7 @@ class Columns:
 
 
 def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, ...]) -> Columns:
-    """Compare a version with its form. Raises PipelineError where they differ."""
+    """Compare a version with its form. Raises PipelineError if they differ."""
     metadata, there = _fields_of(table)
     if form.version is not None:
         metadata[TABLE_VERSION] = str(form.version).encode()

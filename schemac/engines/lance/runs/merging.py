@@ -31,7 +31,7 @@ BATCH_ROWS = 8192
 
 
 def judge(place: Place, schema: pa.Schema, fragments: list[str], deletes: pa.Table, merge: Merge) -> Merged:
-    """Decide which records count, and which rows of the table go. Raises PipelineError where keys are refused."""
+    """Decide which records count, and which rows of the table go. Raises PipelineError if keys are refused."""
     table = find_dataset(place.path, place.storage_options)
     records = _records(place, fragments, deletes, merge)
     winners = _winners(records, merge)
