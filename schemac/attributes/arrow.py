@@ -23,7 +23,7 @@ class BufferEncoding(AuthoredModel):
     """Offsets into one buffer, views of prefix and position, or runs of equal values."""
 
     kind: Annotated[Literal["Contiguous", "View", "RunEnd"], spelled("Contiguous", "View", "RunEnd")] = Field(
-        description="How the values lie in memory."
+        description="How the values are laid out in memory."
     )
     offset_bit_width: Literal[32, 64] | None = Field(None, description="Bits of an offset into the values.")
     run_ends_bit_width: Literal[16, 32, 64] | None = Field(None, description="Bits of the end of a run.")

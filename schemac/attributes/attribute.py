@@ -1,4 +1,4 @@
-"""What an attribute is.
+"""The definition of an attribute.
 
 Layer: attributes.
 Source: RFC-016, "Extra Attributes Format": keys are `<domain>/<attribute-name>`, values any JSON.
@@ -74,7 +74,7 @@ class Role(Enum):
 
 
 class Inheritance(Enum):
-    """How a field comes to have an attribute that stands on its group, its struct or its schema."""
+    """How a field inherits an attribute of its group, its struct or its schema."""
 
     NEAREST = auto()
     """The field's own counts, else that of what is nearest around it."""
@@ -112,7 +112,7 @@ class Renaming(NamedTuple):
 
 @dataclass(frozen=True)
 class Attribute(Generic[T]):
-    """One known attribute: its key, the type of its value, and where it may stand."""
+    """One known attribute: its key, the type of its value, and where it may be used."""
 
     key: str
     value_type: Any
@@ -171,7 +171,7 @@ class Attribute(Generic[T]):
 
     @property
     def has_entries(self) -> bool:
-        """Whether its value is a mapping with keys of the author's own."""
+        """Whether its value is a mapping with keys that the author chooses."""
         annotation = self.value_type
         plain = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
         return get_origin(plain) is dict
@@ -182,7 +182,7 @@ class Attribute(Generic[T]):
         return self.role in (Role.PRIMARY_KEY, Role.PARTITION_KEY)
 
     def renamings(self, extra: Extra, old: str, new: str) -> Iterator[Renaming]:
-        """Return what changes in its value when a column is renamed."""
+        """Return the edits of its value that the renaming of a column needs."""
         if not self.names_columns and self.renamed is None:
             return
         value: Any = self.read(extra)

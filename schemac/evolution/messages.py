@@ -15,7 +15,7 @@ from schemac.logical.castability import Castability
 from schemac.logical.facts import AnyFact
 from schemac.logical.schema_fields import SchemaField
 
-NEW_FIELD_HELP = "add a field beside it, and fill it"
+NEW_FIELD_HELP = "add a field next to it, and fill it"
 RULES_OF_MESSAGES: Mapping[AnyFact, Rule | Judgement] = {
     **dict.fromkeys(PROPERTY_FACTS, METADATA),
     **dict.fromkeys(DATASET_FACTS, SAFE),
@@ -33,7 +33,7 @@ def judge_parts(format_title: str, old: SchemaField, new: SchemaField) -> Judgem
         if getattr(new.type, "fixed_length", None) is None:
             return SAFE
         reason = f"{format_title} reads lists of any length"
-        return Judgement(Outcome.DATA, reason, "look at their lengths first")
+        return Judgement(Outcome.DATA, reason, "check their lengths first")
     if families == {Family.MAP}:
         return Judgement(Outcome.METADATA)
     reason = f"{format_title} does not read {old.type.type_text()} as {new.type.type_text()}"
@@ -45,4 +45,4 @@ def judge_values(format_title: str, old: SchemaField, new: SchemaField) -> Judge
     if castability(old.type, new.type) is not Castability.DEPENDS:
         return SAFE
     reason = f"{format_title} reads it, but {misfit(old.type, new.type)}"
-    return Judgement(Outcome.DATA, reason, "look at the values first")
+    return Judgement(Outcome.DATA, reason, "check the values first")

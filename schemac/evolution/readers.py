@@ -39,7 +39,7 @@ def _type(change: Change) -> Judgement:
             return Judgement(
                 Outcome.REFUSED,
                 f"a reader that expects {old.type.type_text()} cannot read {new.type.type_text()}",
-                "add a new field beside the old one, and drop the old one when no program reads it any more",
+                "add a new field next to the old one, and drop the old one when no program reads it anymore",
             )
         case Castability.DEPENDS:
             return Judgement(
@@ -60,7 +60,7 @@ def _dropped(change: Change) -> Judgement:
     return Judgement(
         Outcome.REFUSED,
         f"old readers that use {change.path or change.dataset} no longer find it",
-        "drop it when no program reads it any more",
+        "drop it when no program reads it anymore",
     )
 
 
@@ -87,7 +87,7 @@ def _unit(change: Change) -> Judgement:
 
 
 def _relaid(change: Change) -> Judgement:
-    return Judgement(Outcome.REFUSED, f"{change.path} has another layout", "add a new field beside it")
+    return Judgement(Outcome.REFUSED, f"{change.path} has a different layout", "add a new field next to it")
 
 
 RULES: Mapping[AnyFact, Judgement | Callable[[Change], Judgement]] = {

@@ -77,7 +77,7 @@ class GroupField(AuthoredModel):
     """A field of a group; a parameter may stand in each of its texts, or in the place of a value."""
 
     name: str = Field(description="What the field is called.")
-    type: Any = Field(description="What its values are.")
+    type: Any = Field(description="The type of its values.")
     description: str = Field("", description="A description for readers.")
     extra: ExtraAttributes = Field({}, description="Attributes, as `<domain>/<name>`.")
 
@@ -217,7 +217,7 @@ def report_clash(
         f"the group '{second.name}' is already defined{elsewhere}",
         source=here.source,
         span=here.span,
-        help="give one of the two another name",
+        help="rename one of the two",
         labels=(label("first defined here", there.source, there.span), *also),
     )
 

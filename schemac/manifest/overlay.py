@@ -140,7 +140,7 @@ def read_overlay(document: Document, report: Report) -> Overlay | None:
                 if attribute is None and domain_of(key) in DOMAINS:
                     overlay.add((*place_, "extra", key), *_unknown(key), local_report)
                 elif attribute is None or not is_stored(attribute):
-                    message = f"`{key}` says what data mean, so it cannot differ between environments"
+                    message = f"`{key}` defines what the data mean, so it cannot differ between environments"
                     overlay.add((*place_, "extra", key), message, "write it in the manifest", local_report)
     report.extend(local_report.diagnostics)
     return None if local_report.has_errors else overlay

@@ -36,9 +36,9 @@ class CompileOptions:
     versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Versions of engines, where somebody named one."""
     encodings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Encodings of fields without a hint, where they are not Arrow's usual ones."""
+    """Encodings of fields without a hint, if they are not Arrow's defaults."""
     has_metadata: bool = True
-    """Let attributes travel as Arrow metadata."""
+    """Write attributes into the Arrow metadata."""
     show_losses: bool = False
     locked: bool = False
     """Refuse a schema that is not as it was locked."""

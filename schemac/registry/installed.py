@@ -45,7 +45,7 @@ def engines() -> tuple[Engine, ...]:
 
 @cache
 def outside_points() -> "tuple[EntryPoint, ...]":
-    """Return where engines of other distributions stand, sorted by their names."""
+    """Return the entry points of engines of other distributions, sorted by name."""
     return entry_points_of(GROUP)
 
 
@@ -57,7 +57,7 @@ def _loaded(point: "EntryPoint") -> Engine:
     except Exception as error:
         raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
     if not isinstance(engine, Engine):
-        raise EngineError(f"{what} is no schemac.registry.engine.Engine")
+        raise EngineError(f"{what} is not a schemac.registry.engine.Engine")
     if not _NAME.fullmatch(engine.name):
         raise EngineError(f"{what} cannot be called '{engine.name}'; a name is like hudi or my_engine2")
     return engine
@@ -68,13 +68,13 @@ def _sorted(engines: list[Engine]) -> list[Engine]:
 
 
 def default_targets() -> tuple[str, ...]:
-    """Return the names of the targets that are built where nobody names any."""
+    """Return the names of the targets that are built by default."""
     return tuple(engine.name for engine in engines() if engine.artifacts and engine.is_default)
 
 
 @cache
 def engine(name: str) -> Engine:
-    """Return the engine of a name. Raises KeyError where there is none."""
+    """Return the engine of a name. Raises KeyError if there is none."""
     return {engine.name: engine for engine in engines()}[name]
 
 

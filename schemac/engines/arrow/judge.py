@@ -27,7 +27,7 @@ _REGISTERED = frozenset(
     {"arrow.json", "arrow.uuid", "arrow.bool8", "arrow.opaque", "arrow.fixed_shape_tensor"}
 )
 """Extension types that pyarrow knows; of all others it sees the storage."""
-_WRITE_ANEW = "rewrite the files, or add a new field beside the old one"
+_WRITE_ANEW = "rewrite the files, or add a new field next to the old one"
 
 
 def _outside_list_views(rule: Rule | Judgement) -> Rule:
@@ -65,7 +65,7 @@ def _required(change: Change, _pair: object) -> Judgement:
 
 
 def _relaid(change: Change, _pair: object) -> Judgement:
-    return Judgement(Outcome.REFUSED, f"{change.path} has another layout", "add a new field beside it")
+    return Judgement(Outcome.REFUSED, f"{change.path} has a different layout", "add a new field next to it")
 
 
 def _type(change: Change, _pair: object) -> Judgement:

@@ -30,7 +30,7 @@ def _added(change: Change, _pair: object) -> Judgement:
         return SAFE
     return Judgement(
         Outcome.REFUSED,
-        f"data that is there has no {change.path}, and it has no default",
+        f"existing data has no {change.path}, and it has no default",
         f"wrap its type in `{{kind: Option, inner: …}}`, or give it an `{DEFAULT.key}`",
     )
 
@@ -42,14 +42,14 @@ def _renamed(change: Change, _pair: object) -> Judgement:
         return Judgement(Outcome.METADATA)
     return Judgement(
         Outcome.REFUSED,
-        f"data that is there calls it {was}",
+        f"existing data calls it {was}",
         f"write `{ALIASES.key}: [{', '.join([*old_names(new), was])}]` under the field's `extra:`",
     )
 
 
 def _required(change: Change, _pair: object) -> Judgement:
     reason = f"a null in {change.path} cannot be read any more"
-    return Judgement(Outcome.DATA, reason, "look for nulls first")
+    return Judgement(Outcome.DATA, reason, "check for nulls first")
 
 
 def _type(change: Change, _pair: object) -> Judgement:

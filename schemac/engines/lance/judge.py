@@ -41,7 +41,7 @@ from schemac.logical.schema_fields import SchemaField, is_in_structs, preorder
 
 _UNCOPIED = frozenset({lance.BLOB.key, lance.JSON.key})
 """Attributes of fields whose values Lance gives to readers otherwise than it takes them from writers."""
-_NEW_FIELD_HELP = "add a new field beside it, fill it, and drop the old one"
+_NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 
 
 class Row(NamedTuple):
@@ -110,7 +110,7 @@ def key_judgement(_change: Change | None, pair: VersionPair | None) -> Judgement
         return METADATA
     return Judgement(
         Outcome.REFUSED,
-        "Lance lets the primary key of a table be set once, and neither changed nor removed",
+        "the primary key of a Lance table can be set once, and neither changed nor removed",
         way_out_of_key(pair),
     )
 
@@ -127,8 +127,8 @@ def _dropped(change: Change, pair: VersionPair) -> Judgement:
         if new is not None and not is_inside_map_or_vector(new) and not _is_covered(new, above, pair):
             return Judgement(
                 Outcome.REWRITE,
-                f"no field of {new.path_text} would be left that all files have, and without one they do not"
-                f" show where it is null; so another field of it is written{lost and f'; {lost}'}",
+                f"no field of {new.path_text} that all files have would be left, and without one the files do not show where it is null; so one more field of it is written"
+                f"{lost and f'; {lost}'}",
             )
     return Judgement(Outcome.METADATA, lost)
 
@@ -290,7 +290,7 @@ def _undeclared_clock(old: SchemaField, new: SchemaField) -> Judgement:
     zone = getattr(instant.type, "timezone", "")
     return Judgement(
         Outcome.REFUSED,
-        f"{reading.path_text} has no zone, and no `clockZone` says in which zone its clock was",
+        f"{reading.path_text} has no zone, and no `clockZone` specifies the zone of its clock",
         f"write under its `extra:` `{own.CLOCK_ZONE.key}: {zone}` if the clock was in {zone}, or `UTC`, or"
         " another zone",
     )

@@ -37,7 +37,9 @@ JUDGE = Judge(
         **dict.fromkeys(
             TYPE_FACTS,
             Judgement(
-                Outcome.REFUSED, "the standard allows no change of type", "add a new optional field beside it"
+                Outcome.REFUSED,
+                "the standard allows no change of type",
+                "add a new optional field next to it",
             ),
         ),
         **dict.fromkeys(

@@ -32,7 +32,7 @@ from schemac.logical.castability import Castability
 from schemac.logical.schema_fields import SchemaField
 
 _OPTIONS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
-_NEW_FIELD_HELP = "add a new field beside it, fill it, and drop the old one"
+_NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 _NEW_TABLE = "copy the rows into a new table"
 _ELSEWHERE = "use a type and settings that Paimon has, or leave paimon out of `schemac.dev/targets`"
 

@@ -75,11 +75,11 @@ def _rest(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
         and castability(old_field.type, new_field.type) >= Castability.DEPENDS
     ):
         reason = f"{misfit(old_field.type, new_field.type)}, though Spark's type stays the same"
-        return Judgement(Outcome.DATA, reason, "look at the values first; `schemac apply` changes the table")
+        return Judgement(Outcome.DATA, reason, "check the values first; `schemac apply` changes the table")
     if old == new:
         return SAFE
     if change.fact in KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED} and is_key_changed(pair):
-        reason = "a table keeps the primary key that it was made with"
+        reason = "a table keeps the primary key that it was created with"
         return Judgement(Outcome.REFUSED, reason, way_out_of_key(pair))
     if is_same_type:
         return Judgement(Outcome.METADATA, f"through `schemac apply`: {connector} cannot alter metadata")
@@ -94,7 +94,7 @@ def _of_property(connector: Connector, _change: Change, _pair: VersionPair) -> J
 
 
 def _of_storage(connector: Connector, _change: Change, _pair: VersionPair) -> Judgement:
-    way_out = "add a new column beside it, fill it, and drop the old one"
+    way_out = "add a new column next to it, fill it, and drop the old one"
     return Judgement(Outcome.REFUSED, f"{connector} sets it when a column is created", way_out)
 
 

@@ -31,7 +31,7 @@ def fingerprint_of_interval(job: Job, interval: str) -> str:
 
 
 def fingerprint(job: Job, form: TableForm) -> str | None:
-    """Return the id of the run of a job over its present input. Raises PipelineError where that is not there."""
+    """Return the id of the run of a job over its present input. Raises PipelineError if that is not there."""
     if job.is_backfill:
         made_of = _made_of(job, form)
         return None if made_of is None else _digest(made_of | _table(job))

@@ -64,7 +64,7 @@ class FileRecord:
 def ordered(path: str, texts: Mapping[str, str]) -> list[FileRecord]:
     """Read the records of a folder by the names of their files, that of the last run first.
 
-    Raises PipelineError where one cannot be read: a run that was left out would be written once more.
+    Raises PipelineError if one cannot be read: a run that was left out would be written once more.
     """
     records = []
     for name, text in texts.items():

@@ -106,7 +106,7 @@ class Sink(ABC):
 
     @abstractmethod
     def find(self, path: str, storage_options: StorageOptions) -> ExistingTable | None:
-        """Look at the table at a path; None where there is none. Raises PipelineError where it cannot be opened."""
+        """Look at the table at a path; None where there is none. Raises PipelineError if it cannot be opened."""
 
     @abstractmethod
     def count_rows(self, path: str, storage_options: StorageOptions) -> int:
@@ -139,14 +139,14 @@ class Sink(ABC):
         """Keep earlier attempts of a run, whose driver may be gone, from committing to these tables from now on.
 
         So it does with this attempt, where its driver has given it up: processes of Spark may go on without being heard.
-        Waits for one that is committing. Raises PipelineError where another attempt is at work.
+        Waits for one that is committing. Raises PipelineError if another attempt is at work.
         """
 
     @abstractmethod
     def claim(self, place: Place, fragments: list[str]) -> None:
         """Begin the commit: from here on no other attempt of the same run can begin one.
 
-        Raises PipelineError where another attempt has begun, or where this one was fenced.
+        Raises PipelineError if another attempt has begun, or where this one was fenced.
         """
 
     @abstractmethod
@@ -187,7 +187,7 @@ class Sink(ABC):
     ) -> Merged:
         """Decide which records of the pieces, and which deleting ones, count against the rows of the table.
 
-        Raises PipelineError where the merge refuses keys that the table has.
+        Raises PipelineError if the merge refuses keys that the table has.
         """
 
     @abstractmethod
@@ -198,14 +198,14 @@ class Sink(ABC):
     def move_out(self, place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:
         """Take rows out of a dataset, by their addresses in a version (see `Source.read`); the new version.
 
-        `take_back` brings them back. Raises PipelineError where others have changed these rows since.
+        `take_back` brings them back. Raises PipelineError if others have changed these rows since.
         """
 
     @abstractmethod
     def commit(self, place: Place, form: TableForm, fragments: list[str], *, may_join: bool = False) -> int:
         """Add the pieces to the table, or make it of them; the new version.
 
-        A table that another run has made meanwhile is joined if it may be: its schema is known to be the same.
+        A table that another run has created in the meantime is joined if it may be: its schema is known to be the same.
         """
 
     @abstractmethod

@@ -34,7 +34,7 @@ class Columns:
 
 
 def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, ...]) -> Columns:
-    """Compare a version with its form. Raises PipelineError where they differ."""
+    """Compare a version with its form. Raises PipelineError if they differ."""
     metadata, there = _fields_of(table)
     if form.version is not None:
         metadata[TABLE_VERSION] = str(form.version).encode()
@@ -60,8 +60,8 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
     if mismatches:
         raise PipelineError(
             SCHEMA_MISMATCH,
-            f"the table `{path}` has another schema: {'; '.join(mismatches[:5])}",
-            "bring the table to its schema with `schemac apply` first, or name the missing columns under `fields`",
+            f"the table `{path}` has a different schema: {'; '.join(mismatches[:5])}",
+            "update the table with `schemac apply` first, or name the missing columns under `fields`",
             place=("target", "path"),
         )
     if not has_ids:

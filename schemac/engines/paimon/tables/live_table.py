@@ -210,7 +210,7 @@ def _report_stranger(
     whole = next((version for version in versions if _part_of(version, schema) is not None), None)
     help = f"start from the table as it is now: schemac import {path}"
     if whole is not None:
-        help = f"if all of its fields are those of {whole.label}, say it: {state_version(path, whole)}"
+        help = f"if all of its fields are those of {whole.label}, confirm it: {state_version(path, whole)}"
     lines = [] if errors_of(nearest) else list(differences(table_schema(nearest), schema))
     report.add(
         UNUSABLE_TABLE,
