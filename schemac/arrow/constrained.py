@@ -79,10 +79,10 @@ def _metadata(schema: ArrowSchema) -> "Iterator[dict[bytes, bytes]]":
     while stack:
         part = stack.pop()
         yield part.metadata or {}
-        if pa.types.is_nested(part.type):
-            stack += [part.type.field(i) for i in range(part.type.num_fields)]
         if pa.types.is_map(part.type):
             stack += [part.type.key_field, part.type.item_field]
+        elif pa.types.is_nested(part.type):
+            stack += [part.type.field(i) for i in range(part.type.num_fields)]
 
 
 def _constrained(field: SchemaField, arrow: ArrowField) -> Constrained | None:

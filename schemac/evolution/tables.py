@@ -260,7 +260,7 @@ def field_differences(expected: Mapping[Any, TableField], actual: Mapping[Any, T
         for what, value in field.values.items():
             yield from value_difference(f"{title}: {what}", value, expected[key].values[what])
     if expected.keys() == actual.keys() and list(expected) != list(actual):
-        yield f"fields are in another order: {', '.join(field.name for field in actual.values())}"
+        yield f"fields are in a different order: {', '.join(field.name for field in actual.values())}"
 
 
 def value_difference(what: str, actual: Any, expected: Any) -> Iterator[str]:

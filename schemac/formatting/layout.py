@@ -134,10 +134,14 @@ def _scalar_lines(start: str, node: Node, depth: int, tail: str) -> list[str]:
         return [f"{start}{first}".rstrip(), *middle, _beside(last, tail)]
     if re.search(r"[0-9+]", first.partition("#")[0]):
         raise UntakenError("a block of text with an indentation of its own")
-    while rest and not rest[-1].strip():
+    # The first line with a character is as deep as the block; blanks beyond that, and tabs, are a part of the text.
+    indented = next((line for line in rest if line.strip(" ")), None)
+    if indented is None and any(rest):
+        raise UntakenError("a block of blanks")
+    deep = len(indented) - len(indented.lstrip(" ")) if indented is not None else 0
+    while rest and len(rest[-1]) <= deep:
         rest.pop()
-    deep = min((len(line) - len(line.lstrip(" ")) for line in rest if line.strip()), default=0)
-    moved = [_INDENT * (depth + 1) + line[deep:] if line.strip() else "" for line in rest]
+    moved = [_INDENT * (depth + 1) + line[deep:] if len(line) > deep else "" for line in rest]
     if tail:
         raise UntakenError("a comment after a block of text")
     return [f"{start}{first}".rstrip(), *moved]

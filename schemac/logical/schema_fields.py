@@ -76,7 +76,12 @@ class SchemaField:
     @property
     def path(self) -> FieldPath:
         """The segments from the column down to this field."""
-        return (*self.parent.path, self.segment) if self.parent is not None else (self.segment,)
+        segments = [self.segment]
+        field = self
+        while field.parent is not None:
+            field = field.parent
+            segments.append(field.segment)
+        return tuple(reversed(segments))
 
     @property
     def column(self) -> "SchemaField":

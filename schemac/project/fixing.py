@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from schemac.project.writing import replace_file
-from schemac.source.catalogue import WRITE_FAILED
+from schemac.source.catalogue import DUPLICATE_KEY, WRITE_FAILED
 from schemac.source.diagnostic import Diagnostic, Fix
 from schemac.source.edits import applied, files_of
 from schemac.source.report import Report
@@ -45,12 +45,19 @@ class Fixing:
         """Fix what can be fixed, and return the findings that are left; `given` are contents that are not on disk."""
         findings = check(unsaved)
         for _ in range(MOST_ROUNDS):
-            fixes = [d.fix for d in findings if d.fix is not None and self._is_accepted(d.fix)]
-            changed = [name for name in files_of(fixes) if self._round(name, fixes, unsaved)]
-            if not changed:
+            fixable = [d for d in findings if d.fix is not None and self._is_accepted(d.fix)]
+            # Copies of a key go first, alone: another fix may change what they are copies of.
+            copies = [d for d in fixable if d.code == DUPLICATE_KEY.id]
+            if not any(self._changes(part, unsaved) for part in (copies, fixable)):
                 break
             findings = check({**unsaved, **self.edited})
         return findings
+
+    def _changes(self, findings: Sequence[Diagnostic], unsaved: dict[str, bytes]) -> bool:
+        """Carry out the fixes of findings, in every file; whether a file changed."""
+        fixes = [d.fix for d in findings if d.fix is not None]
+        changed = [name for name in files_of(fixes) if self._round(name, fixes, unsaved)]
+        return bool(changed)
 
     def _is_accepted(self, fix: Fix) -> bool:
         return (fix.is_safe or self.is_unsafe) and fix not in self._refused

@@ -101,7 +101,6 @@ class _Reader:
             {**tree, **({"extra": extra} if extra else {})},
             name=title if isinstance(title, str) else None,
             notes=self._notes,
-            comments=self._notes.at(()),
         )
 
     def _members(self, schema: Json, holder: FieldPath) -> list[Json]:

@@ -264,7 +264,7 @@ def _commit(commit: Commit) -> None:
         commit.version = commit.make()
     except OSError as error:
         if is_conflict(error):
-            message = f"another run has replaced the rows of `{commit.place.path}` meanwhile"
+            message = f"another run has replaced the rows of `{commit.place.path}` in the meantime"
             raise PipelineError(CONCURRENT_RUN, message, AGAIN) from error
         raise
 

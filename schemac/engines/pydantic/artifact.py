@@ -11,6 +11,7 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
@@ -221,6 +222,9 @@ class _Module:
     def _field(self, path: Sequence[str], member: LoweredField, name: str) -> str:
         field: SchemaField = member.field
         annotation = self._type(path, member)
+        if _brackets(annotation) > _MOST_BRACKETS:
+            annotation = "Any"
+            self._leaves.refuse_depth(field)
         settings: list[str] = []
         if field.is_nullable:
             settings.append("default=None")
@@ -324,6 +328,16 @@ def _metadata_text(value: Any) -> str:
     """Return the metadata of an annotation: JSON as text, for unions want what can be hashed."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return f"'{text}'" if text.isprintable() and not {"'", "\\"} & set(text) else literal(text)
+
+
+def _brackets(annotation: str) -> int:
+    """Return how many brackets of an annotation are inside each other at most; those in texts count as well."""
+    changes = ((char in "[(") - (char in "])") for char in annotation if char in "[]()")
+    return max(accumulate(changes), default=0)
+
+
+_MOST_BRACKETS = 190
+"""Python reads 200 brackets inside each other; the annotations of a module stand in some more."""
 
 
 def _names(lines: Iterable[str]) -> set[str]:

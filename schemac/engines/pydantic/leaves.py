@@ -124,9 +124,17 @@ class Leaves(TypeWriter[Leaf]):
         """Report a type that has no annotation."""
         what = "as the key of a map " if field.segment is Part.KEY else ""
         message = f"{field.type.type_text()} {what}has no form in a model of pydantic ({field.path_text})"
+        self._refuse(field, message)
+        return Leaf("None", ())
+
+    def refuse_depth(self, field: SchemaField) -> None:
+        """Report a field whose annotation Python cannot read."""
+        message = f"lists and maps are nested too deeply for a model of pydantic ({field.path_text}): Python reads 200 brackets inside each other"
+        self._refuse(field, message)
+
+    def _refuse(self, field: SchemaField, message: str) -> None:
         help = Help.leave_out("pydantic", own.TARGETS_OF.key, "pydantic")
         self.emission.findings.at_type(field, PYDANTIC_TYPE, message, help=help)
-        return Leaf("None", ())
 
     def type_text(self, type_: Leaf) -> str:
         """Return the type of Python."""

@@ -89,6 +89,11 @@ class Values:
 
 def values_of(field: SchemaField, member: pa.Field, wanted: tuple[Any, ...] = ()) -> Values:
     """Return the values of a place; `wanted` are some that conditions speak of. Raises NoValueError."""
+    if field.parent is None and (parts := _least_parts(field)) > _MOST_PARTS:
+        message = (
+            f"{field.path_text}: one value has at least {parts:,} items, and a sample at most {_MOST_PARTS:,}"
+        )
+        raise NoValueError(message)
     try:
         values = _values_of(field, member, constraints_at(field))
     except NoValueError:
@@ -185,11 +190,39 @@ def _counted(field: SchemaField, member: pa.Field, constraints: tuple[Constraint
     )
 
 
-def _sizes(constraints: tuple[Constraint, ...], usual: int) -> tuple[int, int]:
+def _sizes(constraints: tuple[Constraint, ...], usual: int, spread: int = 3) -> tuple[int, int]:
     """Return the least and the greatest size of what is drawn."""
     low = max([0, *(one.limit for one in constraints if isinstance(one, Size) and one.is_lower)])
     high = [one.limit for one in constraints if isinstance(one, Size) and not one.is_lower]
-    return low, min([max(usual, low + 3), *high])
+    return low, min([max(usual, low + spread), *high])
+
+
+def _is_deep(field: SchemaField) -> bool:
+    """Tell whether a list or map is in so many others that its size has to be small: sizes multiply from level to level."""
+    around = 0
+    parent = field.parent
+    while parent is not None:
+        around += parent.type.family in (Family.LIST, Family.MAP)
+        parent = parent.parent
+    return around >= _MOST_LONG
+
+
+_MOST_LONG = 4
+"""Lists and maps inside each other that have several items."""
+_MOST_PARTS = 2**24
+"""Items of items that one value has at least, for a sample to be made."""
+
+
+def _least_parts(field: SchemaField) -> int:
+    """Return how many values without parts one value has at least, where nothing in it is null."""
+    if not field.children:
+        return 1
+    many = 1
+    if field.type.family is Family.LIST:
+        fixed = field.type.fixed_length  # type: ignore[attr-defined]  # of the family
+        sizes = tuple([one for one in constraints_at(field) if isinstance(one, MinItems)])
+        many = fixed if fixed is not None else _sizes(sizes, 0, 0)[0]
+    return int(many) * sum(map(_least_parts, field.children))
 
 
 def _texts(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
@@ -294,7 +327,8 @@ def _lists(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, 
     item = values_of(child, member.type.value_field)
     draw_item = optional(child, item)
     fixed = field.type.fixed_length  # type: ignore[attr-defined]  # of the family
-    low, high = _sizes(tuple([one for one in constraints if isinstance(one, MinItems | MaxItems)]), 4)
+    bounds = tuple([one for one in constraints if isinstance(one, MinItems | MaxItems)])
+    low, high = _sizes(bounds, 1, 0) if _is_deep(field) else _sizes(bounds, 4)
     low, high = (fixed, fixed) if fixed is not None else (low, high)
     if not any(isinstance(one, UniqueItems) and one.is_set for one in constraints):
         return Values(lambda draws: [draw_item(draws) for _ in range(low + draws.below(high - low + 1))])
@@ -318,9 +352,10 @@ def _maps(field: SchemaField, member: pa.Field) -> Values:
     key = values_of(key_field, member.type.key_field)
     draw_item = optional(item_field, values_of(item_field, member.type.item_field))
     text_of = plain_text(member.type.key_field) if is_scalar(member.type.key_field) else repr
+    most = 1 if _is_deep(field) else 3
 
     def draw(draws: Draws) -> list[tuple[Any, Any]]:
-        keys = [key.draw(draws) for _ in range(draws.below(4))]
+        keys = [key.draw(draws) for _ in range(draws.below(most + 1))]
         # 0.0 and -0.0 are one key.
         distinct = {text_of(value + 0 if isinstance(value, float) else value): value for value in keys}
         return [(distinct[text], draw_item(draws)) for text in sorted(distinct)]
