@@ -16,7 +16,6 @@ from pyspark.sql import SparkSession
 
 from schemac.arrow.constrained import Constrained, constraints_of
 from schemac.constraints.constraint import Constraint
-from schemac.pipeline.batch_reading.record_task import FieldInput
 from schemac.pipeline.conforming.clocks import with_zones, zone_of
 from schemac.pipeline.conforming.given import with_given
 from schemac.pipeline.conforming.validation import Validation
@@ -33,6 +32,7 @@ from schemac.rows.judging.parts import Context, cell_reader, json_reader
 from schemac.rows.judging.scalars import clock_of
 from schemac.rows.judging.shapes import is_scalar, storage_type
 from schemac.rows.judging.tokens import parse
+from schemac.rows.validation.validator import FieldInput
 from schemac.source.catalogue import BACKFILL_SETTING, UNKNOWN_FIELD
 from schemac.source.pages import rule_pages
 

@@ -16,7 +16,7 @@ import schemac
 from schemac import Dataset
 from schemac.artifacts.emission import run_target, target_names
 from schemac.source.diagnostic import Severity
-from schemac.syntax.compose import MAX_DEPTH
+from schemac.syntax.entries import MAX_DEPTH
 from tests.effort import law
 from tests.laws.strategies import Tree
 

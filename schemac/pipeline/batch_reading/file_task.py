@@ -10,12 +10,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.pipeline.batch_reading.record_task import FAULT, SHOWN, TEXT, RecordTask
+from schemac.pipeline.batch_reading.record_task import FAULT, SHOWN, RecordTask
 from schemac.pipeline.reading.cutting import Found, gathered, sound
-from schemac.pipeline.reading.json_records import BLANK
 from schemac.pipeline.reading.pieces import File
 from schemac.pipeline.reading.texts import BAD_ENCODING
 from schemac.pipeline.spark.columns import RAW, SOURCE
+from schemac.rows.judging.tokens import BLANK
+from schemac.rows.validation.validator import TEXT
 
 
 @dataclass(frozen=True)

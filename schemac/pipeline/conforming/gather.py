@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
-from schemac.pipeline.batch_reading.record_task import FieldInput, RecordTask
+from schemac.pipeline.batch_reading.record_task import RecordTask
 from schemac.pipeline.conforming.clocks import with_zones
 from schemac.pipeline.conforming.given import constant_text, with_given
 from schemac.pipeline.conforming.merge_settings import merge_of, with_marker, without_other_reasons
@@ -27,6 +27,7 @@ from schemac.pipeline.reading.absent_paths import absent_paths
 from schemac.pipeline.reading.source import Records, check_source, open_records
 from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS
 from schemac.pipeline.spark.packed import COUNTED, NOT_PACKED, PACKED
+from schemac.rows.validation.validator import FieldInput
 from schemac.source.catalogue import INVALID_CONSTANT
 
 Opened = Callable[[], Any]

@@ -19,19 +19,11 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType, VariantType
 
 from schemac.arrow.constrained import constraints_of
+from schemac.pipeline.batch_reading.csv_batches import CsvForm
 from schemac.pipeline.batch_reading.file_task import FileTask
-from schemac.pipeline.batch_reading.record_task import (
-    FAULT as BROKEN,
-)
-from schemac.pipeline.batch_reading.record_task import (
-    SHOWN,
-    TEXT,
-    CsvForm,
-    FieldInput,
-    RecordTask,
-)
+from schemac.pipeline.batch_reading.record_task import FAULT as BROKEN
+from schemac.pipeline.batch_reading.record_task import SHOWN, RecordTask
 from schemac.pipeline.batch_reading.row_task import NUMBER, RowTask
-from schemac.pipeline.batch_reading.sieve import sieve_of
 from schemac.pipeline.conforming.clocks import with_zones
 from schemac.pipeline.conforming.patterns import has_zone
 from schemac.pipeline.conforming.row_constraints import rows_checked
@@ -59,6 +51,7 @@ from schemac.rows.judging.exact_types import MissingMemberError
 from schemac.rows.judging.settings import Coerce, Origin, Settings
 from schemac.rows.judging.settings import Unexpected as UnexpectedKeys
 from schemac.rows.judging.typed_values import UnreadableTypeError, typed_reader
+from schemac.rows.validation.validator import TEXT, FieldInput
 from schemac.source.catalogue import SOURCE_TYPE_MISMATCH
 
 UNEXPECTED, DUPLICATE = "unexpected", "duplicate"
@@ -184,9 +177,13 @@ class Validation:
             if not all(isinstance(cell, Text | None) for cell in cells) or records.given:
                 return None
             inputs = [
-                replace(one, form="record", column="") if one.form == "column" else one for one in inputs
+                replace(one, column=(self._origin(one.label) or FieldSource()).from_ or one.label)
+                if one.form == "column"
+                else one
+                for one in inputs
             ]
-            form = CsvForm(known, records.csv.dialect)
+            taken = dict.fromkeys(one.column for one in inputs if one.column)
+            form = CsvForm(known, records.csv.dialect, tuple(taken))
             return replace(self._task(inputs), csv=form, kept=(RAW, SOURCE))
         return None if columns else replace(self._task(inputs), kept=(RAW, SOURCE))
 
@@ -208,8 +205,6 @@ class Validation:
         return RowTask(replace(self._task(known), kept=(NUMBER,)), place.schema)
 
     def _task(self, inputs: Sequence[FieldInput]) -> RecordTask:
-        fields = [self.schema.field(one.label) for one in inputs if one.form == "record"]
-        own = pa.schema(fields, metadata=self.schema.metadata)
         folders = []
         if self._is_of_texts:
             place = ("properties",) if self.records.is_geojson else ()
@@ -218,7 +213,6 @@ class Validation:
             self.schema.serialize().to_pybytes(),
             self.settings,
             tuple(inputs),
-            sieve_of(self.records, own, self.job),
             folders=tuple(folders),
             packs=self.packs,
             keeps_all=_looks_at_rows(self.schema, self.job),
@@ -236,14 +230,9 @@ class Validation:
     def strategy(self) -> str:
         """In words, how the records are read."""
         if self.in_files is not None:
-            how = (
-                "many at a time where Arrow proves them, the others one by one"
-                if self.in_files.sieve
-                else "one by one"
-            )
-            return f"in the tasks that read the files: {how}"
+            return "in the tasks that read the files"
         if self.in_place is not None:
-            return "in the tasks that read the files: column by column"
+            return "in the tasks that read the files"
         return "in batches that Spark brings to tasks"
 
     def frame(self) -> DataFrame:

@@ -19,10 +19,10 @@ from schemac.pipeline.reading.documents import records_of
 from schemac.pipeline.reading.paths import local_part
 from schemac.pipeline.reading.pieces import Piece, lines_of_piece
 from schemac.pipeline.reading.texts import Texts
+from schemac.rows.judging.tokens import BLANK
 
 FILES_LOOKED_AT = 200
 LONGEST_LINE_READ = 1 << 20
-BLANK = " \t"
 
 
 def read_json(spark: SparkSession, source: Source) -> Texts:

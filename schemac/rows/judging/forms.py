@@ -24,6 +24,7 @@ UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 # A half comes out of a single: the last single that is not rounded to infinity.
 FLOAT16_LARGEST = 65520.0 - 2**-8
 FLOAT32_LARGEST = 3.4028234663852886e38
+FLOAT64_LARGEST = 1.7976931348623157e308
 LARGEST_BFLOAT16 = 3.3895313892515355e38
 
 LONGEST_VALUE = 1000

@@ -6,7 +6,7 @@ Shape: a `Judge` compiles a reader for each field of an Arrow schema. Records ar
 Rule: what the judge does not know it does not judge: `uncovered` names the fields of types that no record has.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ from schemac.rows.judging.record_paths import (
 )
 from schemac.rows.judging.settings import Origin, Settings, Unexpected
 from schemac.rows.judging.shapes import storage_type
-from schemac.rows.judging.tokens import NotJsonError, parse
+from schemac.rows.judging.tokens import BLANK, NotJsonError, parse
 
 __all__ = ["Judge", "Judged", "Reason"]
 
@@ -62,7 +62,12 @@ class Judge:
         self.schema = with_zones(schema, zones.get, settings.timezone)
         self._of_json = _Readers(self, is_json=True)
         self._of_csv = _Readers(self, is_json=False)
-        self._objects = [*self._objects_taken()] if settings.unexpected is Unexpected.REJECT else []
+        self.objects = [*self._objects_taken()] if settings.unexpected is Unexpected.REJECT else []
+
+    @property
+    def json_readers(self) -> Sequence[tuple[str, tuple[Step, ...], Reader]]:
+        """Each field that JSON records have, with the place where it stands, and its reader."""
+        return self._of_json.readers
 
     @property
     def uncovered(self) -> tuple[str, ...]:
@@ -90,7 +95,7 @@ class Judge:
         except NotJsonError:
             return _malformed(text)
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
-        if type(record) is not dict or not text.lstrip(" ").startswith("{"):
+        if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
             return _malformed(text)
         return _judged(*self.read(record))
 
@@ -99,7 +104,7 @@ class Judge:
         run, values = Run(), {}
         for label, steps, read in self._of_json.readers:
             values[label] = read(value_at(record, steps), label, run)
-        for steps, known, path in self._objects:
+        for steps, known, path in self.objects:
             found = value_at(record, steps)
             if type(found) is dict:
                 object_to_unexpected(found, known, path, run)

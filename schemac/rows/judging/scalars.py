@@ -249,7 +249,7 @@ def _doubles(numbers: Sequence[str]) -> list[float] | None:
 def _float(data_type: pa.DataType) -> Scalar:
     bits = data_type.bit_width
     if bits == 64:
-        return replace(_float_within(64, 1.7976931348623157e308, float), many=_doubles)
+        return replace(_float_within(64, forms.FLOAT64_LARGEST, float), many=_doubles)
     if bits == 16:
         return _float_within(32, forms.FLOAT16_LARGEST, _half)
     return replace(_float_within(32, forms.FLOAT32_LARGEST, float), many=_singles)

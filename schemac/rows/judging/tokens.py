@@ -13,6 +13,8 @@ from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import Any
 
+BLANK = " \t"
+"""What may stand before the brace of a record."""
 MOST_LEVELS = 900
 """Less than Jackson takes, and what Python's own limit leaves."""
 LONGEST_NUMBER, LONGEST_KEY = 1000, 50_000
@@ -65,7 +67,7 @@ _ALONE = re.compile("[\ud800-\udfff]")
 
 def parse(text: str) -> Any:
     """Return the one value of a text. Raises NotJsonError."""
-    if text.count("[") + text.count("{") > MOST_LEVELS and _levels(text) > MOST_LEVELS:
+    if text.count("[") + text.count("{") > MOST_LEVELS and levels(text) > MOST_LEVELS:
         raise NotJsonError
     try:
         value = (_parse if len(text) < LONGEST_NUMBER else _parse_long)(text)
@@ -80,7 +82,7 @@ def parse(text: str) -> Any:
     return value
 
 
-def _levels(text: str) -> int:
+def levels(text: str) -> int:
     """How deep brackets are opened, in strings too: never less than there are levels."""
     depth = deepest = 0
     for bracket in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*+"', "", text)):

@@ -13,14 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.constraints.expressions import FieldNode
-from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, Check, ReferenceTo
+from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo
 from schemac.constraints.survey import Target, all_there, target_keys, twins, without_target
 from schemac.logical.path import dotted
-from schemac.rows.judging.forms import LONGEST_VALUE
 from schemac.rows.judging.parts import Reason
 from schemac.rows.judging.shapes import storage_type
-from schemac.rows.judging.typed_texts import json_object, raw_values
-from schemac.rows.validation.judged import JudgedBatch
+from schemac.rows.validation.broken_values import shown_members
+from schemac.rows.validation.validator import JudgedBatch
 from schemac.source.suggest import closest
 
 DUPLICATE = "duplicate"
@@ -32,27 +31,6 @@ class UnusableTargetError(Exception):
     def __init__(self, message: str, help: str = "") -> None:
         super().__init__(message)
         self.help = help
-
-
-def object_to_conditions(checks: Sequence[Check], batch: JudgedBatch) -> None:
-    """Object to rows for which a condition is false."""
-    for check in checks:
-        names = list(dict.fromkeys(node.path[0] for node in check.condition.fields()))
-        for row in pc.indices_nonzero(check.violations(batch.rows)).to_pylist():
-            shown = _object(batch.rows, [(name, (name,)) for name in names], row)
-            batch.object_to(row, Reason(check.path, check.rule, shown))
-
-
-def _object(rows: pa.RecordBatch, fields: list[tuple[str, tuple[str, ...]]], row: int) -> str:
-    members = []
-    for label, path in fields:
-        column = rows.column(path[0]).slice(row, 1)
-        for name in path[1:]:
-            column = pc.struct_field(column, name)
-        value = raw_values(column)[0]
-        if value is not None:
-            members.append((label, value, column.type))
-    return json_object(members)[:LONGEST_VALUE]
 
 
 def _of_nodes(nodes: Sequence[FieldNode]) -> list[tuple[str, tuple[str, ...]]]:
@@ -131,7 +109,7 @@ def object_to_references(targets: Sequence[Target], batch: JudgedBatch) -> None:
     for target in targets:
         reference = target.reference
         for row in without_target(reference, batch.rows, target.keys).to_pylist():
-            shown = _object(batch.rows, _of_nodes(reference.fields), row)
+            shown = shown_members(batch.rows, _of_nodes(reference.fields), row)
             batch.object_to(row, Reason(reference.path, REFERENCE_RULE, shown))
 
 
@@ -168,7 +146,7 @@ def _tell(
         while row >= start + batch.rows.num_rows:
             start += batch.rows.num_rows
             batch = next(starts)
-        shown = _object(batch.rows, _of_nodes(nodes), row - start)
+        shown = shown_members(batch.rows, _of_nodes(nodes), row - start)
         batch.object_to(row - start, Reason(path, rule, shown))
 
 
@@ -178,7 +156,6 @@ __all__ = [
     "UNIQUE_RULE",
     "Target",
     "UnusableTargetError",
-    "object_to_conditions",
     "object_to_references",
     "object_to_twins",
     "target_of",

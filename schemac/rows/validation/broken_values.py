@@ -18,7 +18,14 @@ from schemac.attributes.family import Family
 from schemac.rows.judging.forms import LONGEST_VALUE
 from schemac.rows.judging.layouts import compact, entries_of
 from schemac.rows.judging.parts import Reason
-from schemac.rows.judging.typed_texts import cast_text, count_text, json_text, key_text, raw_values
+from schemac.rows.judging.typed_texts import (
+    cast_text,
+    count_text,
+    json_object,
+    json_text,
+    key_text,
+    raw_values,
+)
 
 _Order = tuple[int, ...]
 _Trail = Callable[[int], tuple[int, str, _Order]]
@@ -107,6 +114,19 @@ def _walk_map(
         return row, f'{path}["{key}"]', (*order, number, places[i])
 
     yield from _walk(child, keys if is_key else items, below)
+
+
+def shown_members(rows: pa.RecordBatch, fields: list[tuple[str, tuple[str, ...]]], row: int) -> str:
+    """Write some fields of a row, each with its name and its path, as an object of JSON; those that are null are left out."""
+    members = []
+    for label, path in fields:
+        column = rows.column(path[0]).slice(row, 1)
+        for name in path[1:]:
+            column = pc.struct_field(column, name)
+        value = raw_values(column)[0]
+        if value is not None:
+            members.append((label, value, column.type))
+    return json_object(members)[:LONGEST_VALUE]
 
 
 def _shown(place: Constrained, value: Any, type_: Any) -> str:

@@ -25,7 +25,7 @@ from schemac.rows.judging.settings import Settings
 from schemac.rows.judging.shapes import opened
 from schemac.rows.judging.typed_values import UnreadableTypeError
 from schemac.rows.validation.broken_rows import UnusableTargetError, target_of
-from schemac.rows.validation.judged import TypedColumn, judged_batch
+from schemac.rows.validation.validator import FieldReader, validated_columns
 from schemac.source.catalogue import (
     BROKEN_CONSTRAINT,
     FAILED_CHECK,
@@ -118,12 +118,13 @@ class Comparison:
             message = f"{self.name}: a struct has no member {error}"
             report.add(TABLE_DRIFT, message, file=self.name, path=name)
 
-    def _typed(self, names: Sequence[str], source: pa.Schema) -> list[TypedColumn]:
+    def _typed(self, names: Sequence[str], source: pa.Schema) -> list[FieldReader]:
         wanted = self.wanted.lowered.to_arrow()
         members = pa.schema([opened(wanted.field(name)) for name in names], wanted.metadata)
         settings = Settings()
         zoned = with_zones(members, lambda _: None, settings.timezone)
-        return [TypedColumn.of(one, pa.schema(map(opened, source)), settings) for one in zoned]
+        columns = pa.schema(map(opened, source))
+        return [FieldReader.of_column(one, columns.field(one.name), settings) for one in zoned]
 
     def report_broken(self, references: Mapping[str, str], report: Report) -> None:
         """Say which values do not fit their type, and which constraints rows break."""
@@ -168,7 +169,7 @@ class Comparison:
         for batch in _read(self.stored, names):
             columns = columns or self._typed(names, batch.schema)
             numbers = pa.array(range(start, start + batch.num_rows), pa.uint64())
-            yield judged_batch(columns, batch), numbers
+            yield validated_columns(columns, batch), numbers
             start += batch.num_rows
 
 

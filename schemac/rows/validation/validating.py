@@ -26,15 +26,21 @@ from schemac.rows.validation.broken_rows import (
     DUPLICATE,
     Target,
     UnusableTargetError,
-    object_to_conditions,
     object_to_references,
     object_to_twins,
     target_of,
 )
 from schemac.rows.validation.broken_values import broken_values
-from schemac.rows.validation.judged import JudgedBatch, RowJudge, TypedColumn, judged_batch, judged_rows
 from schemac.rows.validation.result import ERRORS, REASONS, ROW, RowReason, Validation
 from schemac.rows.validation.sources import Batches, NoRowsError, batches_of, first_row
+from schemac.rows.validation.validator import (
+    FieldReader,
+    JudgedBatch,
+    RowJudge,
+    judged_rows,
+    object_to_conditions,
+    validated_columns,
+)
 from schemac.source.catalogue import (
     DUPLICATE_COLUMN,
     NO_ROWS,
@@ -97,7 +103,7 @@ def _judged(
     if batches is not None:
         columns = _columns(dataset, batches, schema, settings)
         for batch in batches.pieces():
-            yield judged_batch(columns, batch)
+            yield validated_columns(columns, batch)
         return
     judge = RowJudge.of(pa.schema([opened(member) for member in schema], schema.metadata), settings)
     if judge.uncovered:
@@ -109,7 +115,7 @@ def _judged(
 
 def _columns(
     dataset: CheckedDataset, batches: Batches, schema: pa.Schema, settings: Settings
-) -> list[TypedColumn]:
+) -> list[FieldReader]:
     """Compile the columns of a table."""
     names = batches.schema.names
     for name in schema.names:
@@ -127,7 +133,7 @@ def _columns(
     try:
         zoned = with_zones(pa.schema(map(opened, schema)), lambda _: None, settings.timezone)
         source = pa.schema(map(opened, batches.schema))
-        return [TypedColumn.of(member, source, settings) for member in zoned]
+        return [FieldReader.of_column(member, source.field(member.name), settings) for member in zoned]
     except UnreadableTypeError as error:
         raise _error(dataset, SOURCE_TYPE_MISMATCH, str(error), "convert the column") from error
     except MissingMemberError as error:
