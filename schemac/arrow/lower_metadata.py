@@ -81,9 +81,9 @@ def schema_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
     return dict(sorted({**plain, **written}.items()))
 
 
-def with_version(lowered: LoweredSchema, number: int) -> LoweredSchema:
-    """Return the schema with the number of its locked version in its metadata."""
-    entries = {**lowered.metadata, TABLE_VERSION: str(number)}
+def with_version(lowered: LoweredSchema, table_record: str) -> LoweredSchema:
+    """Return the schema with its locked version in its metadata."""
+    entries = {**lowered.metadata, TABLE_VERSION: table_record}
     return LoweredSchema(lowered.fields, dict(sorted(entries.items())))
 
 

@@ -138,9 +138,9 @@ class Compilation:
     """The lock's own ids of the fields, for engines that number every field as it does; None without a lock."""
 
     @property
-    def locked_number(self) -> int | None:
-        """The number of the locked version, for tables to keep; None without a lock, and for a schema that is not locked yet."""
-        return self.version.number if self.version is not None and self.version.digest else None
+    def table_record(self) -> str | None:
+        """The locked version as tables keep it; None without a lock, and for a schema that is not locked yet."""
+        return self.version.table_record if self.version is not None and self.version.digest else None
 
     @classmethod
     def of(

@@ -44,6 +44,8 @@ class TableRecord:
     """Whether its engine gives these ids to any new table."""
     ids_then: str | None
     """The digest of the ids that it had when it was said which version it has; None where these were the lock's, or those of a new table."""
+    is_replaced: bool = False
+    """Whether all of it may have been replaced since by somebody who left standing what it says of its version."""
     stated: int | None = None
     """The version that the user says it has."""
 
@@ -65,19 +67,28 @@ def choose_version(table: TableRecord, candidates: Sequence[Candidate], report: 
     """
     if table.stated is not None:
         return next(c for c in candidates if c.version.number == table.stated)
-    recorded = next((c for c in candidates if str(c.version.number) == table.recorded), None)
+    recorded = next((c for c in candidates if c.version.version.is_recorded_as(table.recorded)), None)
     if len({candidate.identity for candidate in candidates}) == 1:
         return recorded or candidates[0]
     numbered = [] if table.is_fresh else [c for c in candidates if c.has_ids]
     if recorded is None:
         if numbered and numbered[0].identity == candidates[0].identity:
             return candidates[0]
+    elif table.is_replaced and recorded.identity != candidates[0].identity:
+        pass
     elif table.is_fresh or recorded.has_ids or table.ids_then == digest_of_ids(table.ids):
         return recorded
     labels = " or ".join(candidate.version.label for candidate in candidates)
     doubt = "nothing in the table shows which one it is"
     if recorded is not None:
-        doubt = f"it records version {table.recorded}, but its ids are not those of a table of that version"
+        reason = (
+            "it may have been replaced since"
+            if table.is_replaced
+            else "its ids are not those of a table of that version"
+        )
+        doubt = f"it records version {recorded.version.number}, but {reason}"
+    elif table.recorded is not None:
+        doubt = f"it records version {table.recorded}, which is not one of them"
     report.add(
         UNUSABLE_TABLE,
         f"{table.name} may be at {labels}: its columns are the same in these versions, and {doubt}",

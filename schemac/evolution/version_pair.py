@@ -14,7 +14,7 @@ from schemac.arrow.lower_metadata import compact, with_version
 from schemac.artifacts.emission import Compilation
 from schemac.attributes.own import RENAMED_FROM
 from schemac.evolution.changes import Place
-from schemac.identity.lock import LockedDataset, Numbers, Shape, State
+from schemac.identity.lock import LockedDataset, Numbers, Shape, State, Version
 from schemac.identity.match import Ids, Matcher
 from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
@@ -89,12 +89,17 @@ class LockedSchemaVersion(SchemaVersion):
     @property
     def number(self) -> int:
         """That of the newest version of its lock."""
-        return self.locked.versions[-1].number
+        return self.version.number
+
+    @property
+    def version(self) -> Version:
+        """The newest version of its lock."""
+        return self.locked.versions[-1]
 
     @cached_property
     def lowered(self) -> LoweredSchema:
-        """Its Arrow fields, with the number of the version for tables to keep."""
-        return with_version(lower(self.dataset), self.number)
+        """Its Arrow fields, with the version for tables to keep."""
+        return with_version(lower(self.dataset), self.version.table_record)
 
     @cached_property
     def compilation(self) -> Compilation:

@@ -137,6 +137,15 @@ class Version:
     seal: str = ""
     """The digest of everything in this version as the present form of the file has it."""
 
+    @property
+    def table_record(self) -> str:
+        """What a table of this version says of it: its number, and the digest, which no version of another branch has."""
+        return f"{self.number}-{self.digest}"
+
+    def is_recorded_as(self, text: str | None) -> bool:
+        """Whether a table says that it has this version; whoever made it by hand wrote the number alone."""
+        return text in (self.table_record, str(self.number))
+
     def is_numbered_by(self, engine: str) -> bool:
         """Whether an engine has numbered the fields of this version."""
         return self.highest.get(engine) is not None and engine not in self.carried

@@ -163,11 +163,11 @@ class Locked:
         )
 
     def lowered(self, plain: LoweredSchema) -> LoweredSchema:
-        """Return the Arrow fields with the number of the locked version, unless the schema is not locked yet.
+        """Return the Arrow fields with the locked version, unless the schema is not locked yet.
 
         It is no attribute, so it also travels where these do not.
         """
-        return plain if self.identities.is_changed else with_version(plain, self.version.number)
+        return plain if self.identities.is_changed else with_version(plain, self.version.table_record)
 
     def _past(self, options: LoweringOptions) -> list[Compilation]:
         past: list[Compilation] = []
@@ -175,7 +175,7 @@ class Locked:
             if version.number < self.version.number:
                 opened = open_version(self.dataset, version)
                 numbers = {field: state.numbers for field, state in opened.states.items()}
-                lowered = with_version(lower(opened.logical, options), version.number)
+                lowered = with_version(lower(opened.logical, options), version.table_record)
                 ids = {field: state.id for field, state in opened.states.items()}
                 past.append(Compilation(opened.logical, lowered, numbers, opened.version, ids=ids))
         return past

@@ -71,6 +71,8 @@ class TableMetadata:
     """Ids of fields that the table is, or was, partitioned or sorted by."""
     is_empty: bool = False
     """Whether the table has no snapshot, so that no file of it can be read."""
+    is_replaced: bool = False
+    """Whether its rows began anew after others had been written, as `CREATE OR REPLACE TABLE` does, which leaves properties standing."""
 
 
 def parse_type(written: Any, place: str = "type") -> IcebergType:
@@ -138,7 +140,23 @@ def parse_metadata(written: Any) -> TableMetadata:
         _properties(written.get("properties") or {}),
         tuple(dict.fromkeys((*_sources(written, "partition-specs"), *_sources(written, "sort-orders")))),
         written.get("current-snapshot-id") in (None, -1) and not written.get("snapshots"),
+        _is_replaced(written),
     )
+
+
+def _is_replaced(written: Mapping[str, Any]) -> bool:
+    """Whether the first of the snapshots that led to the current one is not the first of the table."""
+    snapshots = {
+        one.get("snapshot-id"): one for one in written.get("snapshots") or () if isinstance(one, dict)
+    }
+    snapshot = snapshots.get(written.get("current-snapshot-id"))
+    if snapshot is None:
+        return bool(snapshots)
+    ancestors = [snapshot]
+    while (parent := snapshots.pop(ancestors[-1].get("parent-snapshot-id"), None)) is not None:
+        ancestors.append(parent)
+    first = ancestors[-1]
+    return first.get("parent-snapshot-id") is None and first.get("sequence-number", 0) > 1
 
 
 def _parse_primitive(text: str, place: str) -> IcebergType:

@@ -72,8 +72,8 @@ def _statements(compilation: Compilation, schema: IcebergSchema, format_version:
     extra, table = dataset.schema.extra, table_name(dataset.name)
     columns = [_column(column) for column in schema.columns]
     comment, properties = odf.DESCRIPTION.read(extra), _properties(extra, format_version)
-    if compilation.locked_number is not None:
-        properties[TABLE_VERSION] = str(compilation.locked_number)
+    if compilation.table_record is not None:
+        properties[TABLE_VERSION] = compilation.table_record
     yield create_table(dataset.name, columns, "iceberg", comment, properties)
     if schema.identifier_ids:
         names = [

@@ -117,8 +117,8 @@ def table_schema(compilation: Compilation, emission: Emission, time_millis: int 
         schema_id=schema_id_of(version),
         time_millis=time_millis or time_millis_of(version),
     )
-    number = compilation.locked_number
-    return table if number is None else table.of_version(number)
+    record = compilation.table_record
+    return table if record is None else table.of_version(record)
 
 
 def _artifact(compilation: Compilation, emission: Emission) -> Artifact:

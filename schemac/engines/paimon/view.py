@@ -54,7 +54,7 @@ def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnos
         schema_id=0 if version is None else schema_id_of(version),
     )
     if version is not None:
-        table = table.of_version(version.number)
+        table = table.of_version(version.table_record)
     return table, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
 
 

@@ -63,8 +63,8 @@ class LoadedJob:
     lowered: LoweredSchema
     numbers: Mapping[SchemaField, Numbers] | None = None
     """The fields' numbers, where the manifest has a lock."""
-    version: int | None = None
-    """The locked version, where it has one."""
+    version: str | None = None
+    """The locked version as tables keep it, where the manifest has a lock."""
 
     @property
     def arrow_schema(self) -> ArrowSchema:
@@ -73,7 +73,7 @@ class LoadedJob:
 
     def with_lock(self, locked: Locked) -> "LoadedJob":
         """Return the job with the numbers and the version of its lock."""
-        return replace(self, numbers=locked.identities.numbers, version=locked.version.number)
+        return replace(self, numbers=locked.identities.numbers, version=locked.version.table_record)
 
     @property
     def form(self) -> TableForm:

@@ -35,8 +35,8 @@ class Filling:
     form: bytes
     """That of all columns of the table."""
     native: str
-    version: int | None
-    """The locked version of the schema; None where it has no lock."""
+    version: str | None
+    """The locked version of the schema, as tables keep it; None where it has no lock."""
     key: str
     """What the values are made of, as a digest: those of another key do not count."""
     keeps: bool

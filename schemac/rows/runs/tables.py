@@ -36,14 +36,14 @@ class TableForm:
     native: str = ""
     """The same in the engine's own form, with its ids; empty for what the engine makes of the Arrow schema itself."""
     storage_version: str | None = None
-    version: int | None = None
-    """The locked version of the schema; None where it has no lock."""
+    version: str | None = None
+    """The locked version of the schema, as tables keep it; None where it has no lock."""
 
     @property
     def version_name(self) -> str:
-        """Name the version: its number in the lock, or a digest of the schema."""
+        """Name the version: as tables keep it, or a digest of the schema."""
         if self.version is not None:
-            return str(self.version)
+            return self.version
         digest = hashlib.sha256(self.schema.serialize().to_pybytes() + self.native.encode())
         return f"sha256:{digest.hexdigest()[:16]}"
 

@@ -127,8 +127,7 @@ def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
         schema = Schema.model_validate({**plan.schema.to_json(), "schema-id": number})
         # -1 stands for the schema that was added last.
         updates += [AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate(schema_id=-1)]
-    version = str(plan.new.number)
-    record, removed = {TABLE_VERSION: version}, list(plan.removed_properties)
+    record, removed = {TABLE_VERSION: plan.new.version.table_record}, list(plan.removed_properties)
     if any(id != table_id for id, table_id in plan.ids.items()):
         record[TABLE_IDS] = digest_of_ids(field.id for _, field in plan.schema.preorder())
     elif TABLE_IDS in metadata.properties:

@@ -136,7 +136,7 @@ def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> 
     is_fresh = all(id == fresh for id, fresh in fresh_ids(metadata.current).items())
     ids = tuple([field.id for _, field in metadata.current.preorder()])
     version, digest = (metadata.properties.get(key) for key in (TABLE_VERSION, TABLE_IDS))
-    return TableRecord(name, version, ids, is_fresh, digest, stated)
+    return TableRecord(name, version, ids, is_fresh, digest, metadata.is_replaced, stated)
 
 
 def ids_between(schema_version: LockedSchemaVersion, metadata: TableMetadata) -> dict[int, int]:

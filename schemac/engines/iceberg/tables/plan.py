@@ -219,7 +219,7 @@ def _properties(
     current = table.metadata.properties
     target = {key: value for key, value in after.items() if key not in spoken} | requested
     if table.is_stated:
-        target[TABLE_VERSION] = str(new.number)
+        target[TABLE_VERSION] = new.version.table_record
     changed = {key: value for key, value in target.items() if current.get(key) != value}
     return changed, tuple(sorted(key for key in current if key not in target))
 

@@ -37,7 +37,7 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
     """Compare a version with its form. Raises PipelineError if they differ."""
     metadata, there = _fields_of(table)
     if form.version is not None:
-        metadata[TABLE_VERSION] = str(form.version).encode()
+        metadata[TABLE_VERSION] = form.version.encode()
         metadata.pop(TABLE_IDS, None)
     expected = _expected(form)
     tops = {field.name for field in there if field.parent_id < 0}

@@ -44,8 +44,22 @@ def record_of(path: str, dataset: Any, fields: Sequence[pb.Field], stated: int |
         ids,
         is_fresh=ids == tuple(range(len(ids))),
         ids_then=digest.decode(errors="replace") if digest is not None else None,
+        is_replaced=version is None and TABLE_VERSION in config and _is_overwritten(dataset),
         stated=stated,
     )
+
+
+def _is_overwritten(dataset: Any) -> bool:
+    """Whether an overwrite of the table with another schema may have left its configuration standing."""
+    import lance
+
+    transactions = dataset.get_transactions(dataset.version)
+    created = [
+        one.read_version == 0
+        for one in transactions
+        if one is not None and isinstance(one.operation, lance.LanceOperation.Overwrite)
+    ]
+    return created != [True] or None in transactions
 
 
 def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: str | None) -> list[Candidate]:
@@ -76,7 +90,7 @@ def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: s
             ]
             candidates.append(Candidate(candidate, has_ids, (*lock_ids(candidate), *numbers)))
     exact = [candidate for candidate in candidates if candidate.version.view(_shape) == here]
-    is_exact = all(c in exact for c in candidates if str(c.version.number) == recorded)
+    is_exact = all(c in exact for c in candidates if c.version.version.is_recorded_as(recorded))
     return exact if exact and is_exact else candidates
 
 

@@ -316,7 +316,7 @@ class _OpenedTable:
         table = self._table(schema_version, False, tuple(unknown))
         others = [] if unknown else list(new_tables_of(logical, numbers, self.locked))
         readings = [(other, ids_by_name(logical, other)[0]) for other in others]
-        recorded = next((r for r in readings if str(r[0].number) == recorded_version), None)
+        recorded = next((r for r in readings if r[0].version.is_recorded_as(recorded_version)), None)
         if recorded is not None:
             return self.with_ids(table_schema, recorded[1])
         if all(reading == ids for _, reading in readings):

@@ -348,11 +348,13 @@ def _commits(
     swapped = [c for c in changes if is_data and (c.new_field in new or c.fact is Fact.FIELD_DROPPED)]
     if is_data:
         yield Swap("the new fields", details=tuple(_details(swapped, layout.pair)))
-    number = layout.pair.new.number
-    is_recorded = table.stated is None or record_of(table.name, table.dataset, ()).recorded == str(number)
+    version = layout.pair.new.version
+    is_recorded = table.stated is None or version.is_recorded_as(
+        record_of(table.name, table.dataset, ()).recorded
+    )
     if schema_differs(layout, table, is_data=is_data) or not (is_recorded or is_data):
         rest = _details((c for c in changes if c not in swapped), layout.pair)
-        recorded = [] if is_recorded else [f"sets the recorded version to {number}"]
+        recorded = [] if is_recorded else [f"sets the recorded version to {version.number}"]
         yield SetSchema("the schema", details=(*rest, *_named_late(layout, is_data=is_data), *recorded))
 
 

@@ -159,9 +159,9 @@ def _chosen(
     table_ids = [id for _, id in member_ids(schema.fields)]
     is_fresh = table_ids == [fresh[field] for field in preorder(columns) if field in fresh]
     recorded, digest = (schema.options.get(key) for key in (TABLE_VERSION, TABLE_IDS))
-    record = TableRecord(path, recorded, tuple(table_ids), is_fresh, digest, stated)
+    record = TableRecord(path, recorded, tuple(table_ids), is_fresh, digest, stated=stated)
     chosen = choose_version(record, candidates, report)
-    if chosen is None or chosen.version.number == stated or str(chosen.version.number) == recorded:
+    if chosen is None or chosen.version.number == stated or chosen.version.version.is_recorded_as(recorded):
         return chosen
 
     def fits(candidate: Candidate) -> tuple[bool, bool]:

@@ -99,7 +99,7 @@ def plan_paimon(
     steps: list[PaimonStep] = []
     ids = dict(table.ids)
     version, schema = table.schema_version, table.schema
-    for number in _numbers(table, target):
+    for number in _numbers(table, new):
         after = locked_schema_version(locked, number)
         pair = pair_versions(version, after)
         judged = _judged(table, pair)
@@ -128,9 +128,9 @@ def plan_paimon(
     return PaimonPlan(table, tuple(steps))
 
 
-def _numbers(table: PaimonTable, target: int) -> Sequence[int]:
+def _numbers(table: PaimonTable, new: LockedSchemaVersion) -> Sequence[int]:
     """Return the versions that the table goes through; the last one alone where it has only a part of a version, or where nothing else than its record changes."""
-    is_recorded = table.schema.options.get(TABLE_VERSION) == str(target)
+    target, is_recorded = new.number, new.version.is_recorded_as(table.schema.options.get(TABLE_VERSION))
     is_at_once = table.is_part or (table.is_stated and table.version == target and not is_recorded)
     return (target,) if is_at_once else range(table.version + 1, target + 1)
 
