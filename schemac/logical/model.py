@@ -137,7 +137,13 @@ class Lifted(NamedTuple):
 class Field(AuthoredModel):
     """A column, or a member of a struct."""
 
-    name: str = pydantic.Field(description="What the column or member is called.")
+    name: str = pydantic.Field(
+        description="What the column or member is called.",
+        json_schema_extra={
+            "pattern": r"^(?![\s\S]*[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])[\s\S]*\S",
+            "patternErrorMessage": "a field needs a name without control characters",
+        },
+    )
     type: LogicalType = pydantic.Field(description="What its values are.")
     extra: ExtraAttributes = pydantic.Field(
         default_factory=dict,
