@@ -72,8 +72,10 @@ def manifest_schema(*, strict: bool) -> Json:
     definitions |= attribute_definitions(strict=strict)
     if not strict:
         for name in _WITH_WORDS:
-            properties = definitions[name]["properties"]
-            properties["kind"] = _spelled_kind(properties["kind"])
+            kind = definitions[name]["properties"]["kind"]
+            text = {"description": kind["description"]} if "description" in kind else {}
+            words = word_choice(kind.get("enum", [kind.get("const")]))
+            definitions[name]["properties"]["kind"] = {**words, **text}
     return {
         "$schema": _DIALECT,
         "title": "ODF manifest" if strict else "schemac manifest",
@@ -203,7 +205,11 @@ def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
         "allOf": of_kinds,
     }
     snippets = [
-        {"label": name, "description": texts[name], "body": _value_of(kind.example)}
+        {
+            "label": name,
+            "description": texts[name],
+            "body": compose(SourceText(kind.example), Report()).values[0],
+        }
         for name, kind in BY_NAME.items()
         if not kind.has_short_form and name not in refused
     ]
@@ -212,11 +218,6 @@ def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
         "anyOf": [names, long],
         "defaultSnippets": snippets,
     }
-
-
-def _value_of(example: str) -> Any:
-    """Return an example as a value."""
-    return compose(SourceText(example), Report()).values[0]
 
 
 def _with_references(value: Any) -> Any:
@@ -296,9 +297,3 @@ def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
         doubled = {"properties": {"extra": {"required": [DESCRIPTION.key]}}}
         definition["not"] = {**doubled, "required": ["description", "extra"]}
         definition["errorMessage"] = "there are two descriptions; keep one of them"
-
-
-def _spelled_kind(schema: Json) -> Json:
-    words = schema.get("enum", [schema.get("const")])
-    text = {"description": schema["description"]} if "description" in schema else {}
-    return {**word_choice(words), **text}
