@@ -137,7 +137,13 @@ class Lifted(NamedTuple):
 class Field(AuthoredModel):
     """A column, or a member of a struct."""
 
-    name: str = pydantic.Field(description="The name of the column or member.")
+    name: str = pydantic.Field(
+        description="The name of the column or member.",
+        json_schema_extra={
+            "pattern": r"^(?![\s\S]*[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])[\s\S]*\S",
+            "patternErrorMessage": "a field needs a name without control characters",
+        },
+    )
     type: LogicalType = pydantic.Field(description="The type of its values.")
     extra: ExtraAttributes = pydantic.Field(
         default_factory=dict,

@@ -200,18 +200,16 @@ def read_datasets(
         whole_datasets = binder.bind(whole_documents, whole_attempt)
         if whole_attempt.has_errors:
             datasets, attempt = whole_datasets, whole_attempt
-    if not is_named and not datasets and attempt.diagnostics and not _is_meant(documents, source, attempt):
-        return []
+    if not is_named and not datasets and attempt.diagnostics:
+        from schemac.manifest.manifest_detection import (
+            is_meant,  # for start-up time: few folders have such files
+        )
+
+        is_empty = not attempt.has_errors and all(document.value is None for document in documents)
+        if not is_empty and not is_meant(documents, source.content):
+            return []
     report.extend(attempt.diagnostics)
     return datasets
-
-
-def _is_meant(documents: Sequence[Document], source: SourceText, attempt: Report) -> bool:
-    """Whether a text without datasets, about which there is something to say, is meant to be a manifest; an empty one is."""
-    from schemac.manifest.manifest_detection import is_meant  # for start-up time: few folders have such files
-
-    is_empty = not attempt.has_errors and all(document.value is None for document in documents)
-    return is_empty or is_meant(documents, source.content)
 
 
 def stem_of(source: SourceText, stem: str | None = None) -> str:

@@ -244,7 +244,10 @@ class Documents:
             place = (*at, *steps[i]) if steps else (*at, i)
             kind = self._event_kind(event, place)
             if kind == "SetDataSchema":
-                if not (_is_binary(event) and any(map(_has_schema, events[i + 1 :]))):
+                if not (
+                    _is_binary(event)
+                    and any(isinstance(later, dict) and "schema" in later for later in events[i + 1 :])
+                ):
                     schemas += self._set_data_schema(event, place, named)
             elif kind == "SetVocab":
                 names |= {key: event[key] for key in SETTINGS if isinstance(event.get(key), str)}
@@ -254,7 +257,10 @@ class Documents:
                 sources += self._read_schema(event, place, Body(f"{named.name}.{source}", (), at_name))
         if not schemas and len(sources) == 1:
             sources = [sources[0]._replace(name=named.name, named_at=named.named_at)]
-        naming = _naming(names) if names else named.naming
+        naming = named.naming
+        if names:
+            columns = [names.get(key, name) for key, name in zip(SETTINGS, SystemColumns(), strict=True)]
+            naming = Naming(SystemColumns(*columns), frozenset(names.values()))
         # What a source reads may still be cast: of its columns the names are settled, the types are not.
         read = naming._replace(explicit=frozenset())
         return [
@@ -454,13 +460,3 @@ def is_library(value: Any) -> bool:
 def _is_binary(event: Json) -> bool:
     """Whether an event holds its schema in the form that was used before the standard had one of its own."""
     return "rawArrowSchema" in event and set(event) <= {"kind", "rawArrowSchema"}
-
-
-def _has_schema(event: Any) -> bool:
-    return isinstance(event, dict) and "schema" in event
-
-
-def _naming(names: dict[str, str]) -> Naming:
-    """Return the system columns as SetVocab names them."""
-    usual = zip(SETTINGS, SystemColumns(), strict=True)
-    return Naming(SystemColumns(*[names.get(key, name) for key, name in usual]), frozenset(names.values()))

@@ -4,14 +4,16 @@ Layer: manifest.
 Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018 for `$schema` / `headers` / `spec`.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from schemac.logical.model import Schema
-from schemac.manifest.names import DatasetKind, OtherEventKind
+from schemac.manifest.names import NAME_RULE, DatasetKind, OtherEventKind
 from schemac.source.json_object import Json
 from schemac.syntax.model import AuthoredModel
+
+DatasetName = Annotated[str, Field(json_schema_extra=NAME_RULE)]
 
 
 class SetDataSchema(AuthoredModel):
@@ -35,7 +37,7 @@ class OtherEvent(AuthoredModel, extra="allow"):
 class Named(AuthoredModel):
     """What has the name of a dataset."""
 
-    name: str = Field(description="The name of the dataset.")
+    name: DatasetName = Field(description="The name of the dataset.")
 
 
 class DatasetSpec(AuthoredModel):
@@ -96,7 +98,7 @@ class SourceResource(AuthoredModel):
 class BareSchema(Schema):
     """The short form: a schema with the dataset's name beside it."""
 
-    name: str | None = Field(None, description="The dataset's name; by default that of the file.")
+    name: DatasetName | None = Field(None, description="The dataset's name; by default that of the file.")
 
 
 ENVELOPES: dict[str, type[AuthoredModel]] = {

@@ -38,7 +38,7 @@ from schemac.manifest.json_schema_together import (
     rules_of_kind,
 )
 from schemac.manifest.json_schema_words import json_schema, spelled_words, word_choice
-from schemac.manifest.names import EVENTS, SOURCE_EVENTS
+from schemac.manifest.names import EVENTS, SOURCE_EVENTS, SOURCE_NAME_RULE
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.text import SourceText
@@ -70,13 +70,12 @@ def manifest_schema(*, strict: bool) -> Json:
     definitions |= _types(strict=strict)
     definitions |= {"Event": _event(), **type_definitions()}
     definitions |= attribute_definitions(strict=strict)
-    for name in ("DatasetSnapshotContent", "Headers"):
-        definitions[name]["properties"]["name"] |= _DATASET_NAME
     if not strict:
-        definitions["BareSchema"]["properties"]["name"]["anyOf"][0] |= _DATASET_NAME
         for name in _WITH_WORDS:
-            properties = definitions[name]["properties"]
-            properties["kind"] = _spelled_kind(properties["kind"])
+            kind = definitions[name]["properties"]["kind"]
+            text = {"description": kind["description"]} if "description" in kind else {}
+            words = word_choice(kind.get("enum", [kind.get("const")]))
+            definitions[name]["properties"]["kind"] = {**words, **text}
     return {
         "$schema": _DIALECT,
         "title": "ODF manifest" if strict else "schemac manifest",
@@ -130,7 +129,7 @@ def _event() -> Json:
     }
     is_read["required"] = ["kind", "read"]
     read = {"properties": {"schema": _of("Schema")}, "description": "how the source is read"}
-    name = {"description": "what the source is called", "type": "string", **_SOURCE_NAME}
+    name = {"description": "what the source is called", "type": "string", **SOURCE_NAME_RULE}
     return {
         "type": "object",
         "properties": {"kind": {"description": "which event of the standard this is"}},
@@ -206,7 +205,11 @@ def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
         "allOf": of_kinds,
     }
     snippets = [
-        {"label": name, "description": texts[name], "body": _value_of(kind.example)}
+        {
+            "label": name,
+            "description": texts[name],
+            "body": compose(SourceText(kind.example), Report()).values[0],
+        }
         for name, kind in BY_NAME.items()
         if not kind.has_short_form and name not in refused
     ]
@@ -215,11 +218,6 @@ def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
         "anyOf": [names, long],
         "defaultSnippets": snippets,
     }
-
-
-def _value_of(example: str) -> Any:
-    """Return an example as a value."""
-    return compose(SourceText(example), Report()).values[0]
 
 
 def _with_references(value: Any) -> Any:
@@ -275,23 +273,6 @@ def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:
         }
 
 
-_START = r"[^\x00-/:-@\[-^`{-\x7f]"
-_END = r"[^\x00-,./:-@\[-^`{-\x7f]"
-_PART = rf"{_START}(?:[^\x00-\x1f!-,/:-@\[-^`{{-\x7f]*{_END})?"
-_DATASET_NAME = {
-    "pattern": f"^(?:{_PART}/)?{_PART}$",
-    "patternErrorMessage": "use letters, digits, dots, dashes and underscores",
-}
-"""The name of a dataset, as far as ASCII goes."""
-_SOURCE_NAME = {
-    "pattern": rf"^(?:[^\x00-\x1f!-,/:-@\[-^`{{-\x7f]*{_END})?$",
-    "patternErrorMessage": "use letters, digits, dots, dashes and underscores",
-}
-"""The end of the name of a dataset, as far as ASCII goes."""
-_FIELD_NAME = {
-    "pattern": r"^(?![\s\S]*[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])[\s\S]*\S",
-    "patternErrorMessage": "a field needs a name without control characters",
-}
 _ZONE = r"^(?:(?![+-][0-9])[\s\S]+|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])$"
 """A name, or an offset of less than 15 hours."""
 _EXTRA = "attributes, as `<domain>/<name>`: encodings, keys, constraints, owners and others"
@@ -304,7 +285,6 @@ def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
         definition["allOf"] = [*definition.get("allOf", ()), {"properties": {"fields": _of("Columns")}}]
     else:
         properties["extra"] = {"type": "object", "description": _EXTRA}
-        properties["name"] |= _FIELD_NAME
         # The attributes of a field stand beside its name, not inside of its type.
         without_extra = {"if": {"type": "object"}, "then": {"properties": {"extra": False}}}
         properties["type"] = {
@@ -317,9 +297,3 @@ def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
         doubled = {"properties": {"extra": {"required": [DESCRIPTION.key]}}}
         definition["not"] = {**doubled, "required": ["description", "extra"]}
         definition["errorMessage"] = "there are two descriptions; keep one of them"
-
-
-def _spelled_kind(schema: Json) -> Json:
-    words = schema.get("enum", [schema.get("const")])
-    text = {"description": schema["description"]} if "description" in schema else {}
-    return {**word_choice(words), **text}

@@ -59,7 +59,7 @@ def _mapping(keys: Iterable[str], family: Family | None = None) -> Json:
     names = "|".join(re.escape(key) for key in known)
     return {
         "type": "object",
-        "properties": {key: _reference(key) for key in known},
+        "properties": {key: {"$ref": f"#/$defs/{_value_name(key).replace(' ', '%20')}"} for key in known},
         "propertyNames": {"pattern": f"^{KEY_PATTERN}$"},
         "patternProperties": {f"^(?!(?:{names})$)(?:{closed})/": False},
         "additionalProperties": {"$ref": "#/$defs/JsonValue"},
@@ -76,10 +76,6 @@ def _json_value() -> Json:
         "items": inside,
         "additionalProperties": inside,
     }
-
-
-def _reference(key: str) -> Json:
-    return {"$ref": f"#/$defs/{_value_name(key).replace(' ', '%20')}"}
 
 
 def attributes_by_type(key: str) -> list[Json]:

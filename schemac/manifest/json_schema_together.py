@@ -116,7 +116,8 @@ def _vectors() -> Iterator[Shape]:
     keys = [attribute.key for attribute in of_role(Role.BRAIN_FLOATS)]
     if not keys:
         return
-    names = [name for name, kind in BY_NAME.items() if kind.family is Family.FLOAT and _bits_of(kind) <= 32]
+    floats = {name: kind for name, kind in BY_NAME.items() if kind.family is Family.FLOAT}
+    names = [name for name, kind in floats.items() if getattr(kind, "bits", 64) <= 32]
     words, of_items = words_of(Family.LIST), spelled_words(names)
     item = {"anyOf": [{"enum": of_items}, {"$ref": "#/$defs/ShortFloatType"}]}
     vector = {
@@ -126,10 +127,6 @@ def _vectors() -> Iterator[Shape]:
     body = {**_object(words), "not": vector}
     yield Shape("NoVectorType", body, dict.fromkeys(keys, False), _named(Family.LIST))
     yield Shape("ShortFloatType", {"anyOf": [{"enum": of_items}, _object(of_items)]}, {}, ())
-
-
-def _bits_of(kind: type[LogicalType]) -> int:
-    return int(getattr(kind, "bits", 64))
 
 
 def _keys() -> Iterator[Shape]:
@@ -207,7 +204,13 @@ def columns_definition() -> Json:
     Validators of draft-07 see nothing in `maxContains`, so for them these rules say what is true anyway.
     """
     keys = [attribute.key for role in (Role.KEY_PART, Role.CLUSTERING_PART) for attribute in of_role(role)]
-    return {"allOf": [_once(_at(key, n)) for key in keys for n in range(1, _MOST_KEY_FIELDS + 1)]}
+    items = [_at(key, position) for key in keys for position in range(1, _MOST_KEY_FIELDS + 1)]
+    return {
+        "allOf": [
+            {"if": {"type": "array", "contains": item}, "then": {"contains": item, "maxContains": 1}}
+            for item in items
+        ]
+    }
 
 
 def _at(key: str, position: int) -> Json:
@@ -215,11 +218,6 @@ def _at(key: str, position: int) -> Json:
     for step in ("position", key, "extra"):
         schema = {"type": "object", "properties": {step: schema}, "required": [step]}
     return schema
-
-
-def _once(item: Json) -> Json:
-    contains = {"type": "array", "contains": item}
-    return {"if": contains, "then": {"contains": item, "maxContains": 1}}
 
 
 def _no_word(*words: str) -> Json:

@@ -7,6 +7,8 @@ Source: a name is a folder of the artifacts; the standard's names may have an ac
 import re
 from typing import Literal, get_args
 
+from schemac.source.json_object import Json
+
 OtherEventKind = Literal[
     "AddData",
     "ExecuteTransform",
@@ -30,6 +32,13 @@ DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
 # A name is a folder: Windows takes no blank or dot at the end of one.
 _PART = r"\w(?:[\w.\- ]*[\w\-])?"
 _NAME = re.compile(rf"(?:{_PART}/)?{_PART}")
+_START, _END = r"[^\x00-/:-@\[-^`{-\x7f]", r"[^\x00-,./:-@\[-^`{-\x7f]"
+_ASCII_PART = rf"{_START}(?:[^\x00-\x1f!-,/:-@\[-^`{{-\x7f]*{_END})?"
+_HINT = {"patternErrorMessage": "use letters, digits, dots, dashes and underscores"}
+NAME_RULE: Json = {"pattern": f"^(?:{_ASCII_PART}/)?{_ASCII_PART}$", **_HINT}
+"""The name of a dataset in JSON Schema, as far as ASCII goes."""
+SOURCE_NAME_RULE: Json = {"pattern": rf"^(?:[^\x00-\x1f!-,/:-@\[-^`{{-\x7f]*{_END})?$", **_HINT}
+"""The end of such a name."""
 _LONGEST_PART = 240
 """Bytes of a folder's name; file systems take 255, and a lock or a backup adds to it."""
 

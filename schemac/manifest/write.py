@@ -140,7 +140,8 @@ class _Writer:
         if len(tree) == 1:
             return _quoted_kind(tree["kind"])
         tree["kind"] = _quoted_kind(tree["kind"])
-        _last(tree, "extra")
+        if "extra" in tree:
+            tree.move_to_end("extra")
         return _flow(tree)
 
     def value(self, value: Any, path: FieldPath, column: int) -> Any:
@@ -187,11 +188,6 @@ def _plain(tree: Any) -> Any:
     if isinstance(tree, dict):
         return {key: _plain(item) for key, item in tree.items()}
     return [_plain(item) for item in tree] if isinstance(tree, list) else tree
-
-
-def _last(tree: CommentedMap, key: str) -> None:
-    if key in tree:
-        tree.move_to_end(key)
 
 
 def _quoted_kind(kind: str) -> str:

@@ -339,14 +339,9 @@ def _choices(error: Any, model: Any) -> list[str]:
         return []
     for name, field in owner.model_fields.items():
         if error["loc"][-1] in (name, field.alias):
-            return [
-                str(word)
-                for argument in (field.annotation, *get_args(field.annotation))
-                for word in _words(argument)
+            literals = (field.annotation, *get_args(field.annotation))
+            words = [
+                word for literal in literals for word in get_args(literal) if isinstance(word, str | int)
             ]
+            return [str(word).lower() if isinstance(word, bool) else str(word) for word in words]
     return []
-
-
-def _words(annotation: Any) -> list[Any]:
-    input = [word for word in get_args(annotation) if isinstance(word, str | int)]
-    return [str(word).lower() if isinstance(word, bool) else word for word in input]

@@ -219,7 +219,10 @@ class TypeReader(Cursor):
                 type_ = replace(type_, is_nullable=False)
             elif self._takes("ARRAY") or self._takes("MULTISET"):
                 type_ = TypeText(self._words[self._at - 1].text, (ColumnText("", type_),), "<")
-            elif self._is("[") and self._is_length(type_):
+            elif self._is("[") and (
+                # A length, or the brackets of a list.
+                type_.arguments or self._is("]", 1) or (self._word(1).isdigit() and self._is("]", 2))
+            ):
                 type_ = self._with_length(type_)
             elif self._is("WITH") or self._is("WITHOUT"):
                 type_ = replace(type_, head=self._zone(type_.head))
@@ -228,9 +231,6 @@ class TypeReader(Cursor):
             else:
                 break
         return type_
-
-    def _is_length(self, type_: TypeText) -> bool:
-        return self._is("]", 1) or (self._word(1).isdigit() and self._is("]", 2)) or bool(type_.arguments)
 
     def _with_length(self, type_: TypeText) -> TypeText:
         """`T[]`, `T[3]`, or the length of what has one of its own."""

@@ -354,7 +354,7 @@ def test_ask_where_a_table_was_changed_after_it_said_its_version(
     capsys.readouterr()
     assert main(["apply", "t", "--table", table]) == 1
     said = " ".join(capsys.readouterr().out.split())
-    assert "it says that it has version 1, but has other ids" in said
+    assert "it records version 1, but its ids are not those" in said
     assert f"--table {table} --from 3" in said
     assert main(["apply", "t", "--table", table, "--from", "3"]) == 0
     assert read() == after
@@ -404,7 +404,7 @@ def test_ask_where_a_table_was_replaced_after_it_said_its_version(
     assert apply(kept)[0] == 0
     code, said = apply(replaced)
     assert code == 1
-    assert "it says that it has version 1, but may have been replaced since" in said
+    assert "it records version 1, but it may have been replaced since" in said
     assert read() == [new]
     assert apply(replaced, "--from", "3")[0] == 0
     assert read() == [new]
@@ -426,7 +426,7 @@ def test_tell_versions_of_two_branches_apart(
     lock_in_turn(BOTH)
     capsys.readouterr()
     assert main(["apply", "t", "--table", "t.lance"]) == 1
-    assert "which is none of them" in " ".join(capsys.readouterr().out.split())
+    assert "which is not one of them" in " ".join(capsys.readouterr().out.split())
     assert main(["apply", "t", "--table", "t.lance", "--from", "4"]) == 0
     assert read_lance("t.lance") == [{"key": 1, "a": 2, "b": 9}]
 
