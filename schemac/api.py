@@ -207,7 +207,7 @@ def _compile(
 
 
 def _by_dataset(datasets: list[LogicalDataset], report: Report) -> list[tuple[Diagnostic, ...]]:
-    """Return the findings about each dataset, by the lines that its schema stands on; those elsewhere are about all."""
+    """Return the findings about each dataset, by the lines that its schema is on; those elsewhere are about all."""
     lines = [_lines(dataset) for dataset in datasets]
 
     def is_about(diagnostic: Diagnostic, dataset_lines: range) -> bool:

@@ -172,7 +172,7 @@ class Target:
     left_out_code: Code | None = None
     """The warning if a dataset is built without an optional engine."""
     types: "Callable[[Compilation, Emission], Mapping[SchemaField, str]] | None" = None
-    """What the engine has in the place of each field, as its users write types, for those who look at a field. Fields that it
+    """What the engine has in place of each field, as its users write types, for those who look at a field. Fields that it
     has nothing for are left out; after an error finding the result is not used."""
 
 
@@ -220,7 +220,7 @@ def run_target(name: str, compilation: Compilation) -> TargetRun:
 
 
 def types_in_target(name: str, compilation: Compilation) -> "tuple[Mapping[SchemaField, str], Report] | None":
-    """Return what an engine has in the place of each field, with its findings; None for a target that does not tell it."""
+    """Return what an engine has in place of each field, with its findings; None for a target that does not tell it."""
     target, report = load_target(name), Report()
     if target.types is None:
         return None

@@ -65,7 +65,7 @@ class TypeTable(Generic[T]):
     same: Mapping[str, T]
     """Those that mean the same."""
     other: Mapping[str, T]
-    """Those that the engine has in the place of a type that it lacks."""
+    """Those that the engine has in place of a type that it lacks."""
 
     @cached_property
     def rows(self) -> Mapping[int, Row[T]]:

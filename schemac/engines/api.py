@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 OdfForm = Literal["schema", "event", "metadata-event", "snapshot", "resource"]
-"""The documents of the standard that a schema may stand in."""
+"""The documents of the standard that a schema may be in."""
 
 
 class Dataset(CheckedDataset):

@@ -1,7 +1,7 @@
 """The kinds of changes between two versions of a schema.
 
 Layer: evolution. Values only.
-Shape: a closed set of facts; those that engines bring are found by `evolution.facts`. A change is one fact at one field, with what stood there before and after; it judges
+Shape: a closed set of facts; those that engines bring are found by `evolution.facts`. A change is one fact at one field, with what was there before and after; it judges
 nothing. One edit may be several facts: a decimal with more digits and another scale is two. Groups of facts shorten the
 tables of judges; what each of them has for every fact is in `tests/evolution/rules.txt`.
 """
@@ -67,7 +67,7 @@ LAYOUT_FACTS = frozenset(
         Fact.CHILD_NAMES_CHANGED,
     }
 )
-"""Changes of how the same values lie in memory."""
+"""Changes of how the same values are in memory."""
 
 KEY_FACTS = frozenset(
     {

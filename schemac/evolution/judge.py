@@ -43,7 +43,7 @@ class Judge:
     first: Guard = lambda _change, _pair: None
     """What is looked at before the fact."""
     of_version: "Callable[[str], Judge] | None" = None
-    """The judge for a version of the engine, where verdicts depend on it. Raises ValueError for what is no version."""
+    """The judge for a version of the engine, where verdicts depend on it. Raises ValueError for what is not a version."""
 
     def ask(self, change: Change, pair: VersionPair | None) -> Judgement:
         """Return what a change means."""

@@ -70,9 +70,9 @@ class TableChange:
     path: str = ""
     """The table; empty for one that is imagined to be at `old`."""
     old: LockedSchemaVersion | None = None
-    """Where the change starts; None where the table tells."""
+    """Where the change starts; None if the table tells."""
     stated: int | None = None
-    """The locked version that the table has, as the user says; None where the table tells."""
+    """The locked version that the table has, as the user says; None if the table tells."""
     rounded: frozenset[str] = frozenset()
     """Fields whose values may be rounded."""
     version: str | None = None
@@ -124,9 +124,9 @@ class PlannedChange(ABC):
     unlooked: tuple[str, ...] = ()
     """What has to hold of the rows, and nobody looks whether it does."""
     question: str = ""
-    """What a person at a terminal is asked before data is written; empty where none is."""
+    """What a person at a terminal is asked before data is written; empty if none is."""
     rows_rewritten: int = 0
-    """Rows for which columns are written anew; 0 where none are."""
+    """Rows for which columns are written anew; 0 if none are."""
 
     @abstractmethod
     def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
@@ -141,7 +141,7 @@ class Tables(ABC):
     """What one engine does with tables."""
 
     why_no_rounding: str = ""
-    """Why values are never rounded here; empty where they may be."""
+    """Why values are never rounded here; empty if they may be."""
 
     def is_table(self, path: str) -> bool:
         """Return whether a path is one of its tables."""
@@ -160,7 +160,7 @@ class Tables(ABC):
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
     ) -> TableState | None:
-        """Report how a table differs from a schema; None where the two could not be compared."""
+        """Report how a table differs from a schema; None if the two could not be compared."""
         raise NotImplementedError
 
     def verify_data(

@@ -124,7 +124,7 @@ def rule(code: Code, *, category: str, is_default: bool = False) -> Callable[[Ch
 
 
 def description_of(field: SchemaField) -> str:
-    """Return the description of a field; empty where it has none."""
+    """Return the description of a field; empty if it has none."""
     text: Any = field.extra.get(DESCRIPTION.key, "")
     return text if isinstance(text, str) else ""
 

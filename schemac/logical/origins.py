@@ -19,7 +19,7 @@ class Origins(NamedTuple):
     document: Document | None = None
     base: TreePath = ()
     named_at: TreePath | None = None
-    """Where the document gives the dataset its name; None where it does not."""
+    """Where the document gives the dataset its name; None if it does not."""
     overlaid: Mapping[TreePath, Origin] = MappingProxyType({})
     """Where overlays have the attributes that they give, by the paths of these; the paths start at the schema's mapping."""
 

@@ -31,7 +31,7 @@ class SchemaField:
     extra: Mapping[str, Any]
     """The attributes of this field, from beside `name` and from beside `kind`."""
     doubled: tuple[str, ...]
-    """Attributes that stand at more than one of those places."""
+    """Attributes that are at more than one of those places."""
     children: "tuple[SchemaField, ...]"
 
     def __init__(self, parent: "SchemaField | None", member: Member) -> None:
@@ -85,7 +85,7 @@ class SchemaField:
 
     @property
     def column(self) -> "SchemaField":
-        """The column that this field lies in, or is."""
+        """The column that this field is in, or is."""
         field = self
         while field.parent is not None:
             field = field.parent
@@ -98,7 +98,7 @@ class SchemaField:
 
     @property
     def is_in_key(self) -> bool:
-        """Whether this field is the key of a map, or lies in one."""
+        """Whether this field is the key of a map, or is in one."""
         return any(field.segment is Part.KEY for field in (self, *self.ancestors))
 
     @property
@@ -159,5 +159,5 @@ def preorder(fields: Sequence[SchemaField]) -> list[SchemaField]:
 
 
 def is_in_structs(field: SchemaField) -> bool:
-    """Whether nothing but structs stands around a field, so that it has one value in every row."""
+    """Whether nothing but structs is around a field, so that it has one value in every row."""
     return all(above.type.family is Family.STRUCT for above in field.ancestors)

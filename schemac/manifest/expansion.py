@@ -87,7 +87,7 @@ class Expander:
         return document.with_value(replaced(document.value, base, body))
 
     def group(self, definition: Definition) -> Document | None:
-        """Return a schema with the fields of a group alone, at the path (); None where it needs arguments."""
+        """Return a schema with the fields of a group alone, at the path (); None if it needs arguments."""
         group = definition.group
         if any(parameter.is_required for parameter in group.parameters.values()):
             return None

@@ -2,7 +2,7 @@
 
 Layer: manifest.
 Shape: a folder of manifests may hold any other YAML: resources of Kubernetes, templates of Helm, workflows, contracts of an API. Only what
-has a sign of a manifest, or of a slip in writing one, is looked at; all else is passed over, also where it is no YAML.
+has a sign of a manifest, or of a slip in writing one, is looked at; all else is passed over, also where it is not YAML.
 """
 
 import re

@@ -75,7 +75,7 @@ class _FormatAttempt:
     schema: pa.Schema
     identity: RunIdentity
     folder: str | None
-    """The folder of files in full; None where the target is a table of a connector."""
+    """The folder of files in full; None if the target is a table of a connector."""
     numbers: SinkReport | None = None
     differences: tuple[str, ...] | None = None
     rows_in: int | None = None

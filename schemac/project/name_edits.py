@@ -31,7 +31,7 @@ RenamedPaths = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A place of a text, and what shall stand there."""
+    """A place of a text, and what shall be there."""
 
     span: Span
     text: str
@@ -45,7 +45,7 @@ class Renamed:
     path: str
     """Where the field is now."""
     version: int | None
-    """The locked version that has the new name; None where there is no lock."""
+    """The locked version that has the new name; None if there is no lock."""
     edited: str = ""
     """The file that has the name, if it is another one."""
     others: "tuple[Renamed, ...]" = ()
@@ -67,7 +67,7 @@ def place_of_name(dataset: LogicalDataset, field: SchemaField) -> Location:
 
 
 def edit_of(place: Location, text: str) -> Edit:
-    """Return the edit that puts a text at a place, in the quotes that stand there."""
+    """Return the edit that puts a text at a place, in the quotes that exist."""
     return Edit(place.span, scalar(text, place.source.excerpt(place.span)))
 
 

@@ -51,7 +51,7 @@ class CompileOptions:
     optional_artifacts: frozenset[str] = frozenset()
     """Files that are written only where somebody asks for them, and that somebody asked for."""
     edited: Mapping[str, bytes] = dataclasses.field(default_factory=dict, compare=False)
-    """What is read in the place of files, by absolute path: edits that are not written. Keys of the cache have what is read instead."""
+    """What is read in place of files, by absolute path: edits that are not written. Keys of the cache have what is read instead."""
     overlay: "RunOverlay | None" = None
     """What is laid over the datasets before they are emitted."""
 
@@ -67,7 +67,7 @@ class CompileOptions:
     ) -> "CompileOptions":
         """Return how the manifests of a project are compiled, by its settings and those of a run.
 
-        `targets` count in the place of the project's, `strict` and `system_columns` beside its own; without `metadata`,
+        `targets` count in place of the project's, `strict` and `system_columns` beside its own; without `metadata`,
         attributes are left out also where the project has them.
         """
         configuration = project.configuration

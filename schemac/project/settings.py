@@ -1,4 +1,4 @@
-"""What may stand in `[tool.schemac]` or schemac.toml, and what is wrong with what stands there.
+"""What may be in `[tool.schemac]` or schemac.toml, and what is wrong with what is there.
 
 Layer: project.
 Shape: `project.configured` has the values; this module is loaded where they have to be checked.

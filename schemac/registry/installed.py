@@ -80,9 +80,9 @@ def engine(name: str) -> Engine:
 
 @contextmanager
 def blamed(name: str | None) -> Iterator[None]:
-    """Turn an exception of an engine of another distribution into EngineError; it is no mistake of the compiler.
+    """Turn an exception of an engine of another distribution into EngineError; it is not a mistake of the compiler.
 
-    Without a name, what is done is no engine's.
+    Without a name, what is done is not an engine's.
     """
     try:
         yield

@@ -64,7 +64,7 @@ class Diagnostic:
     end_line: int = 0
     end_column: int = 0
     path: str = ""
-    """The field's path, such as `trips.stops.item.name`; empty where no field is meant."""
+    """The field's path, such as `trips.stops.item.name`; empty if no field is meant."""
     help: str = ""
     labels: tuple[Label, ...] = ()
     excerpt: tuple[str, ...] = dataclasses.field(default=(), repr=False, compare=False)

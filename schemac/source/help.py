@@ -68,7 +68,7 @@ class Help(str):
     def did_you_mean(
         cls, near: str, instead_of: str, synonyms: Mapping[str, str] | None = None, *, mark: str = "`"
     ) -> Self:
-        """Return "did you mean …?". A word that differs in case and signs alone, or a known synonym, is no guess."""
+        """Return "did you mean …?". A word that differs in case and signs alone, or a known synonym, is not a guess."""
         is_certain = fold(instead_of) == fold(near) or (synonyms or {}).get(fold(instead_of)) == near
         text = f"did you mean {mark}{near}{mark}?"
         return cls._of(text, "did_you_mean", is_safe=is_certain, near=near, instead_of=instead_of)

@@ -1,4 +1,4 @@
-"""Keys with their values, and items of lists, as they stand in a text: what an edit may take out or put in.
+"""Keys with their values, and items of lists, as they are in a text: what an edit may take out or put in.
 
 Layer: syntax.
 Units: offsets of code points, half-open.
@@ -86,7 +86,7 @@ class Entry:
     is_shared: bool
     """Whether aliases stand for what it is in, or for itself."""
     inside: Collection | None = None
-    """What it has, where that is no scalar."""
+    """What it has, where that is not a scalar."""
     target: Collection | None = None
     """The same; for an alias, what its anchor has."""
 
@@ -184,7 +184,7 @@ class Root(NamedTuple):
 
     span: Span
     target: Collection | None
-    """What it has, where that is no scalar."""
+    """What it has, where that is not a scalar."""
 
 
 class Positions:
@@ -277,5 +277,5 @@ def _span(event: Any) -> Span:
 
 
 def _is_blank(rest: str) -> bool:
-    """Whether nothing stands there, or a comment: those are looked at by whoever takes it out."""
+    """Whether nothing is there, or a comment: those are looked at by whoever takes it out."""
     return all(not line.strip() or line.lstrip().startswith("#") for line in rest.splitlines())

@@ -113,7 +113,7 @@ def _extension(change: Change, _pair: object) -> Judgement:
 
 
 def _extension_of(field: SchemaField) -> tuple[str, str]:
-    """Name and metadata; empty where there is none."""
+    """Name and metadata; empty if there is none."""
     if has_role(field.extra, Role.JSON):
         return ("arrow.json", "")
     extension = EXTENSION_TYPE.read(field.extra)

@@ -1,4 +1,4 @@
-"""What a change means for Avro data that is there, by the rules of schema resolution.
+"""What a change means for Avro data that exists, by the rules of schema resolution.
 
 Layer: engines.
 Shape: data is read with the schema that it was written with and the new one. Fields are found by name or alias, absent ones

@@ -209,7 +209,7 @@ def has_values(new: SchemaField, pair: VersionPair) -> bool:
 
 
 def version_before(struct: SchemaField, version: SchemaVersion) -> int | None:
-    """Return the version in which the members of a struct stood elsewhere; None for one that did not begin like that.
+    """Return the version in which the members of a struct were elsewhere; None for one that did not begin like that.
 
     Whoever went from version to version has such a struct in every row, though its members may be null.
     """
@@ -315,7 +315,7 @@ def _node_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
 
 
 def is_inside_map_or_vector(field: SchemaField) -> bool:
-    """Whether a map or a fixed-size list stands above."""
+    """Whether a map or a fixed-size list is above."""
     return any(
         above.type.family is Family.MAP or getattr(above.type, "fixed_length", None) is not None
         for above in field.ancestors

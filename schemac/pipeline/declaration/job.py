@@ -97,7 +97,7 @@ class FieldSource(JobModel):
 
     @property
     def is_given(self) -> bool:
-        """Whether the value is the same in every record, or computed: it stands at no place of the record."""
+        """Whether the value is the same in every record, or computed: it is at no place of the record."""
         return self.expr is not None or self.value is not None
 
 
@@ -272,7 +272,7 @@ def _known_address(address: str) -> str:
 
 
 def _without_secrets(told: Any) -> Any:
-    """Refuse a secret that stands in the file, where whoever reads the repository would read it."""
+    """Refuse a secret that is in the file, where whoever reads the repository would read it."""
     if isinstance(told, dict):
         for place in written_secrets(told):
             name = ".".join(map(str, place))
@@ -459,7 +459,7 @@ class Job(JobModel):
         return self.model_copy(update={"source_": source, "sources": (), "fields": {}, "references": {}})
 
     def place_of(self, part: int, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
-        """Where the file says what stands at a place (keys from the root) of one of the parts."""
+        """Where the file says what is at a place (keys from the root) of one of the parts."""
         own = ("sources", part) if self.sources else ("source",)
         source = self.sources[part] if self.sources else self.source
         if place[:1] == ("source",):

@@ -127,7 +127,7 @@ def _left_behind(job: Job) -> str:
 
 
 def _by_name(job: Job, request: RunRequest, runs: Sequence[CommittedRun]) -> tuple[str, CommittedRun | None]:
-    """Find the run by what was given; its id is empty where nothing was."""
+    """Find the run by what was given; its id is empty if nothing was."""
     id = request.id or (fingerprint_of_interval(job, request.interval) if request.interval else "")
     id = id or ("" if request.again else job.run or "")
     if id and request.again:

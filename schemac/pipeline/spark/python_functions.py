@@ -84,7 +84,7 @@ class PythonFunction:
 
     @property
     def shown(self) -> str:
-        """The function as it stands in the file, without folders."""
+        """The function as it is in the file, without folders."""
         return f"{Path(self.module).name if self.code is not None else self.module}:{self.name}"
 
     def load(self) -> Function:

@@ -36,7 +36,7 @@ class Filling:
     """That of all columns of the table."""
     native: str
     version: str | None
-    """The locked version of the schema, as tables keep it; None where it has no lock."""
+    """The locked version of the schema, as tables keep it; None if it has no lock."""
     key: str
     """What the values are made of, as a digest: those of another key do not count."""
     keeps: bool

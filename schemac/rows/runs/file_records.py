@@ -81,9 +81,9 @@ def ordered(path: str, texts: Mapping[str, str]) -> list[FileRecord]:
 
 
 def records_in(path: str, storage: Storage = NO_STORAGE) -> list[FileRecord] | None:
-    """Read the records of a folder of this machine or of an object store; None where it has none.
+    """Read the records of a folder of this machine or of an object store; None if it has none.
 
-    Raises PipelineError for a damaged record, OSError or ValueError where the address cannot be opened.
+    Raises PipelineError for a damaged record, OSError or ValueError if the address cannot be opened.
     """
     if is_local(path):
         folder = Path(local_path(path), LEDGER)

@@ -37,7 +37,7 @@ class TableForm:
     """The same in the engine's own form, with its ids; empty for what the engine makes of the Arrow schema itself."""
     storage_version: str | None = None
     version: str | None = None
-    """The locked version of the schema, as tables keep it; None where it has no lock."""
+    """The locked version of the schema, as tables keep it; None if it has no lock."""
 
     @property
     def version_name(self) -> str:
@@ -77,7 +77,7 @@ class Place:
 
 @dataclass(frozen=True)
 class ExistingTable:
-    """A table that is there."""
+    """A table that exists."""
 
     version: int
     names: tuple[str, ...]
@@ -106,11 +106,11 @@ class Sink(ABC):
 
     @abstractmethod
     def find(self, path: str, storage_options: StorageOptions) -> ExistingTable | None:
-        """Look at the table at a path; None where there is none. Raises PipelineError if it cannot be opened."""
+        """Look at the table at a path; None if there is none. Raises PipelineError if it cannot be opened."""
 
     @abstractmethod
     def count_rows(self, path: str, storage_options: StorageOptions) -> int:
-        """Count the rows of a table; 0 where there is none."""
+        """Count the rows of a table; 0 if there is none."""
 
     @abstractmethod
     def is_free(self, path: str) -> bool:
@@ -192,7 +192,7 @@ class Sink(ABC):
 
     @abstractmethod
     def merge(self, place: Place, merged: Merged) -> int:
-        """Commit what was judged to a table that is there; the new version."""
+        """Commit what was judged to a table that exists; the new version."""
 
     @abstractmethod
     def move_out(self, place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:
@@ -233,7 +233,7 @@ class Source(ABC):
 
     @abstractmethod
     def newest_version(self, path: str, storage_options: StorageOptions = NO_STORAGE) -> int | None:
-        """Return the newest version of the table at a path; None where there is none."""
+        """Return the newest version of the table at a path; None if there is none."""
 
     @abstractmethod
     def schema(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> pa.Schema:
@@ -272,7 +272,7 @@ class Source(ABC):
     def check_filter(
         self, path: str, version: int, filter: str, storage_options: StorageOptions = NO_STORAGE
     ) -> None:
-        """Raise PipelineError where a version of a table cannot be filtered so."""
+        """Raise PipelineError if a version of a table cannot be filtered so."""
 
 
 SINK: Capability[Sink] = Capability("sink", Sink)  # type: ignore[type-abstract]
@@ -300,5 +300,5 @@ def source_names() -> tuple[str, ...]:
 
 
 def source_of(name: str) -> Source | None:
-    """Return what reads a format; None where no engine does."""
+    """Return what reads a format; None if no engine does."""
     return SOURCE.of(engine(name)) if name in source_names() else None

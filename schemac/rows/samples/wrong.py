@@ -205,7 +205,7 @@ def _held(record: Any, field: SchemaField) -> Any:
 
 
 def _put(record: Any, field: SchemaField, token: str) -> bool:
-    """Change the first value of a field; false where it cannot be."""
+    """Change the first value of a field; false if it cannot be."""
     place = _place(record, field)
     if place is None:
         return False

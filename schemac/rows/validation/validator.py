@@ -80,7 +80,7 @@ class FieldInput:
     epoch: str | None = None
     """What a number counts since 1970-01-01."""
     counted: bytes = b""
-    """An IPC schema with the type whose counts the column has; empty where it has its own."""
+    """An IPC schema with the type whose counts the column has; empty if it has its own."""
     has_zone: bool = False
     """Whether the pattern reads instants."""
     failed: str = ""

@@ -89,7 +89,7 @@ def _expected(form: TableForm) -> list[pb.Field]:
 
 
 def _column(field: pb.Field, fields: list[pb.Field]) -> str:
-    """Name the column that a field stands in."""
+    """Name the column that a field is in."""
     by_id = {one.id: one for one in fields}
     while field.parent_id >= 0:
         field = by_id[field.parent_id]

@@ -158,7 +158,7 @@ def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
 
 
 def _replaced(table: Any, keys: pa.Table) -> str:
-    """Have Lance mark the rows with these keys as deleted; nothing is committed. Empty where there are none."""
+    """Have Lance mark the rows with these keys as deleted; nothing is committed. Empty if there are none."""
     if not len(keys):
         return ""
     with lance_errors():
