@@ -9,8 +9,9 @@ nullable, nested in a list or map, or have members. Keys that an attribute of th
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from schemac.attributes import odf
+from schemac.attributes import odf, own
 from schemac.attributes.attribute import Role
+from schemac.attributes.constraints import OF_ROWS
 from schemac.attributes.family import Family
 from schemac.attributes.registry import ATTRIBUTES, of_role
 from schemac.logical.findings import Findings
@@ -23,8 +24,23 @@ from schemac.source.catalogue import (
 )
 from schemac.source.help import Help
 from schemac.source.suggest import closest, with_article
+<<<<<<< /tmp/tmpp5u0ed14/lo
+||||||| /tmp/tmpp5u0ed14/lb
+from schemac.syntax.remedies import Meant, Write
+from schemac.syntax.remedies_of_types import Require, Retype
+=======
+from schemac.syntax.plain import written
+from schemac.syntax.remedies import Meant, Write
+from schemac.syntax.remedies_of_types import Require, Retype
+>>>>>>> /tmp/tmpp5u0ed14/lt
 
 _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attribute.names_columns)
+_NAMING_IN_TEXTS = tuple(
+    attribute
+    for attribute in ATTRIBUTES.values()
+    if attribute.renamed is not None and attribute not in OF_ROWS
+)
+"""Attributes of which only parts of the value name columns. Constraints of rows are parsed where they are checked."""
 
 
 def check_primary_key(field: SchemaField, findings: Findings) -> None:
@@ -102,6 +118,21 @@ def check_named_columns(extra: Mapping[str, Any], columns: Sequence[SchemaField]
                 help = Help.did_you_mean(near, name, mark="'") if near else ""
                 message = f"there is no column '{name}'"
                 findings.at_schema(UNKNOWN_COLUMN, message, "extra", attribute.key, i, help=help)
+    for column in columns:
+        old, new = column.extra.get(own.RENAMED_FROM.key), str(column.segment)
+        if not isinstance(old, str) or old in names:
+            continue
+        for attribute in _NAMING_IN_TEXTS:
+            for renaming in attribute.renamings(extra, old, new):
+                findings.at_schema(
+                    UNKNOWN_COLUMN,
+                    f"there is no column '{old}' any more: it is called '{new}' now",
+                    "extra",
+                    attribute.key,
+                    *renaming.steps,
+                    help=Write.value(written(renaming.text)),
+                    on_key=renaming.is_key,
+                )
 
 
 def check_object_link(field: SchemaField, findings: Findings) -> None:
