@@ -6,11 +6,11 @@ Layer: lsp.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from schemac.lsp.places import DatasetField
+from schemac.lsp.field_locations import DatasetField
 from schemac.source.span import Region
 
 
-class Site(NamedTuple):
+class Location(NamedTuple):
     """A place in a file."""
 
     path: str
