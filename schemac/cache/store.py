@@ -30,10 +30,6 @@ _CACHE = "cache"
 _IGNORED = "*\n"
 
 
-class WrongEntryError(Exception):
-    """An entry is not what its input gives today: somebody made it up, or a part of the compiler is unaccounted for."""
-
-
 class Cache:
     """The entries of one folder for this compiler; without a folder there are none, and none are stored.
 

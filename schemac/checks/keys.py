@@ -24,15 +24,7 @@ from schemac.source.catalogue import (
 )
 from schemac.source.help import Help
 from schemac.source.suggest import closest, with_article
-<<<<<<< /tmp/tmpp5u0ed14/lo
-||||||| /tmp/tmpp5u0ed14/lb
-from schemac.syntax.remedies import Meant, Write
-from schemac.syntax.remedies_of_types import Require, Retype
-=======
 from schemac.syntax.plain import written
-from schemac.syntax.remedies import Meant, Write
-from schemac.syntax.remedies_of_types import Require, Retype
->>>>>>> /tmp/tmpp5u0ed14/lt
 
 _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attribute.names_columns)
 _NAMING_IN_TEXTS = tuple(
@@ -130,7 +122,7 @@ def check_named_columns(extra: Mapping[str, Any], columns: Sequence[SchemaField]
                     "extra",
                     attribute.key,
                     *renaming.steps,
-                    help=Write.value(written(renaming.text)),
+                    help=Help.write(written(renaming.text)),
                     on_key=renaming.is_key,
                 )
 

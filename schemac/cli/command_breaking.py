@@ -27,10 +27,9 @@ from schemac.evolution.changes import Place
 from schemac.evolution.judge import JUDGE, judged_engines
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.physical.arrow import numpy_left_out
-from schemac.project.compared import Comparison, ComparisonRequest
 from schemac.project.comparing import compare
+from schemac.project.comparisons import Comparison, ComparisonRequest, possible_renames_text, rename_findings
 from schemac.project.promises import promise_findings
-from schemac.project.rename_findings import possible_renames_text, rename_findings
 from schemac.project.shared_work import collector_paused
 from schemac.source.diagnostic import Code, Diagnostic, Label
 from schemac.source.printable import printable

@@ -21,8 +21,8 @@ from schemac.physical.arrow import numpy_left_out
 from schemac.project.compile import Output, compile_files
 from schemac.project.configuration import Project
 from schemac.project.options import CompileOptions
+from schemac.project.progress import PROGRESS
 from schemac.project.shared_work import collector_paused
-from schemac.project.under_way import WORK
 from schemac.project.workers import share
 from schemac.source.catalogue import STALE_ARTIFACT, WRITE_FAILED
 from schemac.source.diagnostic import Diagnostic, Severity
@@ -91,7 +91,7 @@ def _once(options: argparse.Namespace) -> Watched:
         if options.check:
             store.compare(build, report)
         else:
-            WORK.begin("write", name)
+            PROGRESS.begin("write", name)
             written = store.write(build, report)
         if options.depfile is not None and not report.has_errors:
             _write_depfile(options, project, output, report)

@@ -12,10 +12,9 @@ from schemac.cli.project import open_compared
 from schemac.cli.terminal import put
 from schemac.evolution.changes import Place
 from schemac.physical.arrow import numpy_left_out
-from schemac.project.compared import Comparison, ComparisonRequest
 from schemac.project.comparing import compare
+from schemac.project.comparisons import Comparison, ComparisonRequest, possible_renames_text, rename_findings
 from schemac.project.locking import summary
-from schemac.project.rename_findings import possible_renames_text, rename_findings
 from schemac.project.shared_work import collector_paused
 from schemac.source.catalogue import MISSING_EXTRA, WRITE_FAILED
 from schemac.source.extras import install_help

@@ -14,7 +14,7 @@ from schemac.formatting.format import formatted
 from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import rewrite
 from schemac.project.options import CompileOptions
-from schemac.project.under_way import WORK
+from schemac.project.progress import PROGRESS
 from schemac.source.render.diff import render_diff
 from schemac.source.render.text import render_text
 from schemac.source.report import Report
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     report = Report()
     _, files = open_project(options, report)
     compile_options = CompileOptions(targets=(), edited=edited_of(files))
-    WORK.expect(len(files))
+    PROGRESS.expect(len(files))
     texts: list[_Text] = []
     mistake: AssertionError | None = None
     for file in files:
@@ -106,10 +106,10 @@ def _laid_out(file: ManifestFile, compile_options: CompileOptions, report: Repor
         return None
     before = content.decode("utf-8")
     local_report = Report()
-    WORK.begin("parse", file.name)
+    PROGRESS.begin("parse", file.name)
     parse(source, local_report)
     report.extend(local_report.diagnostics)
-    WORK.begin("lay out", file.name)
+    PROGRESS.begin("lay out", file.name)
     # What YAML cannot read stays as it is.
     return _Text(file.name, before, before if local_report.has_errors else formatted(before, file.name))
 

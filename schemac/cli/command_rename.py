@@ -4,13 +4,20 @@ Layer: cli.
 """
 
 import argparse
+from collections.abc import Iterator
+from pathlib import Path
 
 from schemac.cli.output import add_no_cache, add_output_arguments, exit_code, print_status, show
 from schemac.cli.project import find_dataset, open_project
-from schemac.project.manifests import read_manifests
+from schemac.logical.dataset import LogicalDataset
+from schemac.manifest.write import scalar
+from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.referring import referring_fields
-from schemac.project.renaming import pipeline_hints, rename
+from schemac.project.renaming import rename
+from schemac.source.json_object import Json
 from schemac.source.report import Report
+from schemac.source.text import SourceText, read_file
+from schemac.syntax.document import parse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,8 +56,38 @@ def run(options: argparse.Namespace) -> int:
             options.paths = []
             every = read_manifests(open_project(options, Report())[1], project, Report())
             referring = referring_fields(every, dataset.name, options.old, renamed.path)
-            for hint in (*referring, *pipeline_hints(file, dataset, options.old, renamed.path)):
+            for hint in (*referring, *_pipeline_hints(file, dataset, options.old, renamed.path)):
                 print_status(hint, options)
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)
+
+
+def _pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: str) -> Iterator[str]:
+    """Yield what to look at in pipelines beside a manifest, after a column has got another name."""
+    if old not in {str(field.segment) for field in dataset.columns}:
+        return
+    manifest = file.file.path.resolve()
+    for path in sorted(manifest.parent.glob("*.y*ml")):
+        value = _pipeline(path)
+        if value is None or (path.parent / value["schema"]).resolve() != manifest:
+            continue
+        fields = value.get("fields") or {}
+        if isinstance(fields, dict) and old in fields:
+            yield f"{path.name}: its `fields` uses {old}; change that to {new}"
+        else:
+            yield f"{path.name}: its records still have {old}; write `{scalar(new)}: {scalar(old)}` under `fields`"
+
+
+def _pipeline(path: Path) -> Json | None:
+    """Return a pipeline file's content; None for every other file."""
+    try:
+        content = read_file(path, 1 << 20)[: 1 << 20].decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None
+    if "schema" not in content or "target" not in content:
+        return None
+    documents = parse(SourceText(content, path.name), Report())
+    value = documents[0].value if len(documents) == 1 else None
+    is_pipeline = isinstance(value, dict) and isinstance(value.get("schema"), str) and "target" in value
+    return value if isinstance(value, dict) and is_pipeline else None

@@ -34,7 +34,7 @@ def _pipeline() -> Json:
 
 
 def _config() -> Json:
-    from schemac.project.json_schema import config_schema  # for start-up time, as above
+    from schemac.project.settings import config_schema  # for start-up time, as above
 
     return config_schema()
 

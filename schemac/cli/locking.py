@@ -32,8 +32,8 @@ from schemac.project.locking import (
     save_lock,
     summary,
 )
+from schemac.project.lost_locks import LostLocks
 from schemac.project.manifests import CompiledFile, read_manifests
-from schemac.project.strays import LostLocks
 from schemac.project.unchanged_locks import UnchangedLocks
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
 from schemac.source.diagnostic import Severity

@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn, cast
 
-from schemac.cache.store import WrongEntryError
+from schemac.cache import WrongEntryError
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.streams import open_streams
 from schemac.source.listing import listed

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from schemac.project.under_way import WORK
+from schemac.project.progress import PROGRESS
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -62,8 +62,8 @@ class _Bar:
             )
             self._task = self._progress_bar.add_task(self._command, total=None)
             self._progress_bar.start()
-        total = WORK.total or None
-        self._progress_bar.update(self._task, description=self._text(), completed=WORK.done, total=total)
+        total = PROGRESS.total or None
+        self._progress_bar.update(self._task, description=self._text(), completed=PROGRESS.done, total=total)
         self._progress_bar.refresh()
 
     def _text(self) -> str:
@@ -72,7 +72,9 @@ class _Bar:
         from schemac.source.printable import printable
 
         return escape(
-            printable(f"{self._command}: {WORK.stage} {WORK.manifest}" if WORK.stage else self._command)
+            printable(
+                f"{self._command}: {PROGRESS.stage} {PROGRESS.manifest}" if PROGRESS.stage else self._command
+            )
         )
 
     def clear(self) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from schemac.cache.store import WrongEntryError
+from schemac.cache import WrongEntryError
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.project import STDIN, out_folder
 from schemac.cli.terminal import clear_screen, notify

@@ -9,8 +9,7 @@ from importlib.resources import files
 from markupsafe import Markup
 
 from schemac.documentation.html import environment_of_pages
-from schemac.project.compared import Comparison
-from schemac.project.rename_findings import rename_findings
+from schemac.project.comparisons import Comparison, rename_findings
 
 
 def comparison_page(comparisons: Sequence[Comparison], against: str, summary: str) -> bytes:

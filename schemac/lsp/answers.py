@@ -15,14 +15,13 @@ from schemac.lsp.context import Context
 from schemac.lsp.findings import actions, uri_of
 from schemac.lsp.hints import inlay_hints
 from schemac.lsp.hover import field_text, word_text
-from schemac.lsp.name_renaming import RefusedRenameError
 from schemac.lsp.navigation import Navigator, documents_of
 from schemac.lsp.projects import Checked, is_yaml
-from schemac.lsp.renaming import Renamable, RenameEdits, renamable, rename_edits
+from schemac.lsp.renaming import RefusedRenameError, Renamable, RenameEdits, renamable, rename_edits
 from schemac.lsp.scope import Scope
 from schemac.lsp.session import Opened, Session
 from schemac.lsp.symbols import document_symbols, workspace_symbols
-from schemac.lsp.targets import FieldTarget, Site
+from schemac.lsp.targets import FieldTarget, FileRange
 from schemac.lsp.texts import Lines, line_edits
 
 
@@ -83,7 +82,9 @@ class Answers:
         """Return where a name is defined; on a field's own name, its lines in the lock, or where its group has it."""
         return await self._navigate(params, self._definitions)
 
-    def _definitions(self, opened: Opened, checked: Checked, params: types.DefinitionParams) -> list[Site]:
+    def _definitions(
+        self, opened: Opened, checked: Checked, params: types.DefinitionParams
+    ) -> list[FileRange]:
         context, navigator = self._at(opened, checked, params.position)
         target = navigator.target(opened.path, context)
         if target is None:
@@ -104,7 +105,7 @@ class Answers:
         """Return all places that name something."""
         return await self._navigate(params, self._references)
 
-    def _references(self, opened: Opened, checked: Checked, params: types.ReferenceParams) -> list[Site]:
+    def _references(self, opened: Opened, checked: Checked, params: types.ReferenceParams) -> list[FileRange]:
         context, navigator = self._at(opened, checked, params.position)
         target = navigator.target(opened.path, context)
         if target is None:
@@ -113,7 +114,7 @@ class Answers:
         sites = [site for site in navigator.references(target) if site not in defined]
         return [*defined, *sites] if params.context.include_declaration else sites
 
-    async def _navigate(self, params: Any, find: Callable[..., list[Site]]) -> list[types.Location]:
+    async def _navigate(self, params: Any, find: Callable[..., list[FileRange]]) -> list[types.Location]:
         opened = self._opened(params.text_document)
         if opened is None:
             return []

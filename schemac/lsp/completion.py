@@ -19,6 +19,7 @@ from schemac.attributes.own import CLOCK_ZONE, DEPRECATED
 from schemac.kinds.foreign import FOREIGN_NAMES
 from schemac.kinds.registry import BY_NAME
 from schemac.logical.model import LogicalType
+from schemac.lsp.completion_items import CompletionItem, named, plain, yaml_text, zones
 from schemac.lsp.context import Context
 from schemac.lsp.grammar import (
     Extra,
@@ -31,9 +32,8 @@ from schemac.lsp.grammar import (
     properties_of,
     property_of,
 )
-from schemac.lsp.offers import Offer, named, plain, yaml_text, zones
 from schemac.lsp.outline import Role
-from schemac.lsp.pipelines import is_like_pipeline, pipeline_offers
+from schemac.lsp.pipelines import is_like_pipeline, pipeline_items
 from schemac.lsp.scope import Scope
 from schemac.lsp.texts import Lines
 from schemac.manifest.groups import Use
@@ -50,14 +50,14 @@ def complete(
     cursor = context.cursor
     if cursor.role is Role.TEXT or context.is_in_comment:
         return []
-    offers = Offers(context, scope, snippets=snippets).all()
+    items = CompletionItems(context, scope, snippets=snippets).all()
     text = lines.lines[place[0]] if place[0] < len(lines.lines) else ""
     end = cursor.word.end if cursor.role is Role.KEY and cursor.key else place[1]
     start, end = _with_quotes(text, cursor.word.start, end)
     range_ = lines.columns(place[0], start, end)
     has_colon = text[end:].lstrip().startswith(":")
     before = text[:start]
-    return [_item(offer, range_, before, has_colon=has_colon) for offer in offers]
+    return [_item(item, range_, before, has_colon=has_colon) for item in items]
 
 
 def _with_quotes(text: str, start: int, end: int) -> tuple[int, int]:
@@ -68,28 +68,28 @@ def _with_quotes(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _item(offer: Offer, range_: types.Range, before: str, *, has_colon: bool) -> types.CompletionItem:
-    text = offer.text
+def _item(item: CompletionItem, range_: types.Range, before: str, *, has_colon: bool) -> types.CompletionItem:
+    text = item.text
     if has_colon:
-        text = text.split(":", 1)[0] if offer.text.endswith(": ") else text
+        text = text.split(":", 1)[0] if item.text.endswith(": ") else text
     elif before.endswith((":", "-")):
         text = f" {text}"
-    format_ = types.InsertTextFormat.Snippet if offer.is_snippet else types.InsertTextFormat.PlainText
+    format_ = types.InsertTextFormat.Snippet if item.is_snippet else types.InsertTextFormat.PlainText
     return types.CompletionItem(
-        offer.label,
-        kind=offer.kind,
-        detail=offer.detail or None,
-        documentation=types.MarkupContent(types.MarkupKind.Markdown, offer.documentation)
-        if offer.documentation
+        item.label,
+        kind=item.kind,
+        detail=item.detail or None,
+        documentation=types.MarkupContent(types.MarkupKind.Markdown, item.documentation)
+        if item.documentation
         else None,
-        sort_text=f"{offer.rank}{offer.label.lower()}",
-        filter_text=offer.filter or offer.label,
+        sort_text=f"{item.rank}{item.label.lower()}",
+        filter_text=item.filter or item.label,
         insert_text_format=format_,
         text_edit=types.TextEdit(range_, text),
     )
 
 
-class Offers:
+class CompletionItems:
     """What can be written at one cursor."""
 
     def __init__(self, context: Context, scope: Scope, *, snippets: bool) -> None:
@@ -99,22 +99,22 @@ class Offers:
         self._scope = scope
         self._snippets = snippets
 
-    def all(self) -> list[Offer]:
+    def all(self) -> list[CompletionItem]:
         """Return everything that fits."""
         shape, role = self._context.shape, self._cursor.role
-        offers: list[Offer] = []
+        items: list[CompletionItem] = []
         if is_like_pipeline(self._written.root):
-            offers = list(pipeline_offers(self._context, self._scope))
-            return list({offer.label: offer for offer in offers}.values())
+            items = list(pipeline_items(self._context, self._scope))
+            return list({item.label: item for item in items}.values())
         if role is not Role.KEY:
-            offers += self._values(shape)
+            items += self._values(shape)
         if role is not Role.VALUE:
-            offers += self._keys(shape)
-        return list({offer.label: offer for offer in offers}.values())
+            items += self._keys(shape)
+        return list({item.label: item for item in items}.values())
 
     # Keys
 
-    def _keys(self, shape: Shape) -> Iterator[Offer]:
+    def _keys(self, shape: Shape) -> Iterator[CompletionItem]:
         present_keys = set(self._cursor.keys)
         if shape.extra is not None:
             yield from self._attributes(shape.extra, present_keys)
@@ -132,7 +132,7 @@ class Offers:
                 if record_property.alias not in present_keys:
                     yield self._key(model, record_property)
 
-    def _named_keys(self, shape: Shape, present_keys: set[str]) -> Iterator[Offer]:
+    def _named_keys(self, shape: Shape, present_keys: set[str]) -> Iterator[CompletionItem]:
         """Yield the keys of a mapping by names: arguments of a group, and what an overlay is laid over."""
         path, scope = self._cursor.path, self._scope
         if shape.holder is Use:
@@ -147,9 +147,9 @@ class Offers:
         present = dict.fromkeys(self._cursor.keys)
         return {**present, **value} if isinstance(value, dict) else present
 
-    def _key(self, model: type[AuthoredModel], record_property: Property) -> Offer:
+    def _key(self, model: type[AuthoredModel], record_property: Property) -> CompletionItem:
         is_required = record_property.field.is_required()
-        return Offer(
+        return CompletionItem(
             record_property.alias,
             f"{record_property.alias}: ",
             types.CompletionItemKind.Property,
@@ -158,11 +158,11 @@ class Offers:
             rank=1 if is_required else 3,
         )
 
-    def _attributes(self, extra: Extra, present_keys: set[str]) -> Iterator[Offer]:
+    def _attributes(self, extra: Extra, present_keys: set[str]) -> Iterator[CompletionItem]:
         value = self._written.value(extra.depth)
         for attribute in fitting_attributes(extra, value):
             if attribute.key not in present_keys:
-                yield Offer(
+                yield CompletionItem(
                     attribute.key,
                     f"{attribute.key}: ",
                     types.CompletionItemKind.Property,
@@ -170,9 +170,11 @@ class Offers:
                 )
         for key, text in self._scope.vocabulary_keys():
             if key not in present_keys:
-                yield Offer(key, f"{key}: ", types.CompletionItemKind.Property, documentation=text, rank=4)
+                yield CompletionItem(
+                    key, f"{key}: ", types.CompletionItemKind.Property, documentation=text, rank=4
+                )
 
-    def _arguments(self, present_keys: set[str]) -> Iterator[Offer]:
+    def _arguments(self, present_keys: set[str]) -> Iterator[CompletionItem]:
         use = self._written.value(len(self._cursor.path) - 1)
         name = use.get("use") if isinstance(use, dict) else None
         for parameter, text, is_required in self._scope.parameters(name):
@@ -180,37 +182,39 @@ class Offers:
                 detail = "required" if is_required else ""
                 rank = 1 if is_required else 3
                 kind = types.CompletionItemKind.Variable
-                yield Offer(parameter, f"{parameter}: ", kind, detail, text, rank=rank)
+                yield CompletionItem(parameter, f"{parameter}: ", kind, detail, text, rank=rank)
 
     # Values
 
-    def _values(self, shape: Shape) -> Iterator[Offer]:
+    def _values(self, shape: Shape) -> Iterator[CompletionItem]:
         if shape.is_type:
             yield from self._types(shape)
         property_ = shape.member
         is_kind = property_ is not None and property_.name == "kind" and shape.holder is not None
         if is_kind and shape.holder is not None and issubclass(shape.holder, LogicalType):
             for name, kind in BY_NAME.items():
-                yield Offer(
+                yield CompletionItem(
                     name, yaml_text(name), types.CompletionItemKind.Class, documentation=class_text(kind)
                 )
             return
         for word in shape.words:
             text = yaml_text(word)
-            yield Offer(text, text, types.CompletionItemKind.EnumMember, rank=2)
+            yield CompletionItem(text, text, types.CompletionItemKind.EnumMember, rank=2)
         yield from self._names(shape)
 
-    def _types(self, shape: Shape) -> Iterator[Offer]:
+    def _types(self, shape: Shape) -> Iterator[CompletionItem]:
         is_nested = self._cursor.path[-1:] == ("inner",)
         for name, kind in BY_NAME.items():
             if is_nested and kind.family is Family.OPTION:
                 continue
             text = class_text(kind)
             if kind.has_short_form:
-                yield Offer(name, yaml_text(name), types.CompletionItemKind.Class, documentation=text, rank=2)
+                yield CompletionItem(
+                    name, yaml_text(name), types.CompletionItemKind.Class, documentation=text, rank=2
+                )
             else:
                 snippet = _snippet(kind.example) if self._snippets else kind.example
-                yield Offer(
+                yield CompletionItem(
                     name,
                     snippet,
                     types.CompletionItemKind.Class,
@@ -221,7 +225,7 @@ class Offers:
                 )
         yield from self._foreign()
 
-    def _foreign(self) -> Iterator[Offer]:
+    def _foreign(self) -> Iterator[CompletionItem]:
         """Yield the kinds for what other systems call them, where such a name is typed."""
         typed = fold(self._cursor.word.before)
         if len(typed) < _LEAST_LETTERS or any(fold(name).startswith(typed) for name in BY_NAME):
@@ -230,7 +234,7 @@ class Offers:
             if foreign.startswith(typed):
                 example = BY_NAME[name].example if not BY_NAME[name].has_short_form else name
                 detail = f"what other systems call {foreign}"
-                yield Offer(
+                yield CompletionItem(
                     f"{name} ({foreign})",
                     example,
                     types.CompletionItemKind.Class,
@@ -239,13 +243,15 @@ class Offers:
                     filter=self._cursor.word.before,
                 )
 
-    def _names(self, shape: Shape) -> Iterator[Offer]:
+    def _names(self, shape: Shape) -> Iterator[CompletionItem]:
         """Yield names out of the project."""
         property_, path = shape.member, self._cursor.path
         scope = self._scope
         if shape.holder is Use and property_ is not None and property_.name == "use":
             for name, text in scope.groups():
-                yield Offer(name, yaml_text(name), types.CompletionItemKind.Module, documentation=text)
+                yield CompletionItem(
+                    name, yaml_text(name), types.CompletionItemKind.Module, documentation=text
+                )
         elif path[-2:-1] == ("imports",):
             yield from plain(scope.importable(), types.CompletionItemKind.File)
         elif shape.attribute is not None:
@@ -253,7 +259,9 @@ class Offers:
         elif property_ is not None and property_.name == "timezone":
             yield from plain(zones(), types.CompletionItemKind.Value)
 
-    def _of_attribute(self, attribute: Attribute[Any], steps: tuple[str | int, ...]) -> Iterator[Offer]:
+    def _of_attribute(
+        self, attribute: Attribute[Any], steps: tuple[str | int, ...]
+    ) -> Iterator[CompletionItem]:
         scope = self._scope
         if attribute.key == CLOCK_ZONE.key:
             yield from plain(zones(), types.CompletionItemKind.Value)
@@ -278,22 +286,30 @@ def names_fields(attribute: Attribute[Any], steps: tuple[str | int, ...]) -> boo
 
 _LEAST_LETTERS = 3
 _BEGINNINGS = (
-    Offer("name", "name: ", types.CompletionItemKind.Property, documentation="the dataset's name", rank=0),
-    Offer(
+    CompletionItem(
+        "name", "name: ", types.CompletionItemKind.Property, documentation="the dataset's name", rank=0
+    ),
+    CompletionItem(
         "fields",
         "fields:\n  - name: ",
         types.CompletionItemKind.Property,
         documentation="its columns",
         rank=0,
     ),
-    Offer("kind", "kind: ", types.CompletionItemKind.Property, documentation="an event or a DatasetSnapshot"),
-    Offer("source", "source: ", types.CompletionItemKind.Property, documentation="of a pipeline", rank=4),
-    Offer("datasets", "datasets: ", types.CompletionItemKind.Property, documentation="of an overlay", rank=4),
+    CompletionItem(
+        "kind", "kind: ", types.CompletionItemKind.Property, documentation="an event or a DatasetSnapshot"
+    ),
+    CompletionItem(
+        "source", "source: ", types.CompletionItemKind.Property, documentation="of a pipeline", rank=4
+    ),
+    CompletionItem(
+        "datasets", "datasets: ", types.CompletionItemKind.Property, documentation="of an overlay", rank=4
+    ),
 )
 
 
-def _left(offers: Iterable[Offer], present_keys: set[str]) -> Iterator[Offer]:
-    return (offer for offer in offers if offer.label not in present_keys)
+def _left(items: Iterable[CompletionItem], present_keys: set[str]) -> Iterator[CompletionItem]:
+    return (item for item in items if item.label not in present_keys)
 
 
 def _snippet(example: str) -> str:

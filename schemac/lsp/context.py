@@ -9,7 +9,7 @@ from functools import cached_property
 
 from schemac.lsp.grammar import Shape, root_shape, shape_at
 from schemac.lsp.outline import cursor_at
-from schemac.lsp.written import Written
+from schemac.lsp.values_at_cursor import CursorValues
 from schemac.syntax.document import TreePath
 
 
@@ -19,7 +19,7 @@ class Context:
     def __init__(self, lines: Sequence[str], place: tuple[int, int]) -> None:
         self.lines = lines
         self.cursor = cursor_at(lines, *place)
-        self.written = Written(lines, self.cursor)
+        self.written = CursorValues(lines, self.cursor)
 
     @cached_property
     def shape(self) -> Shape:

@@ -11,7 +11,7 @@ from lsprotocol import types
 from schemac.arrow.lower import lower
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.schema_fields import SchemaField, preorder
-from schemac.lsp.places import written_at
+from schemac.lsp.field_locations import location_of
 from schemac.lsp.projects import Checked
 from schemac.lsp.texts import Lines
 from schemac.project.locking import locked_datasets
@@ -64,7 +64,7 @@ def _of_dataset(
 
 
 def _is_visible(dataset: LogicalDataset, field: SchemaField, range_: tuple[int, int]) -> bool:
-    where = written_at(dataset, field)
+    where = location_of(dataset, field)
     place = dataset.origins.place(field.declared_at)
     if where is None or place is None or where.file != dataset.origins.file:
         return False

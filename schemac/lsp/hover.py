@@ -18,11 +18,11 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import LogicalType
 from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.context import Context
+from schemac.lsp.field_locations import DatasetField
 from schemac.lsp.grammar import Property, Shape, alternatives, chosen, description_of, kind_of, properties_of
 from schemac.lsp.history import history
 from schemac.lsp.outline import Role
 from schemac.lsp.pipelines import is_like_pipeline, pipeline_text
-from schemac.lsp.places import DatasetField
 from schemac.lsp.projects import Checked
 from schemac.project.locking import Locked, locked_datasets
 from schemac.project.options import CompileOptions

@@ -6,7 +6,7 @@ Layer: lsp.
 from collections.abc import Iterator
 
 from schemac.identity.lock_lines import dataset_line
-from schemac.lsp.places import DatasetField
+from schemac.lsp.field_locations import DatasetField
 from schemac.project.locking import identified, open_lock
 from schemac.source.report import Report
 

@@ -16,20 +16,28 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.completion import names_fields
 from schemac.lsp.context import Context
-from schemac.lsp.mentions import datasets_of, mentions
+from schemac.lsp.field_locations import (
+    DatasetField,
+    FieldLocation,
+    Index,
+    document_number,
+    files_with,
+    location_of,
+    users_of,
+)
+from schemac.lsp.occurrences import datasets_of, occurrences_of
 from schemac.lsp.outline import Role
-from schemac.lsp.places import DatasetField, Index, Written, document_number, files_with, users_of, written_at
 from schemac.lsp.project_texts import ProjectTexts
 from schemac.lsp.projects import Checked, key_of
 from schemac.lsp.scope import Scope
 from schemac.lsp.targets import (
     DatasetTarget,
     FieldTarget,
+    FileRange,
     FileTarget,
     GroupTarget,
     NamedTarget,
     ParameterTarget,
-    Site,
     Target,
     VocabularyTarget,
 )
@@ -189,7 +197,7 @@ class Navigator:
         dataset_fields = self.fields_at(path, context, cursor.path[:-1] if not cursor.key else cursor.path)
         if not dataset_fields or not dataset_fields[0].field.is_member:
             return None
-        place = written_at(dataset_fields[0].dataset, dataset_fields[0].field)
+        place = location_of(dataset_fields[0].dataset, dataset_fields[0].field)
         field_path = cursor.path[:-1] if not cursor.key else cursor.path
         if place is None or place.path != field_path:
             return None
@@ -205,11 +213,11 @@ class Navigator:
         return self._with_all(DatasetField(file, dataset, field))
 
     def _with_all(self, dataset_field: DatasetField) -> FieldTarget:
-        where = written_at(dataset_field.dataset, dataset_field.field)
+        where = location_of(dataset_field.dataset, dataset_field.field)
         every = tuple(self._all(where)) if where is not None else ()
         return FieldTarget(dataset_field, every or (dataset_field,))
 
-    def _all(self, where: Written) -> Iterator[DatasetField]:
+    def _all(self, where: FieldLocation) -> Iterator[DatasetField]:
         """Yield all fields that are written at one place: those of all users of a group."""
         path = self.checked.path(where.file)
         for file in files_with(self.checked, path):
@@ -217,81 +225,81 @@ class Navigator:
 
     # Definitions
 
-    def definitions(self, target: Target) -> list[Site]:
+    def definitions(self, target: Target) -> list[FileRange]:
         """Return where a name is defined; of a field that stands where it is written, its lines in the lock."""
         match target:
             case FileTarget():
-                return [Site(target.path, Region(1, 1, 1, 1))] if os.path.exists(target.path) else []
+                return [FileRange(target.path, Region(1, 1, 1, 1))] if os.path.exists(target.path) else []
             case FieldTarget():
                 return [self._site(target.dataset_field)]
             case _:
                 return self._named(target)
 
-    def _named(self, target: NamedTarget) -> list[Site]:
+    def _named(self, target: NamedTarget) -> list[FileRange]:
         """Return where a name is defined; of a dataset that is called as its file, where its schema begins."""
-        sites = [one.site for one in mentions(target, self.texts) if one.is_definition]
+        sites = [one.site for one in occurrences_of(target, self.texts) if one.is_definition]
         if isinstance(target, DatasetTarget) and not sites:
             return [
-                Site(key_of(file.file.path), source.region(span))
+                FileRange(key_of(file.file.path), source.region(span))
                 for file, dataset in datasets_of(target.name, self.texts)
                 if (source := dataset.origins.source) and (span := dataset.origins.name_span)
             ]
         return sites
 
-    def lock_lines(self, dataset_field: DatasetField) -> list[Site]:
+    def lock_lines(self, dataset_field: DatasetField) -> list[FileRange]:
         """Return the lines of a field in its lock, newest version last."""
         from schemac.lsp.locks import lines_of  # for start-up time: not all manifests have locks
 
         path = lock_path(dataset_field.file.file.path)
-        return [Site(key_of(path), Region.within(n, 1, end)) for n, end in lines_of(dataset_field)]
+        return [FileRange(key_of(path), Region.within(n, 1, end)) for n, end in lines_of(dataset_field)]
 
-    def _site(self, dataset_field: DatasetField) -> Site:
+    def _site(self, dataset_field: DatasetField) -> FileRange:
         place = place_of_name(dataset_field.dataset, dataset_field.field)
         return self.site(place)
 
-    def site(self, place: Location) -> Site:
+    def site(self, place: Location) -> FileRange:
         """Return a place of the compiler."""
-        return Site(self.checked.path(place.source.name), place.source.region(place.span))
+        return FileRange(self.checked.path(place.source.name), place.source.region(place.span))
 
     # References
 
-    def references(self, target: Target) -> list[Site]:
+    def references(self, target: Target) -> list[FileRange]:
         """Return all places that name something, without its definition."""
         match target:
             case FieldTarget():
-                sites = self._mentions(target)
+                sites = self._occurrences(target)
             case FileTarget():
                 sites = self._imports_of(target.path)
             case _:
-                sites = (one.site for one in mentions(target, self.texts) if not one.is_definition)
+                sites = (one.site for one in occurrences_of(target, self.texts) if not one.is_definition)
         return list(dict.fromkeys(sites))
 
-    def _imports_of(self, target: str) -> Iterator[Site]:
+    def _imports_of(self, target: str) -> Iterator[FileRange]:
         for file in users_of(self.checked, target):
             files = FolderFiles(file.file.path, file.file.name)
             for document in documents_of(file):
                 for place, value in strings_in(document.value):
                     if place[-2:-1] == ("imports",) and files.key(value) == target:
-                        yield Site(key_of(file.file.path), document.source.region(document.span(place)))
+                        yield FileRange(key_of(file.file.path), document.source.region(document.span(place)))
 
     def _all_datasets(self) -> Iterator[tuple[CompiledFile, LogicalDataset]]:
         for file in self.checked.files:
             for dataset in file.datasets if file.named else ():
                 yield file, dataset
 
-    def _in_schema(self, dataset: LogicalDataset, steps: TreePath) -> Iterator[Site]:
+    def _in_schema(self, dataset: LogicalDataset, steps: TreePath) -> Iterator[FileRange]:
         place = dataset.origins.place(("extra", *steps))
         if place is not None:
             yield self.site(place)
 
-    def _mentions(self, target: FieldTarget) -> Iterator[Site]:
+    def _occurrences(self, target: FieldTarget) -> Iterator[FileRange]:
         yield self._site(target.dataset_field)
         for dataset_field in target.all:
             yield from self._in_same_schema(dataset_field)
             yield from self._in_others(dataset_field)
             yield from self.lock_lines(dataset_field)
 
-    def _in_same_schema(self, dataset_field: DatasetField) -> Iterator[Site]:
+    def _in_same_schema(self, dataset_field: DatasetField) -> Iterator[FileRange]:
         path_text = dataset_field.field.path_text
         for attribute in ATTRIBUTES.values():
             for named in attribute.renamings(dataset_field.dataset.schema.extra, path_text, _OTHER_NAME):
@@ -301,7 +309,7 @@ class Navigator:
             if isinstance(value, dict) and value.get("successor") == path_text:
                 yield from self._successor(dataset_field.dataset, field)
 
-    def _successor(self, dataset: LogicalDataset, field: SchemaField) -> Iterator[Site]:
+    def _successor(self, dataset: LogicalDataset, field: SchemaField) -> Iterator[FileRange]:
         for path in field.extra_places(DEPRECATED.key):
             if dataset.origins.has(path):
                 place = dataset.origins.place((*path, "successor"))
@@ -309,7 +317,7 @@ class Navigator:
                     yield self.site(place)
                 return
 
-    def _in_others(self, dataset_field: DatasetField) -> Iterator[Site]:
+    def _in_others(self, dataset_field: DatasetField) -> Iterator[FileRange]:
         for _, dataset in self._all_datasets():
             for i, reference in enumerate(_read_references(dataset)):
                 if reference.dataset != dataset_field.dataset.name:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import NamedTuple
 
-from schemac.lsp.flow import Flow, flow_at
+from schemac.lsp.flow_cursor import Flow, flow_at
 from schemac.lsp.lines import Entry, Sort, entries_of, indent_of, is_content, is_document_start
 from schemac.syntax.document import TreePath
 

@@ -14,8 +14,8 @@ from lsprotocol import types
 
 from schemac.attributes.constraints import REFERENCES
 from schemac.logical.schema_fields import preorder
+from schemac.lsp.completion_items import CompletionItem, named, plain, yaml_text, zones
 from schemac.lsp.context import Context
-from schemac.lsp.offers import Offer, named, plain, yaml_text, zones
 from schemac.lsp.outline import Role
 from schemac.lsp.scope import Scope
 from schemac.source.json_object import Json
@@ -43,16 +43,18 @@ def pipeline_text(context: Context) -> str:
     return ""
 
 
-def pipeline_offers(context: Context, scope: Scope) -> Iterator[Offer]:
+def pipeline_items(context: Context, scope: Scope) -> Iterator[CompletionItem]:
     """Yield what may be written at the cursor."""
     cursor, nodes = context.cursor, _nodes(context.cursor.path)
     if cursor.role is not Role.KEY:
         for word in _words(nodes):
-            yield Offer(yaml_text(word), yaml_text(word), types.CompletionItemKind.EnumMember, rank=2)
+            yield CompletionItem(
+                yaml_text(word), yaml_text(word), types.CompletionItemKind.EnumMember, rank=2
+            )
         yield from _named_values(context, scope)
     if cursor.role is not Role.VALUE:
         present_keys = set(cursor.keys)
-        yield from (offer for offer in _named_keys(context, scope) if offer.label not in present_keys)
+        yield from (item for item in _named_keys(context, scope) if item.label not in present_keys)
         for node in nodes:
             required = node.get("required", ())
             for name, property_schema in node.get("properties", {}).items():
@@ -60,10 +62,12 @@ def pipeline_offers(context: Context, scope: Scope) -> Iterator[Offer]:
                     is_required = name in required
                     detail, rank = ("required", 1) if is_required else ("", 3)
                     kind = types.CompletionItemKind.Property
-                    yield Offer(name, f"{name}: ", kind, detail, _description(property_schema), rank=rank)
+                    yield CompletionItem(
+                        name, f"{name}: ", kind, detail, _description(property_schema), rank=rank
+                    )
 
 
-def _named_values(context: Context, scope: Scope) -> Iterator[Offer]:
+def _named_values(context: Context, scope: Scope) -> Iterator[CompletionItem]:
     path, root = context.cursor.path, context.written.root
     if path == ("schema",):
         yield from plain(scope.manifests(), types.CompletionItemKind.File)
@@ -81,7 +85,7 @@ def _is_origin(path: TreePath) -> bool:
     return len(short) > 1 and short[-2] == "fields" and isinstance(short[-1], str)
 
 
-def _named_keys(context: Context, scope: Scope) -> Iterator[Offer]:
+def _named_keys(context: Context, scope: Scope) -> Iterator[CompletionItem]:
     path, root = context.cursor.path, context.written.root
     dataset = scope.dataset_of_pipeline(root)
     if path[-1:] == ("fields",) and dataset is not None:

@@ -21,10 +21,10 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 from pygls.workspace import PositionCodec
 
-from schemac.lsp.beside import check_companion, is_companion
+from schemac.lsp.companions import check_companion, is_companion
+from schemac.lsp.field_locations import Index
 from schemac.lsp.findings import to_lsp_diagnostic, uri_of
 from schemac.lsp.narrowing import Edited, edited_lines, merged, narrowed
-from schemac.lsp.places import Index
 from schemac.lsp.projects import Checked, ProjectFolder, Projects, is_yaml, key_of
 from schemac.lsp.texts import Lines
 from schemac.project.configuration import Project

@@ -11,8 +11,8 @@ from schemac.attributes.family import Family
 from schemac.evolution.diff import field_type_text
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.lsp.field_locations import location_of
 from schemac.lsp.findings import LinesOf, uri_of
-from schemac.lsp.places import written_at
 from schemac.lsp.projects import Checked, key_of
 from schemac.lsp.texts import Lines
 from schemac.manifest.groups import GroupFile
@@ -124,7 +124,7 @@ def workspace_symbols(checked: Checked, query: str, lines_of: LinesOf) -> Iterat
             dataset = file.datasets[number]
             for field in preorder(dataset.columns):
                 if count < _MAX_SYMBOLS and field.is_member and is_like(query, str(field.segment)):
-                    place = written_at(dataset, field)
+                    place = location_of(dataset, field)
                     if place is not None and place.file == file.file.name:
                         yield _symbol(
                             field.path_text, types.SymbolKind.Field, path, file, number, field, lines_of

@@ -6,12 +6,12 @@ Layer: lsp.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from schemac.lsp.places import DatasetField
+from schemac.lsp.field_locations import DatasetField
 from schemac.source.span import Region
 
 
-class Site(NamedTuple):
-    """A place in a file."""
+class FileRange(NamedTuple):
+    """A range of a file, as editors name it."""
 
     path: str
     """Absolute."""

@@ -29,7 +29,7 @@ from schemac.source.text import decode_text
 if TYPE_CHECKING:
     # For start-up time: what is found in the cache has no need of them, and many projects have no locks.
     from schemac.project.locking import Locked
-    from schemac.project.strays import LostLocks
+    from schemac.project.lost_locks import LostLocks
 
 
 class BuiltFile(NamedTuple):
@@ -61,7 +61,7 @@ class Builds:
 
     @cached_property
     def _lost(self) -> "LostLocks":
-        from schemac.project.strays import LostLocks  # for start-up time, as above
+        from schemac.project.lost_locks import LostLocks  # for start-up time, as above
 
         return LostLocks(self._project)
 

@@ -24,15 +24,15 @@ from schemac.evolution.version_pair import (
     pair_versions,
 )
 from schemac.manifest.library import Library, imports_of
-from schemac.project.before import Before, SchemaVersions, versions_before
 from schemac.project.commits import read_commit
-from schemac.project.compared import ComparedFile, Comparison, ComparisonRequest, light, light_rename
+from schemac.project.comparisons import ComparedFile, Comparison, ComparisonRequest, light, light_rename
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, has_lock, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.moves import Unpaired, follow
 from schemac.project.options import CompileOptions
+from schemac.project.past_manifests import Before, SchemaVersions, versions_before
 from schemac.project.references import (
     artifact_versions,
     content_of,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from schemac.cache.store import WrongEntryError
+from schemac.cache import WrongEntryError
 from schemac.logical.resources import Named
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile

@@ -1,8 +1,8 @@
 """`[tool.schemac]` in pyproject.toml, or schemac.toml.
 
 Layer: project.
-Shape: the nearest of the two files upwards from the working folder, not past the root of a repository. `project.configured` has the
-values, and `project.settings` checks them; what was found sound once is not checked again.
+Shape: the nearest of the two files upwards from the working folder, not past the root of a repository. `project.settings`
+checks the values; what was found sound once is not checked again.
 Errors: SC601 invalid-configuration.
 """
 
@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from schemac.cache.store import NO_CACHE, Cache, has_cache
-from schemac.project.configured import Configuration
+from schemac.lint.settings import LintSettings
+from schemac.logical.system import Variant
 from schemac.project.exclusion import Exclusion, is_within
 from schemac.project.settings_file import SettingsFile
+from schemac.registry.installed import default_targets
 from schemac.source.catalogue import INVALID_CONFIGURATION
 from schemac.source.json_object import Json
 from schemac.source.report import Report
@@ -31,6 +33,42 @@ if TYPE_CHECKING:
     from schemac.attributes.arrow import ArrowDefaults
     from schemac.checks.vocabulary import Vocabulary
     from schemac.lint.selection import Selection
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What a project settles for all its manifests."""
+
+    manifests: tuple[str, ...] = ()
+    """Files and folders to compile when the command line names none; the project's folder by default."""
+    out: str = "build"
+    """Folder of the artifacts."""
+    targets: tuple[str, ...] = dataclasses.field(default_factory=default_targets)
+    are_targets_named: bool = False
+    """Whether the project says which targets it has."""
+    strict: bool = False
+    """Accept the standard and nothing else."""
+    metadata: bool = True
+    """Let attributes travel as Arrow metadata."""
+    encodings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """Encodings of fields without a hint, where they are not Arrow's usual ones."""
+    system_columns: Variant | None = None
+    """Insert the standard's system columns, in this variant of their types."""
+    vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """JSON Schema files by attribute domain."""
+    exclude: tuple[str, ...] | None = None
+    """Patterns of what is left out in folders; None for the usual folders."""
+    extend_exclude: tuple[str, ...] = ()
+    """Patterns of what is left out besides."""
+    import_folders: tuple[str, ...] = ()
+    """Folders outside the project and its repository that manifests may import from."""
+    versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Versions of engines, where the project names one."""
+    files: tuple[str, ...] = ()
+    """Artifacts that are written only where they are asked for."""
+    lint: LintSettings = dataclasses.field(default_factory=LintSettings)
+    """Which rules are wanted."""
+
 
 _MOST_BYTES = 4 * 1024 * 1024
 """Largest configuration that is read."""

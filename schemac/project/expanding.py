@@ -11,7 +11,7 @@ from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile, read_manifests
-from schemac.project.under_way import WORK
+from schemac.project.progress import PROGRESS
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.source.text import decode_text
@@ -33,7 +33,7 @@ def expand_files(files: Sequence[ManifestFile], project: Project, report: Report
 
 def _expanded(file: CompiledFile, project: Project, library: Library) -> str:
     report = Report()
-    WORK.begin("expand", file.file.name)
+    PROGRESS.begin("expand", file.file.name)
     source = decode_text(file.content, file.file.name, report)
     assert source is not None, "a manifest that was compiled is a text"
     reuse = Reuse(FolderFiles(file.file.path, file.file.name, project=project), library)

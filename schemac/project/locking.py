@@ -31,8 +31,8 @@ from schemac.identity.restore import RestoreError, restored
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
 from schemac.physical.field import LoweredSchema
+from schemac.project.comparisons import question
 from schemac.project.discovery import lock_path
-from schemac.project.rename_findings import question
 from schemac.project.writing import replace_file
 from schemac.source.catalogue import (
     LOCK_CONTENTION,

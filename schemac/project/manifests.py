@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemac.cache.store import WrongEntryError
+from schemac.cache import WrongEntryError
 from schemac.lint.settings import LintSettings
 from schemac.logical.resources import Named, with_distinct_names
 from schemac.logical.system import Variant

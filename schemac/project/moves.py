@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from schemac.evolution.version_pair import SchemaVersion
-from schemac.project.before import Before, SchemaVersions, versions_before
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
 from schemac.project.manifests import read_manifests
+from schemac.project.past_manifests import Before, SchemaVersions, versions_before
 from schemac.project.references import content_of, versions_in_file
 from schemac.source.catalogue import POSSIBLE_ORIGIN, UNKNOWN_PAST
 from schemac.source.report import Report

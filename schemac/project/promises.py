@@ -8,7 +8,7 @@ from datetime import date
 
 from schemac.attributes.own import CLASSIFICATION, DEPRECATED
 from schemac.evolution.ownership import Concern, Rule
-from schemac.project.compared import Comparison
+from schemac.project.comparisons import Comparison
 from schemac.source.catalogue import DECLASSIFIED, EARLY_REMOVAL, LOST_CLASSIFICATION
 from schemac.source.diagnostic import Code, Diagnostic
 from schemac.source.report import Report

@@ -20,13 +20,13 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
 from schemac.logical.schema_fields import columns
-from schemac.project.before import Before, SchemaVersions, schema_version_of, versions_before
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, lock_path
 from schemac.project.imported import FolderFiles
 from schemac.project.inferred import RAW_ARROW_SCHEMA
 from schemac.project.locking import open_lock
 from schemac.project.manifests import CompiledFile, read_manifests
+from schemac.project.past_manifests import Before, SchemaVersions, schema_version_of, versions_before
 from schemac.source.catalogue import UNKNOWN_REFERENCE
 from schemac.source.report import Report
 from schemac.source.suggest import closest

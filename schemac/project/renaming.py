@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from schemac.attributes.family import Family
 from schemac.identity.freeze import freeze, identify
@@ -20,23 +19,25 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.logical.schema_fields import SchemaField, TreePath, preorder
 from schemac.manifest.library import Reuse
-from schemac.manifest.write import scalar
 from schemac.project.configuration import Project
 from schemac.project.discovery import find_manifests
 from schemac.project.imported import FolderFiles
 from schemac.project.locking import LockFile, identified, open_lock, report_unlocked
-from schemac.project.manifest_edit import Block, NoEditError, block_of, moved
 from schemac.project.manifests import CompiledFile, read_manifests
 from schemac.project.name_edits import (
+    Block,
     Edit,
     Fields,
+    NoEditError,
     Renamed,
+    block_of,
     edit_of,
     edited,
     edits_of_column,
     edits_of_references,
     edits_of_successors,
     fields_of,
+    moved,
     place_of_name,
     refuse_edit,
 )
@@ -44,12 +45,11 @@ from schemac.project.options import CompileOptions
 from schemac.project.rewriting import ON_DISK, Relocked, Rewriting, Rewritten, Surroundings, write
 from schemac.project.stages import check_source
 from schemac.source.catalogue import UNKNOWN_COLUMN
-from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.suggest import closest
-from schemac.source.text import SourceText, read_file
-from schemac.syntax.document import Location, parse
+from schemac.source.text import SourceText
+from schemac.syntax.document import Location
 
 _STEP = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
@@ -185,36 +185,6 @@ def _renamed_dataset(member: _Member, locks: Mapping[Path, Relocked], path_text:
     return Renamed(member.file.file.name, path_text, newest.number if newest is not None else None)
 
 
-def pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: str) -> Iterator[str]:
-    """Yield what to look at in pipelines beside a manifest, after a column has got another name."""
-    if old not in {str(field.segment) for field in dataset.columns}:
-        return
-    manifest = file.file.path.resolve()
-    for path in sorted(manifest.parent.glob("*.y*ml")):
-        value = _pipeline(path)
-        if value is None or (path.parent / value["schema"]).resolve() != manifest:
-            continue
-        fields = value.get("fields") or {}
-        if isinstance(fields, dict) and old in fields:
-            yield f"{path.name}: its `fields` uses {old}; change that to {new}"
-        else:
-            yield f"{path.name}: its records still have {old}; write `{scalar(new)}: {scalar(old)}` under `fields`"
-
-
-def _pipeline(path: Any) -> Json | None:
-    """Return a pipeline file's content; None for every other file."""
-    try:
-        content = read_file(path, 1 << 20)[: 1 << 20].decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError):
-        return None
-    if "schema" not in content or "target" not in content:
-        return None
-    documents = parse(SourceText(content, path.name), Report())
-    value = documents[0].value if len(documents) == 1 else None
-    is_pipeline = isinstance(value, dict) and isinstance(value.get("schema"), str) and "target" in value
-    return value if isinstance(value, dict) and is_pipeline else None
-
-
 def _find(dataset: LogicalDataset, path_text: str, report: Report) -> SchemaField | None:
     fields = {field.path_text: field for field in preorder(dataset.columns) if field.is_member}
     if path_text not in fields:
@@ -253,16 +223,10 @@ def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report)
             else "add the struct to the manifest and lock it first; if the dot is part of a name, put the name in backticks",
         )
         return None
-    if field in _above(parent):
+    if parent is field or dotted(parent.path).startswith(f"{field.path_text}."):
         refuse_edit(dataset, field, f"{field.path_text} cannot be moved into itself", report)
         return None
     return _Goal(parent, name)
-
-
-def _above(field: SchemaField | None) -> Iterator[SchemaField]:
-    while field is not None:
-        yield field
-        field = field.parent
 
 
 def _steps(path: str) -> list[str] | None:

@@ -1,7 +1,7 @@
 """What may be in `[tool.schemac]` or schemac.toml, and what is wrong with what is there.
 
 Layer: project.
-Shape: `project.configured` has the values; this module is loaded where they have to be checked.
+Shape: `project.configuration` has the values; this module is loaded where they have to be checked.
 Errors: SC601 invalid-configuration.
 """
 
@@ -16,7 +16,8 @@ from schemac.attributes.registry import DOMAINS
 from schemac.checks.vocabulary import Vocabulary
 from schemac.lint.settings import LintSettings
 from schemac.logical.system import Variant
-from schemac.project.configured import Configuration
+from schemac.manifest.json_schema_words import json_schema
+from schemac.project.configuration import Configuration
 from schemac.project.exclusion import is_pattern, is_within
 from schemac.project.settings_file import SettingsFile
 from schemac.registry.engine import EngineError
@@ -33,6 +34,7 @@ from schemac.syntax.model_errors import model_errors
 if TYPE_CHECKING:
     # For start-up time: most projects have no settings for rules.
     from schemac.lint.selection import Selection
+
 
 _DEFAULT = Configuration()
 
@@ -286,3 +288,15 @@ def vocabulary(domain: str, content: bytes) -> Vocabulary:
     # With this registry, nothing is fetched from elsewhere: a build depends on the project alone.
     schema: Any = json.loads(content)
     return Vocabulary(domain, Draft202012Validator(schema, registry=REGISTRY))
+
+
+def config_schema() -> Json:
+    """Return the schema of `schemac.toml`, and of `[tool.schemac]` in pyproject.toml."""
+    document = json_schema(Settings)
+    definitions: Json = document.pop("$defs", {})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **document,
+        "title": "schemac configuration",
+        "$defs": definitions,
+    }

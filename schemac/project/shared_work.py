@@ -17,7 +17,7 @@ from schemac.logical.resources import Named
 from schemac.project.discovery import ManifestFile
 from schemac.project.imported import NOTHING, Imported
 from schemac.project.manifests import Checks, CompiledFile
-from schemac.project.under_way import WORK
+from schemac.project.progress import PROGRESS
 from schemac.project.workers import cores, share
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
@@ -111,7 +111,7 @@ class SharedWork(Generic[T]):
 
     def _check(self, part: Sequence[tuple[ManifestFile, bytes]]) -> list[Early[T]]:
         """Check a part of the manifests, and work on each at once until something is wrong with one."""
-        WORK.expect(len(part) * (1 if self._work is None else 2))
+        PROGRESS.expect(len(part) * (1 if self._work is None else 2))
         early_results: list[Early[T]] = []
         work = self._work
         for manifest, content in part:

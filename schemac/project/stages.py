@@ -25,7 +25,7 @@ from schemac.manifest.library import Reuse
 from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
 from schemac.project.options import CompileOptions
-from schemac.project.under_way import WORK
+from schemac.project.progress import PROGRESS
 from schemac.source.report import Report
 from schemac.source.text import SourceText
 from schemac.syntax.document import Document, parse
@@ -139,7 +139,7 @@ def emit(
 @contextmanager
 def stage(name: str, manifest: str) -> Iterator[None]:
     """Tell who waits for it what is under way; an exception, which is a mistake of the compiler, says where it was."""
-    WORK.begin(name, manifest)
+    PROGRESS.begin(name, manifest)
     try:
         yield
     except Exception as error:

@@ -13,7 +13,7 @@ import pytest
 
 from schemac.cli.main import COMMANDS
 from schemac.cli.waiting import NEXT_SECONDS, _Bar
-from schemac.project.under_way import UnderWay
+from schemac.project.progress import Progress
 from tests.bench.workload import write_manifests
 
 SCRIPT = (
@@ -189,7 +189,7 @@ def test_show_nothing_in_the_middle_of_an_import(tmp_path: Path, monkeypatch: py
 
 
 def test_count_the_steps() -> None:
-    work = UnderWay()
+    work = Progress()
     work.expect(4)
     for name in ("a", "b"):
         for stage in ("parse", "bind", "check", "lower", "emit"):

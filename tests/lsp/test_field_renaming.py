@@ -9,11 +9,10 @@ from pygls.workspace import PositionCodec
 
 from schemac.logical.schema_fields import preorder
 from schemac.lsp.context import Context
-from schemac.lsp.name_renaming import RefusedRenameError
+from schemac.lsp.field_locations import Index
 from schemac.lsp.navigation import Navigator
-from schemac.lsp.places import Index
 from schemac.lsp.projects import ProjectFolder, key_of
-from schemac.lsp.renaming import RenameEdits, renamable, rename_edits
+from schemac.lsp.renaming import RefusedRenameError, RenameEdits, renamable, rename_edits
 from schemac.lsp.texts import Lines
 from schemac.project.name_edits import place_of_name
 from schemac.source.span import Region

@@ -8,10 +8,10 @@ from pygls.workspace import PositionCodec
 
 from schemac.lsp.completion import complete
 from schemac.lsp.context import Context
+from schemac.lsp.field_locations import Index
 from schemac.lsp.hover import field_text, word_text
 from schemac.lsp.narrowing import edited_lines, merged, narrowed
 from schemac.lsp.navigation import Navigator, documents_of
-from schemac.lsp.places import Index
 from schemac.lsp.projects import ProjectFolder
 from schemac.lsp.scope import Scope
 from schemac.lsp.symbols import document_symbols, workspace_symbols

@@ -11,7 +11,7 @@ from schemac.cache.store import Cache
 from schemac.cli.main import main
 from schemac.lint.settings import LintSettings
 from schemac.logical.system import VARIANTS
-from schemac.project.compared import ComparisonRequest
+from schemac.project.comparisons import ComparisonRequest
 from schemac.project.manifests import CheckInputs
 from schemac.project.options import CompileOptions
 from schemac.project.overlays import RunOverlay

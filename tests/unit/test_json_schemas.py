@@ -19,7 +19,7 @@ from schemac.engines.api import OdfForm
 from schemac.kinds.registry import BY_NAME, KINDS
 from schemac.manifest.json_schema import manifest_schema
 from schemac.pipeline.declaration.json_schema import pipeline_schema
-from schemac.project.json_schema import config_schema
+from schemac.project.settings import config_schema
 from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
 from schemac.source.text import SourceText

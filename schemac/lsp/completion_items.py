@@ -1,4 +1,4 @@
-"""What an editor offers at a cursor.
+"""Items of completion: what an editor proposes at a cursor.
 
 Layer: lsp.
 """
@@ -14,7 +14,7 @@ from schemac.lsp.lines import is_plain
 
 
 @dataclass(frozen=True)
-class Offer:
+class CompletionItem:
     """Something that can be written."""
 
     label: str
@@ -24,14 +24,14 @@ class Offer:
     documentation: str = ""
     is_snippet: bool = False
     rank: int = 5
-    """Sorts offers; small ones come first."""
+    """Sorts items; small ones come first."""
     filter: str = ""
     """What is typed to find it, where it is not the label."""
 
 
-def plain(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[Offer]:
+def plain(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[CompletionItem]:
     """Yield words that are values."""
-    return (Offer(word, yaml_text(word), kind, rank=2) for word in words)
+    return (CompletionItem(word, yaml_text(word), kind, rank=2) for word in words)
 
 
 def yaml_text(value: Any) -> str:
@@ -45,9 +45,9 @@ def yaml_text(value: Any) -> str:
     return str(value)
 
 
-def named(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[Offer]:
+def named(words: Iterable[str], kind: types.CompletionItemKind) -> Iterator[CompletionItem]:
     """Yield words that are keys of a mapping."""
-    return (Offer(word, f"{yaml_text(word)}: ", kind, rank=2) for word in words)
+    return (CompletionItem(word, f"{yaml_text(word)}: ", kind, rank=2) for word in words)
 
 
 @cache

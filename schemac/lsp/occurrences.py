@@ -1,7 +1,7 @@
 """All places that have the name of a group, a parameter, a dataset or an attribute of a vocabulary.
 
 Layer: lsp.
-Shape: the first mention of each is where it is defined. A text is parsed only if it has the name's letters; a name that is
+Shape: the first occurrence of each is where it is defined. A text is parsed only if it has the name's letters; a name that is
 written with escapes is not found, which the check after a renaming notices.
 """
 
@@ -14,17 +14,17 @@ from schemac.attributes.constraints import REFERENCES
 from schemac.attributes.registry import domain_of
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
+from schemac.lsp.field_locations import DatasetField
 from schemac.lsp.lines import is_plain
-from schemac.lsp.places import DatasetField
 from schemac.lsp.project_texts import ProjectTexts, uses_in
 from schemac.lsp.projects import key_of
 from schemac.lsp.targets import (
     DatasetTarget,
     FieldTarget,
+    FileRange,
     GroupTarget,
     NamedTarget,
     ParameterTarget,
-    Site,
     VocabularyTarget,
 )
 from schemac.manifest.groups import PLACEHOLDER, Definition, placeholders, strings_in
@@ -37,7 +37,7 @@ from schemac.source.text import SourceText
 from schemac.syntax.document import Document, TreePath, parse
 
 
-class Mention(NamedTuple):
+class Occurrence(NamedTuple):
     """A place that has a name."""
 
     path: str
@@ -51,12 +51,12 @@ class Mention(NamedTuple):
     """Of an attribute, where only its name stands here."""
 
     @property
-    def site(self) -> Site:
+    def site(self) -> FileRange:
         """The place without quotes."""
         span, written = self.span, self.source.excerpt(self.span)
         is_quoted = self.is_scalar and len(written) > 1 and written[0] in "'\"" and written[-1] == written[0]
         inner = Span(span.start + 1, span.end - 1) if is_quoted else span
-        return Site(self.path, self.source.region(inner))
+        return FileRange(self.path, self.source.region(inner))
 
     def text(self, new: str) -> str:
         """Return what is written there for another name, in the quotes that exist."""
@@ -70,7 +70,7 @@ class Mention(NamedTuple):
         return new if has_no_quotes else scalar(new, written)
 
 
-def mentions(target: NamedTarget, texts: ProjectTexts) -> list[Mention]:
+def occurrences_of(target: NamedTarget, texts: ProjectTexts) -> list[Occurrence]:
     """Return all places of a name, its definition first; each once."""
     match target:
         case GroupTarget():
@@ -85,12 +85,12 @@ def mentions(target: NamedTarget, texts: ProjectTexts) -> list[Mention]:
     return sorted(unique.values(), key=lambda one: not one.is_definition)
 
 
-def _key(path: str, document: Document, at: TreePath, *, is_definition: bool = False) -> Mention:
-    return Mention(path, document.source, document.key_span(at), is_definition=is_definition)
+def _key(path: str, document: Document, at: TreePath, *, is_definition: bool = False) -> Occurrence:
+    return Occurrence(path, document.source, document.key_span(at), is_definition=is_definition)
 
 
-def _value(path: str, document: Document, at: TreePath, *, is_definition: bool = False) -> Mention:
-    return Mention(path, document.source, document.span(at), is_definition=is_definition)
+def _value(path: str, document: Document, at: TreePath, *, is_definition: bool = False) -> Occurrence:
+    return Occurrence(path, document.source, document.span(at), is_definition=is_definition)
 
 
 def definition_of(target: GroupTarget, texts: ProjectTexts) -> Definition | None:
@@ -114,7 +114,7 @@ def _file_of(path: str, imported: str) -> str:
     return os.path.normpath(os.path.join(os.path.dirname(path), imported)) if imported else path
 
 
-def _of_group(target: GroupTarget, texts: ProjectTexts) -> Iterator[Mention]:
+def _of_group(target: GroupTarget, texts: ProjectTexts) -> Iterator[Occurrence]:
     definition = definition_of(target, texts)
     if definition is not None:
         yield _key(target.file, definition.document, definition.path, is_definition=True)
@@ -122,7 +122,7 @@ def _of_group(target: GroupTarget, texts: ProjectTexts) -> Iterator[Mention]:
         yield _value(path, document, at)
 
 
-def _of_parameter(target: ParameterTarget, texts: ProjectTexts) -> Iterator[Mention]:
+def _of_parameter(target: ParameterTarget, texts: ProjectTexts) -> Iterator[Occurrence]:
     definition = definition_of(target.group, texts)
     if definition is None or target.name not in definition.group.parameters:
         return
@@ -138,12 +138,12 @@ def _of_parameter(target: ParameterTarget, texts: ProjectTexts) -> Iterator[Ment
             yield _key(path, user, argument_path)
 
 
-def _in_text(path: str, document: Document, at: TreePath, name: str) -> Iterator[Mention]:
+def _in_text(path: str, document: Document, at: TreePath, name: str) -> Iterator[Occurrence]:
     span = document.span(at)
     for match in PLACEHOLDER.finditer(document.source.excerpt(span)):
         if match[1] == name:
             inner = Span(span.start + match.start(1), span.start + match.end(1))
-            yield Mention(path, document.source, inner, is_scalar=False)
+            yield Occurrence(path, document.source, inner, is_scalar=False)
 
 
 def datasets_of(name: str, texts: ProjectTexts) -> list[tuple[CompiledFile, LogicalDataset]]:
@@ -156,7 +156,7 @@ def datasets_of(name: str, texts: ProjectTexts) -> list[tuple[CompiledFile, Logi
     ]
 
 
-def _of_dataset(name: str, texts: ProjectTexts) -> Iterator[Mention]:
+def _of_dataset(name: str, texts: ProjectTexts) -> Iterator[Occurrence]:
     manifests = set()
     for file, dataset in datasets_of(name, texts):
         path, origins = key_of(file.file.path), dataset.origins
@@ -171,17 +171,17 @@ def _of_dataset(name: str, texts: ProjectTexts) -> Iterator[Mention]:
         yield from _in_pipeline(name, path, document, manifests)
 
 
-def _references_to(name: str, texts: ProjectTexts) -> Iterator[Mention]:
+def _references_to(name: str, texts: ProjectTexts) -> Iterator[Occurrence]:
     for file in texts.checked.files:
         for dataset in file.datasets if file.named and name.encode() in file.content else ():
             for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or ()):
                 if reference.dataset == name:
                     place = dataset.origins.place(("extra", REFERENCES.key, i, "dataset"))
                     if place is not None:
-                        yield Mention(texts.checked.path(place.source.name), place.source, place.span)
+                        yield Occurrence(texts.checked.path(place.source.name), place.source, place.span)
 
 
-def _in_pipeline(name: str, path: str, document: Document, manifests: set[str]) -> Iterator[Mention]:
+def _in_pipeline(name: str, path: str, document: Document, manifests: set[str]) -> Iterator[Occurrence]:
     value: Any = document.value
     schema, references = value.get("schema"), value.get("references")
     if isinstance(schema, str) and value.get("dataset") == name and _file_of(path, schema) in manifests:
@@ -190,7 +190,7 @@ def _in_pipeline(name: str, path: str, document: Document, manifests: set[str]) 
         yield _key(path, document, ("references", name))
 
 
-def _of_attribute(key: str, texts: ProjectTexts) -> Iterator[Mention]:
+def _of_attribute(key: str, texts: ProjectTexts) -> Iterator[Occurrence]:
     yield from _in_vocabulary(key, texts)
     for path in texts.with_word(key):
         for document in texts.documents(path):
@@ -214,7 +214,7 @@ _BY_NAME = ("properties", "dependentRequired", "dependentSchemas")
 _NAMES = ("required", "dependentRequired")
 
 
-def _in_vocabulary(key: str, texts: ProjectTexts) -> Iterator[Mention]:
+def _in_vocabulary(key: str, texts: ProjectTexts) -> Iterator[Occurrence]:
     """Yield where the JSON Schema of a domain has an attribute."""
     project = texts.checked.project
     domain, name = domain_of(key), key.partition("/")[2]
@@ -227,8 +227,8 @@ def _in_vocabulary(key: str, texts: ProjectTexts) -> Iterator[Mention]:
         value = document.value if isinstance(document.value, dict) else {}
         for word in _BY_NAME:
             if document.has((word, name)):
-                mention = _key(path, document, (word, name), is_definition=word == "properties")
-                yield mention._replace(domain=domain)
+                occurrence = _key(path, document, (word, name), is_definition=word == "properties")
+                yield occurrence._replace(domain=domain)
         for at, text in strings_in({word: value.get(word) for word in _NAMES}):
             if text == name:
                 yield _value(path, document, at)._replace(domain=domain)
@@ -251,10 +251,12 @@ def field_edits(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[
     yield from _of_references(target, new, texts)
     for dataset_field in target.all:
         old, path = dataset_field.field.path_text, dotted((*dataset_field.field.path[:-1], new))
-        for mention, written in _of_field(dataset_field, texts):
+        for occurrence, written in _of_field(dataset_field, texts):
             after = path_after(written, {old: path})
             if after is not None:
-                yield FieldEdit(mention.path, mention.source, Edit(mention.span, mention.text(after)))
+                yield FieldEdit(
+                    occurrence.path, occurrence.source, Edit(occurrence.span, occurrence.text(after))
+                )
 
 
 def _of_references(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterator[FieldEdit]:
@@ -270,7 +272,7 @@ def _of_references(target: FieldTarget, new: str, texts: ProjectTexts) -> Iterat
                     yield FieldEdit(texts.checked.path(place.source.name), place.source, edit)
 
 
-def _of_field(dataset_field: DatasetField, texts: ProjectTexts) -> Iterator[tuple[Mention, str]]:
+def _of_field(dataset_field: DatasetField, texts: ProjectTexts) -> Iterator[tuple[Occurrence, str]]:
     name, manifest = dataset_field.dataset.name, key_of(dataset_field.file.file.path)
     for path, document in texts.overlays(name):
         whole: Any = document.value

@@ -14,7 +14,7 @@ from schemac.project.manifests import CompiledFile
 from schemac.syntax.document import TreePath
 
 
-class Written(NamedTuple):
+class FieldLocation(NamedTuple):
     """Where a field was written: a text by its name, a document of it, and the path there."""
 
     file: str
@@ -34,18 +34,18 @@ class Index:
     """The fields of a project by where they were written; of each manifest it is made once."""
 
     def __init__(self) -> None:
-        self._of: dict[bytes, tuple[CompiledFile, dict[Written, list[DatasetField]]]] = {}
+        self._of: dict[bytes, tuple[CompiledFile, dict[FieldLocation, list[DatasetField]]]] = {}
 
-    def fields(self, file: CompiledFile) -> dict[Written, list[DatasetField]]:
+    def fields(self, file: CompiledFile) -> dict[FieldLocation, list[DatasetField]]:
         """Return the fields of a manifest; a field of a group may be several."""
         key = file.file.name.encode() + b"\0" + file.key
         known = self._of.get(key)
         if known is not None and known[0].content == file.content:
             return known[1]
-        by_place: dict[Written, list[DatasetField]] = {}
+        by_place: dict[FieldLocation, list[DatasetField]] = {}
         for dataset in file.datasets:
             for field in preorder(dataset.columns):
-                place = written_at(dataset, field)
+                place = location_of(dataset, field)
                 if place is not None:
                     by_place.setdefault(place, []).append(DatasetField(file, dataset, field))
         self._of = {k: v for k, v in self._of.items() if v[0].file != file.file}
@@ -59,19 +59,19 @@ class Index:
         for file in files:
             fields = self.fields(file)
             for depth in range(len(path), 0, -1):
-                dataset_fields = fields.get(Written(name, document, path[:depth]))
+                dataset_fields = fields.get(FieldLocation(name, document, path[:depth]))
                 if dataset_fields:
                     return dataset_fields
         return []
 
 
-def written_at(dataset: LogicalDataset, field: SchemaField) -> Written | None:
+def location_of(dataset: LogicalDataset, field: SchemaField) -> FieldLocation | None:
     """Return where a field was written; None for one that the compiler put in."""
     origins = dataset.origins
     if origins.document is None:
         return None
     document, path, _ = origins.document.origin((*origins.base, *field.declared_at))
-    return Written(document.source.name, document.index, path)
+    return FieldLocation(document.source.name, document.index, path)
 
 
 def files_with(checked: Checked, path: str) -> list[CompiledFile]:

@@ -7,7 +7,7 @@ _STEPS = ("parse", "emit")
 """The stages that take the longest; each is a step of a manifest."""
 
 
-class UnderWay:
+class Progress:
     """The stage that is under way, and how much there is of what it is about."""
 
     __slots__ = ("done", "manifest", "stage", "total")
@@ -31,5 +31,5 @@ class UnderWay:
         self.done += stage in _STEPS
 
 
-WORK = UnderWay()
+PROGRESS = Progress()
 """Of this process; a process that is forked from it has its own."""

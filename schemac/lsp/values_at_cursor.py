@@ -1,4 +1,4 @@
-"""What is written around a cursor, as values, as far as it can be read.
+"""The values around a cursor, as far as they can be read.
 
 Layer: lsp.
 """
@@ -18,7 +18,7 @@ _MOST_LINES = 2_000
 """Lines of a value that is read while somebody types."""
 
 
-class Written:
+class CursorValues:
     """The values around a cursor. A value that cannot be read is read without the line of the cursor."""
 
     def __init__(self, lines: Sequence[str], cursor: Cursor) -> None:
