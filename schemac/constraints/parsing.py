@@ -125,9 +125,9 @@ class _Parser:
             raise ExpressionError(f"`{part.shown}` alone is not a condition", "compare a field with it")
         if isinstance(part, Operand):
             self.refuse_other_words()
-            shown = _shown(part)
+            text = _shown(part)
             raise ExpressionError(
-                f"`{shown}` is neither true nor false", f"compare it, such as `{_sample(part)}`"
+                f"`{text}` is neither true nor false", f"compare it, such as `{_sample(part)}`"
             )
         return part
 
@@ -199,10 +199,10 @@ class _Parser:
         )
 
     def _value(self) -> Unread:
-        found = self._sum()
-        if not isinstance(found, Unread):
+        node = self._sum()
+        if not isinstance(node, Unread):
             raise ExpressionError("`in (…)` lists values, not fields", "write `a = b or a = c` for fields")
-        return found
+        return node
 
     def _sum(self) -> _Part:
         return self._arithmetic(("+", "-"), lambda: self._arithmetic(("*",), self._atom))
@@ -219,14 +219,14 @@ class _Parser:
             raise self.unexpected("a field or a value is expected")
         if self.takes("("):
             self._deeper()
-            found = self.either()
+            node = self.either()
             self.needs(")")
             self.depth -= 1
-            return found
+            return node
         if self.takes("-"):
-            found = self._atom()
-            if isinstance(found, Unread) and token.text == "-" and not isinstance(found.authored, bool):
-                return Unread(f"-{found.authored}", f"-{found.shown}")
+            node = self._atom()
+            if isinstance(node, Unread) and token.text == "-" and not isinstance(node.authored, bool):
+                return Unread(f"-{node.authored}", f"-{node.shown}")
             raise ExpressionError("`-` comes before a number, or between two numbers", "write `0 - field`")
         self.place += 1
         if token.kind == "text":
@@ -243,12 +243,12 @@ class _Parser:
         raise self.unexpected("a field or a value is expected")
 
     def _length(self) -> Operand:
-        found = self._atom()
+        argument = self._atom()
         self.needs(")")
-        if not isinstance(found, FieldNode) or found.type.family is not Family.TEXT:
-            is_list = isinstance(found, FieldNode) and found.type.family is Family.LIST
+        if not isinstance(argument, FieldNode) or argument.type.family is not Family.TEXT:
+            is_list = isinstance(argument, FieldNode) and argument.type.family is Family.LIST
             raise ExpressionError("`length` takes a text field", instead_of("size") if is_list else "")
-        return LengthNode(Int64(), found)
+        return LengthNode(Int64(), argument)
 
     def _field(self, first: Token) -> FieldNode:
         words = [first]
@@ -261,22 +261,24 @@ class _Parser:
         path = tuple(_name(word) for word in words)
         field = self.fields.get(path)
         if field is None:
-            shown = ".".join(word.text for word in words)
-            near = closest(shown, self._names())
+            path_text = ".".join(word.text for word in words)
+            near = closest(path_text, self._names())
             if self.token is not None and self.token.text == "(":
-                raise ExpressionError(f"there is no function `{shown}`", instead_of_function(shown))
-            if shown.lower() in INSTEAD:
-                message = f"`{shown}` (character {first.at + 1}) is not supported, and no field has that name"
-                raise ExpressionError(message, instead_of(shown))
-            raise ExpressionError(f"there is no field `{shown}`", self._field_help(path, shown, near))
+                raise ExpressionError(f"there is no function `{path_text}`", instead_of_function(path_text))
+            if path_text.lower() in INSTEAD:
+                message = (
+                    f"`{path_text}` (character {first.at + 1}) is not supported, and no field has that name"
+                )
+                raise ExpressionError(message, instead_of(path_text))
+            raise ExpressionError(f"there is no field `{path_text}`", self._field_help(path, path_text, near))
         return FieldNode.of(field)
 
-    def _field_help(self, path: tuple[str, ...], shown: str, near: str | None) -> str:
+    def _field_help(self, path: tuple[str, ...], path_text: str, near: str | None) -> str:
         above = self.fields.get(path[:1])
         if above is not None and above.type.family in (Family.LIST, Family.MAP):
             return f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
         if near:
-            return Help.did_you_mean_part(near, shown)
+            return Help.did_you_mean_part(near, path_text)
         return shown_fields(self._names())
 
     def _names(self) -> list[str]:
@@ -410,15 +412,15 @@ def _shown(operand: Operand) -> str:
 
 def _sample(operand: Operand) -> str:
     """Return a condition of an operand that can be read."""
-    shown = _shown(operand)
+    operand_text = _shown(operand)
     if operand.type.family in _EXACT or operand.type.family is Family.FLOAT:
-        return f"{shown} > 0"
-    return f"{shown} = 'x'" if operand.type.family is Family.TEXT else f"{shown} is not null"
+        return f"{operand_text} > 0"
+    return f"{operand_text} = 'x'" if operand.type.family is Family.TEXT else f"{operand_text} is not null"
 
 
-def _any_of(found: list[ComparisonNode]) -> Node:
-    result: Node = found[0]
-    for one in found[1:]:
+def _any_of(comparisons: list[ComparisonNode]) -> Node:
+    result: Node = comparisons[0]
+    for one in comparisons[1:]:
         result = LogicNode("or", result, one)
     return result
 

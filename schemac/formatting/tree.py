@@ -262,7 +262,7 @@ class Reader:
             blocks.append(blocks[-1].entries[-1].value)
         blocks = [one for one in blocks if not one.is_flow]
         level = len(blocks) - 1
-        taken = 0
+        consumed = 0
         for n, line in enumerate(self._lines):
             if line.text and line.column <= column:
                 break
@@ -272,27 +272,27 @@ class Reader:
                 level -= 1
             if not level and column >= blocks[0].column:
                 break
-            blocks[level].foot += [one.text for one in self._lines[taken : n + 1]]
-            taken = n + 1
-        del self._lines[:taken]
+            blocks[level].foot += [one.text for one in self._lines[consumed : n + 1]]
+            consumed = n + 1
+        del self._lines[:consumed]
 
     def _pass(self, to: int) -> None:
         """Take the comments and blank lines before a place."""
         at, text = self._at, self._text
-        is_own = at == 0 or text[at - 1] == "\n"
-        has_content = not is_own
+        is_alone = at == 0 or text[at - 1] == "\n"
+        has_content = not is_alone
         while at < to:
             sign = text[at]
             if sign == "\n":
                 if not has_content:
                     self._lines.append(Line("", 0))
-                is_own, has_content = True, False
+                is_alone, has_content = True, False
                 at += 1
             elif sign == "#":
                 match = _COMMENT.match(text, at, to)
                 assert match is not None
                 comment = match[0].rstrip()
-                if (is_own and not has_content) or self._trailing or self._lines:
+                if (is_alone and not has_content) or self._trailing or self._lines:
                     self._lines.append(Line(comment, self._column(at)))
                 else:
                     self._trailing = self._aside(comment, at)
@@ -306,10 +306,10 @@ class Reader:
         self._at = max(self._at, to)
 
     def _aside(self, comment: str, at: int) -> Aside:
-        found = Aside(comment)
+        comment_node = Aside(comment)
         is_aligned = self._text[max(0, at - _ALIGNED) : at].isspace()
-        found.column = self._column(at) if is_aligned else 0
-        return found
+        comment_node.column = self._column(at) if is_aligned else 0
+        return comment_node
 
     def _taken(self) -> list[str]:
         lines = [line.text for line in self._lines]

@@ -45,12 +45,14 @@ class Subject:
     @cached_property
     def constraints(self) -> "list[tuple[SchemaField, tuple[Constraint, ...]]]":
         """All constraints of values, by the field that they apply to."""
-        found = [field for field in self.all_fields if field.extra and are_constrained(field.extra)]
-        if not found:
+        constrained_fields = [
+            field for field in self.all_fields if field.extra and are_constrained(field.extra)
+        ]
+        if not constrained_fields:
             return []
         from schemac.constraints.registry import constraints_at  # for start-up time: most manifests have none
 
-        return [(field, constraints_at(field)) for field in found]
+        return [(field, constraints_at(field)) for field in constrained_fields]
 
     @cached_property
     def key(self) -> tuple[SchemaField, ...]:

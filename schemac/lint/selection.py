@@ -22,8 +22,8 @@ class Selection:
     def __init__(self, settings: LintSettings, folder: Path) -> None:
         self.settings = settings
         self.rules: Sequence[Rule] = all_rules(tuple(folder / file for file in settings.rules))
-        wanted = self._named((*settings.select, *settings.extend_select)) - self._named(settings.ignore)
-        self._wanted = [rule for rule in self.rules if rule.code.id in wanted]
+        selected = self._named((*settings.select, *settings.extend_select)) - self._named(settings.ignore)
+        self._wanted = [rule for rule in self.rules if rule.code.id in selected]
 
     def rules_for(self, path: str) -> Sequence[Rule]:
         """Return the rules for a manifest, by its path from the project's folder."""

@@ -137,7 +137,9 @@ class Conformed:
     def __str__(self) -> str:
         width = max((len(label) for label, _ in self.columns), default=0)
         lines = [f"a frame that was conformed to {self.dataset.name}; `report()` counts its rows"]
-        return "\n".join([*lines, *(f"  {label:<{width}}  {held}" for label, held in self.columns)])
+        return "\n".join(
+            [*lines, *(f"  {label:<{width}}  {column_type}" for label, column_type in self.columns)]
+        )
 
     def _repr_html_(self) -> str:
         return conformed_fragment(self.dataset.name, self.columns)
@@ -163,17 +165,17 @@ def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -
     ship(spark)
     with sparks_errors_told(), active(spark), settings_of_a_run(spark, job):
         records = with_given(open_frame(frame, rules.get("json_column")), job)
-        found = with_warnings(key_checked(projected(records, schema, job), schema, job), job)
-        good = found.where(f"{ERRORS} is null").selectExpr(*map(name, schema.names))
-        rejected = found.where(f"{ERRORS} is not null").select(SOURCE, RAW, ERRORS)
-    return Conformed(found, good, rejected, dataset)
+        conformed = with_warnings(key_checked(projected(records, schema, job), schema, job), job)
+        good = conformed.where(f"{ERRORS} is null").selectExpr(*map(name, schema.names))
+        rejected = conformed.where(f"{ERRORS} is not null").select(SOURCE, RAW, ERRORS)
+    return Conformed(conformed, good, rejected, dataset)
 
 
 def open_frame(frame: DataFrame, json_column: str | None) -> Records:
     """See a frame as the records of a source."""
-    twins = {label for label in frame.columns if frame.columns.count(label) > 1}
-    if twins:
-        message = f"the frame has two columns `{min(twins)}`"
+    duplicates = {label for label in frame.columns if frame.columns.count(label) > 1}
+    if duplicates:
+        message = f"the frame has two columns `{min(duplicates)}`"
         raise PipelineError(DUPLICATE_COLUMN, message, "rename or drop one of them")
     if json_column is None:
         return records_of_frame(frame)
@@ -186,12 +188,12 @@ def open_frame(frame: DataFrame, json_column: str | None) -> Records:
 
 def job_of_frame(table: str, rules: Mapping[str, Any], **settings: Any) -> Job:
     """Make the job that writes a frame, of rules and settings in the words of Python; what is None has its default."""
-    told = {**rules, **settings}
-    source = {"format": FRAME, "timezone": told.pop("timezone", None)}
-    target = {"path": table, **told.pop("target", {})}
-    told.pop("json_column", None)
-    value = {key: found for key, found in told.items() if found is not None or key == "fields"}
-    value |= {"source": source, "target": {key: found for key, found in target.items() if found is not None}}
+    settings_given = {**rules, **settings}
+    source = {"format": FRAME, "timezone": settings_given.pop("timezone", None)}
+    target = {"path": table, **settings_given.pop("target", {})}
+    settings_given.pop("json_column", None)
+    value = {key: item for key, item in settings_given.items() if item is not None or key == "fields"}
+    value |= {"source": source, "target": {key: item for key, item in target.items() if item is not None}}
     return checked_job(value)
 
 
@@ -209,9 +211,9 @@ def _check_settings(frame: DataFrame) -> None:
     """Refuse a session whose settings would change values when they are computed."""
     needed = DEFAULT_SETTINGS | RUN_SETTINGS
     for key in LATE_SETTINGS:
-        held = frame.sparkSession.conf.get(key, needed[key])
-        if str(held).upper() != needed[key].upper():
-            message = f"the session has `{key}` = `{held}`, which would change values"
+        current = frame.sparkSession.conf.get(key, needed[key])
+        if str(current).upper() != needed[key].upper():
+            message = f"the session has `{key}` = `{current}`, which would change values"
             way_out = (
                 f'`spark.conf.set("{key}", "{needed[key]}")`, or use `write`, which sets it while it runs'
             )

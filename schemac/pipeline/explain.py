@@ -66,8 +66,8 @@ class FieldPlan:
         lines = [f"{self.field}: {self.type} ({self.spark_type} in Spark)", f"read from: {self.read_from}"]
         lines += [f"{key}: {text}" for key, text in self.settings.items()]
         lines += [f"reader: {self.reader}", *(_shown(str(one)) for one in self.outcomes)]
-        told = ", ".join(self.rules) or "none"
-        return "\n".join([*lines, f"quarantined with one of the rules: {told}"])
+        rules_text = ", ".join(self.rules) or "none"
+        return "\n".join([*lines, f"quarantined with one of the rules: {rules_text}"])
 
 
 def explain_field(
@@ -89,8 +89,8 @@ def explain_field(
 def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> FieldPlan:
     records = with_given(open_records(spark, job), job)
     member = with_zones(schema, job).field(field)
-    own = pa.schema([schema.field(field)], metadata=schema.metadata)
-    alone = Validation.of(records, own, job, may_pack=True)
+    field_schema = pa.schema([schema.field(field)], metadata=schema.metadata)
+    alone = Validation.of(records, field_schema, job, may_pack=True)
     outcomes = _outcomes(alone.field_input(field), member, alone)
     return FieldPlan(
         field,
@@ -100,7 +100,7 @@ def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> Field
         _settings(job, member),
         Validation.of(records, schema, job, may_pack=True).strategy,
         outcomes,
-        _rules(member, own, outcomes, failing=field in records.failing),
+        _rules(member, field_schema, outcomes, failing=field in records.failing),
     )
 
 
@@ -122,15 +122,15 @@ def _outcomes(one: FieldInput, member: pa.Field, validation: Validation) -> tupl
 
 
 def _rules(
-    member: pa.Field, schema: pa.Schema, found: tuple[Outcome, ...], *, failing: bool
+    member: pa.Field, schema: pa.Schema, input_: tuple[Outcome, ...], *, failing: bool
 ) -> tuple[str, ...]:
     """Find the rules that values of a field may break."""
-    named = {one.name for one in found}
+    named = {one.name for one in input_}
     if not member.nullable:
         named.add("required")
     if failing:
         named.add("expression")
-    if found and found[0].name == "taken" and len(found) == 1:
+    if input_ and input_[0].name == "taken" and len(input_) == 1:
         named |= {"cast", "range", "precision", "length", "type", "key"}
     if not is_scalar(member):
         named |= {"cast", "range", "precision", "length", "type", "key", "required", "unexpected"}
@@ -155,33 +155,33 @@ def _place(records: Records, field: str, job: Job) -> str:
     origin = job.fields.get(field, FieldSource())
     if origin is None:
         return "nowhere: it is null in the pipeline file"
-    wanted = origin.from_ or field
+    column_name = origin.from_ or field
     if origin.value is not None:
         return "the pipeline file: it is a constant"
     if origin.expr is not None:
         return f"the expression `{origin.expr}` over each record"
     if field in records.given:
         return "the file of each record"
-    if wanted in records.partitions:
-        return f"`{wanted}=…` in the names of folders, as text"
+    if column_name in records.partitions:
+        return f"`{column_name}=…` in the names of folders, as text"
     if records.columns is None:
         path = inputs.variant_path(records.steps_of(field, origin))
         return f"{path} of each JSON record"
-    found = records.input_of(field, origin)
-    held = found.type.simpleString() if isinstance(found, inputs.Typed) else "text"
-    return f"`{wanted}` of the source, {held}"
+    input_ = records.input_of(field, origin)
+    type_text = input_.type.simpleString() if isinstance(input_, inputs.Typed) else "text"
+    return f"`{column_name}` of the source, {type_text}"
 
 
 def _settings(job: Job, member: pa.Field) -> dict[str, str]:
     origin = job.fields.get(member.name) or FieldSource()
-    told = {
+    settings = {
         "format": origin.format,
         "epoch": origin.epoch,
         "zone": zone_of(member) if pa.types.is_timestamp(member.type) else None,
         "coerce": job.coerce.value,
         "nullValues": ", ".join(map(repr, job.null_values)) or None,
     }
-    return {key: text for key, text in told.items() if text is not None}
+    return {key: text for key, text in settings.items() if text is not None}
 
 
 def _shown(text: str) -> str:

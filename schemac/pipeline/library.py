@@ -109,12 +109,14 @@ def write(
     source = frame.frame if isinstance(frame, Conformed) else frame
     _refuse_streams(source)
     target = {"mode": mode, "allow_empty": allow_empty, "storage_options": storage_options}
-    beside = None if quarantine is None else {"path": str(quarantine)}
-    job = job_of_frame(str(table), rules, target=target, quarantine=beside, max_quarantined=max_quarantined)
+    quarantine_target = None if quarantine is None else {"path": str(quarantine)}
+    job = job_of_frame(
+        str(table), rules, target=target, quarantine=quarantine_target, max_quarantined=max_quarantined
+    )
     is_conformed = ERRORS in source.columns
     if is_conformed and rules:
-        given = ", ".join(f"`{rule}`" for rule in rules)
-        message = f"the frame is already conformed, so {given} would do nothing"
+        rules_text = ", ".join(f"`{rule}`" for rule in rules)
+        message = f"the frame is already conformed, so {rules_text} would do nothing"
         raise PipelineError(PIPELINE_FILE, message, "pass the rules to `conform`")
 
     def opened() -> Any:

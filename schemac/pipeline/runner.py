@@ -117,12 +117,12 @@ class _Attempt:
         """Do all that needs Spark; `replay` is the version of the quarantine that is read, 0 if none is."""
         job, properties = self.job, dict[str, str]()
         if not replay:
-            taken = news(spark, job, self.sink)
-            if taken.job is None:
+            new_input = news(spark, job, self.sink)
+            if new_input.job is None:
                 self.is_of_nothing = True
                 return
-            job, properties = taken.job, taken.properties
-            self.is_part = self.is_part or taken.is_rest
+            job, properties = new_input.job, new_input.properties
+            self.is_part = self.is_part or new_input.is_rest
         may_pack = not job.target.is_through_connector
         gathered = conformed(spark, job, self.schema, opened, may_pack=may_pack)
         self.absent = gathered.absent

@@ -120,18 +120,20 @@ def settings_of_a_run(spark: SparkSession, job: Job) -> Iterator[None]:
     quick = (
         WITHOUT_CODE if any(part.source.format in ("csv", "json", "geojson") for part in job.parts) else {}
     )
-    own = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
+    job_settings = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
     has_expressions = any(
         origin is not None and origin.expr is not None
         for part in job.parts
         for origin in part.fields.values()
     )
-    own |= UNSHARED if has_expressions else {}
-    told = DEFAULT_SETTINGS | quick | own | RUN_SETTINGS
-    before = {key: found for key, text in told.items() if (found := spark.conf.get(key, None)) != text}
+    job_settings |= UNSHARED if has_expressions else {}
+    run_settings = DEFAULT_SETTINGS | quick | job_settings | RUN_SETTINGS
+    before = {
+        key: previous for key, text in run_settings.items() if (previous := spark.conf.get(key, None)) != text
+    }
     try:
         for key in before:
-            spark.conf.set(key, told[key])
+            spark.conf.set(key, run_settings[key])
         yield
     finally:
         for key, value in before.items():
@@ -181,8 +183,8 @@ def _submitted_master() -> str | None:
     from pyspark import SparkConf
 
     SparkContext._ensure_initialized()
-    found: str | None = SparkConf().get("spark.master", None)
-    return found
+    master: str | None = SparkConf().get("spark.master", None)
+    return master
 
 
 def _connected(address: str) -> SparkSession:
@@ -208,12 +210,12 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
     else:
         check_master(master)
     _make_importable_on_workers()
-    own = settings.get("spark.driver.extraJavaOptions", "")
-    collector = "" if re.search(r"-XX:\+Use\w*GC\b", own) else COLLECTOR
-    sooner = [LATE_OPTIMIZATION, archive_options(own)] if is_local else []
+    java_options = settings.get("spark.driver.extraJavaOptions", "")
+    collector = "" if re.search(r"-XX:\+Use\w*GC\b", java_options) else COLLECTOR
+    sooner = [LATE_OPTIMIZATION, archive_options(java_options)] if is_local else []
     # A Java that is killed leaves what it has there.
     place = f"-Djava.io.tmpdir={folder_of_process()}"
-    options = " ".join(filter(None, [HUGE_METHODS, collector, place, *sooner, own]))
+    options = " ".join(filter(None, [HUGE_METHODS, collector, place, *sooner, java_options]))
     settings = {**settings, "spark.driver.extraJavaOptions": options}
     builder = SparkSession.builder.master(master).appName(app_name)
     address = LOOPBACK if is_local else {}
@@ -234,11 +236,11 @@ def _print_no_stacks(spark: SparkSession) -> None:
     """Keep Py4J and PySpark from printing stacks where Java is gone: the error is told in a sentence."""
     logging.getLogger().addFilter(_is_not_of_py4j)
     server = spark.sparkContext._accumulatorServer
-    tell = server.handle_error
+    original = server.handle_error
 
     def handle_error(*request: Any) -> None:
         if not isinstance(sys.exception(), (EOFError, ConnectionError)):
-            tell(*request)
+            original(*request)
 
     server.handle_error = handle_error
 
@@ -266,9 +268,9 @@ def _console_kept_clean() -> Iterator[Callable[[], str]]:
             warnings.filterwarnings("ignore", message=r"\w+ is not fork-safe")
             yield lambda: os.pread(handle, MOST_OF_A_LOG, 0).decode(errors="replace")
     finally:
-        for stream, kept in console.items():
-            os.dup2(kept, stream)
-            os.close(kept)
+        for stream, original in console.items():
+            os.dup2(original, stream)
+            os.close(original)
         os.close(handle)
 
 

@@ -108,7 +108,7 @@ def run_stream(
     *,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
-    told: Told = lambda _: None,
+    properties_of_commit: Told = lambda _: None,
 ) -> list[RunReport]:
     """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches.
 
@@ -119,7 +119,7 @@ def run_stream(
 
     def tell(report: RunReport) -> None:
         reports.append(report)
-        told(report)
+        properties_of_commit(report)
 
     spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
     stream = _Stream(job, arrow_schema, form, progress, tell)
@@ -175,8 +175,8 @@ def _opened(spark: SparkSession, job: Job) -> DataFrame:
             return reader.load(*texts.spark_paths(source))
         except PySparkException as error:
             raise _refused(job, error) from error
-    own = {name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS}
-    options = texts.file_options(source) | own
+    stream_options = {name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS}
+    options = texts.file_options(source) | stream_options
     (path,) = texts.spark_paths(source)
     return reader.format("binaryFile").schema(FILE_SCHEMA).options(**options).load(path).select("path")
 
@@ -185,8 +185,8 @@ def _of_files(job: Job, paths: list[str]) -> Job:
     """Read these files of the source."""
     source = restricted(job.source, paths)
     options = {name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS}
-    found = source.model_copy(update={"options": options})
-    return job.model_copy(update={"source_": found, "trigger": None})
+    file_source = source.model_copy(update={"options": options})
+    return job.model_copy(update={"source_": file_source, "trigger": None})
 
 
 def _refused(job: Job, error: Any) -> PipelineError:

@@ -126,16 +126,16 @@ class _Backfill:
         message = f"`{job.target.path}` gets new rows faster than its columns can be filled"
         raise PipelineError(CONCURRENT_RUN, message, "run it again when there are fewer writes; it goes on")
 
-    def _told(self, filling: Filling, found: Look) -> dict[str, str]:
-        rows = str(found.numbers.get("rows", 0))
+    def _told(self, filling: Filling, look: Look) -> dict[str, str]:
+        rows = str(look.numbers.get("rows", 0))
         return {ROWS: rows, QUARANTINED: "0", COLUMNS: ",".join(filling.columns)}
 
-    def _compute(self, frames: Frames, filling: Filling, found: Look) -> None:
+    def _compute(self, frames: Frames, filling: Filling, look: Look) -> None:
         """Write the values of the parts that have none."""
-        frame = frames.of(found.version, found.missing)
-        folder = self.columns.prepare(filling, found.version)
+        frame = frames.of(look.version, look.missing)
+        folder = self.columns.prepare(filling, look.version)
         task = FillTask(
-            self.job.target.engine.name, filling, found.version, folder, tuple(frames.flags.items())
+            self.job.target.engine.name, filling, look.version, folder, tuple(frames.flags.items())
         )
         total, parts = Counts(), set()
         for result in _written(frames.spark, frame, task):
@@ -143,8 +143,8 @@ class _Backfill:
             parts.add(result.part)
         if total.unfit:
             raise _unfit(total, self.job)
-        left = tuple(part for part in found.missing if part not in parts)
-        self.columns.leave(filling, found.version, left)
+        left = tuple(part for part in look.missing if part not in parts)
+        self.columns.leave(filling, look.version, left)
 
 
 def _written(spark: SparkSession, frame: DataFrame, task: FillTask) -> list[PartResult]:
@@ -186,14 +186,14 @@ def backfill(
         if done is None:
             raise
         stopped = error.message
-    found, version = done
+    observed, version = done
     watch.at(Step.VERIFYING)
     has_ids = form.version is not None
     differences = sink.differences(job.target.path, form, job.storage_options, ids=has_ids)
-    rows = found.numbers.get("rows", 0)
+    rows = observed.numbers.get("rows", 0)
     unmatched = {
         key.removeprefix(UNMATCHED): count
-        for key, count in found.numbers.items()
+        for key, count in observed.numbers.items()
         if key.startswith(UNMATCHED)
     }
     nothing: tuple[()] = ()
@@ -217,14 +217,14 @@ def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> I
 def _unfit(counts: Counts, job: Job) -> PipelineError:
     """Tell of values that do not fit: how many, why, and the first row of them."""
     ordered = sorted(counts.reasons.items(), key=lambda one: (-one[1], one[0]))
-    told = ", ".join(f"`{path}` {rule} {count:,}" for (path, rule), count in ordered[:SHOWN_REASONS])
+    reasons_text = ", ".join(f"`{path}` {rule} {count:,}" for (path, rule), count in ordered[:SHOWN_REASONS])
     label = ordered[0][0][0].partition(".")[0].partition("[")[0]
     place: tuple[str, ...] = ("fields", label) if label in job.fields else ("fields",)
     example = counts.example
-    shown = example if len(example) <= LONGEST_EXAMPLE else f"{example[:LONGEST_EXAMPLE]}…"
+    short_example = example if len(example) <= LONGEST_EXAMPLE else f"{example[:LONGEST_EXAMPLE]}…"
     return PipelineError(
         UNFIT_VALUES,
-        f"{counts.unfit:,} of {counts.rows:,} values do not fit ({told}); nothing was written",
-        f"the first row is {shown}; change the value there, or leave such rows out with `where`",
+        f"{counts.unfit:,} of {counts.rows:,} values do not fit ({reasons_text}); nothing was written",
+        f"the first row is {short_example}; change the value there, or leave such rows out with `where`",
         place=place,
     )

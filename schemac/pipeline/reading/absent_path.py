@@ -52,5 +52,5 @@ def explained(error: PipelineError, absent: Sequence[AbsentPath]) -> PipelineErr
     if error.code is not EMPTIED_TABLE or not absent:
         return error
     cause = absent[0]
-    said = "; ".join(filter(None, (cause.message, cause.help, error.help)))
-    return PipelineError(error.code, error.message, said, place=cause.place)
+    details = "; ".join(filter(None, (cause.message, cause.help, error.help)))
+    return PipelineError(error.code, error.message, details, place=cause.place)

@@ -90,9 +90,9 @@ def _first_line(path: str, encoding: str) -> str:
 class JsonLines:
     """The lines of a piece of a file."""
 
-    def __call__(self, piece: Piece) -> Iterator[Found]:
+    def __call__(self, split: Piece) -> Iterator[Found]:
         """Read the lines; a blank one is never proven to be a record."""
-        yield from map(Found, lines_of_piece(piece))
+        yield from map(Found, lines_of_piece(split))
 
 
 @dataclass(frozen=True)

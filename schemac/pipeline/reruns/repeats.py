@@ -91,9 +91,9 @@ def committed_nevertheless(error: PipelineError, identity: RunIdentity, job: Job
     raise _unknown(error, "nothing of this run is in the table so far", job) from error
 
 
-def _unknown(error: PipelineError, told: str, job: Job) -> PipelineError:
+def _unknown(error: PipelineError, reason: str, job: Job) -> PipelineError:
     """Return the error without its promise."""
-    return without_promise(error, f"{told}: `schemac runs {job.target.path}` lists it if it was")
+    return without_promise(error, f"{reason}: `schemac runs {job.target.path}` lists it if it was")
 
 
 def committed_in_format(

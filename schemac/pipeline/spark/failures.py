@@ -266,9 +266,9 @@ def told(text: str) -> PipelineError:
     return PipelineError(PIPELINE_FAILED, f"Spark stopped: {deepest(text)}", NOTHING)
 
 
-def without_promise(error: PipelineError, told: str) -> PipelineError:
+def without_promise(error: PipelineError, reason: str) -> PipelineError:
     """Return the error of a run of which nobody knows whether it was committed; what is told is in place of the promise."""
-    help = (error.help or NOTHING).replace(NOTHING, told)
+    help = (error.help or NOTHING).replace(NOTHING, reason)
     return PipelineError(error.code, error.message, help, place=error.place)
 
 
@@ -279,9 +279,9 @@ def not_started(text: str, log: str) -> PipelineError:
         return PipelineError(known.code, f"Spark did not start: {known.message}", known.help)
     lines = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith(("\t", " "))]
     # What Java only warns of is no cause, unless it says nothing else.
-    said = [line for line in lines if not LOGGED.match(line)] or lines
+    messages = [line for line in lines if not LOGGED.match(line)] or lines
     return PipelineError(
-        SPARK_NOT_STARTED, f"Spark did not start: {deepest(text)}", "; ".join(said[-3:])[:500]
+        SPARK_NOT_STARTED, f"Spark did not start: {deepest(text)}", "; ".join(messages[-3:])[:500]
     )
 
 
@@ -299,6 +299,6 @@ def known_cause(text: str) -> PipelineError | None:
 
 def deepest(text: str) -> str:
     """Find the message of the error behind all others, in one line."""
-    found = [match["message"] for pattern in (RAISED, CAUSED) for match in pattern.finditer(text)]
+    messages = [match["message"] for pattern in (RAISED, CAUSED) for match in pattern.finditer(text)]
     first = next((line.strip() for line in text.splitlines() if line.strip()), "it gave no reason")
-    return (found[-1] if found else first)[:500]
+    return (messages[-1] if messages else first)[:500]

@@ -46,9 +46,11 @@ def open_aside(frame: DataFrame, connector: str, sink: Sink, place: Place, form:
         seen = frame.sparkSession.read.format(connector).load(path).schema
     except (PySparkException, Py4JError) as error:
         raise _refused(error, connector, "cannot read a table of this schema") from error
-    found = format_differences(frame.schema, seen)
-    if found:
-        message = f"the connector `{connector}` has different types than the rows: {'; '.join(found[:5])}"
+    differences = format_differences(frame.schema, seen)
+    if differences:
+        message = (
+            f"the connector `{connector}` has different types than the rows: {'; '.join(differences[:5])}"
+        )
         raise PipelineError(CONNECTOR, message, OWN_WRITER, place=PLACE)
     return path
 
@@ -79,5 +81,5 @@ def _refused(error: Exception, connector: str, what: str) -> Exception:
         return connector_missing(connector)
     if PipelineError.from_text(text) is not None or known_cause(text) is not None:
         return error
-    said = INSIDE.sub("", deepest(text)).rstrip("]. ")
-    return PipelineError(CONNECTOR, f"the connector `{connector}` {what}: {said}", OWN_WRITER, place=PLACE)
+    reason = INSIDE.sub("", deepest(text)).rstrip("]. ")
+    return PipelineError(CONNECTOR, f"the connector `{connector}` {what}: {reason}", OWN_WRITER, place=PLACE)

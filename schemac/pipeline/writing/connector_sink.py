@@ -29,14 +29,14 @@ def write_through(
 ) -> None:
     """Write all rows of a conformed frame; `settings` are options of the connector's."""
     writer = TableWriter(options, overwrite, True, connector)
-    written, kept = Written(), frame.persist(StorageLevel.DISK_ONLY)
+    written, persisted = Written(), frame.persist(StorageLevel.DISK_ONLY)
     try:
         columns = frame.drop(*BESIDE)
         path = open_aside(columns, connector, writer.sink, writer.table, writer.options.form())
-        bad = _staged(kept, writer)
+        bad = _staged(persisted, writer)
         written.bad_pieces, written.bad_rows, written.reasons = bad.pieces, bad.rows, bad.reasons
         written.broken = bad.broken
-        good = kept.where(f"{ERRORS} is null")
+        good = persisted.where(f"{ERRORS} is null")
         written.warnings.update({(path, rule): count for path, rule, count in counted_warnings(good)})
         rows = good.drop(*BESIDE)
         written.pieces, written.rows = write_aside(rows, connector, path, settings, writer.sink, writer.table)
@@ -45,10 +45,10 @@ def write_through(
         writer.abort([written])
         raise
     finally:
-        kept.unpersist()
+        persisted.unpersist()
 
 
-def _staged(kept: DataFrame, writer: TableWriter) -> StagedRows:
+def _staged(persisted: DataFrame, writer: TableWriter) -> StagedRows:
     assert writer.quarantine is not None
-    rows = kept.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
+    rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
     return stage(rows, writer.quarantine, writer.run.id, writer.options.limits())

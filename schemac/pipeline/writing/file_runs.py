@@ -242,8 +242,8 @@ class FileRuns:
     def _folders(self) -> list[str]:
         """List the staging folders of all runs into the target."""
         parent, _, name = self.path.rpartition("/")
-        found = self.system.names(parent or "/")
-        return [f"{parent}/{one}" for one in found if one.startswith(f"{name}{STAGING}")]
+        names = self.system.names(parent or "/")
+        return [f"{parent}/{one}" for one in names if one.startswith(f"{name}{STAGING}")]
 
     def _recover(self, folder: str, undone: Callable[[RunIdentity], None]) -> None:
         run = self._run_in(folder)

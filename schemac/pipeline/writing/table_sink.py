@@ -224,17 +224,17 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     ) -> Iterator[pa.RecordBatch]:
         """Pass on the records that are rows, and keep what says which rows the others delete."""
         assert self.merge is not None
-        schema, found = self._deletes_schema, []
+        schema, remaining = self._deletes_schema, []
         for batch in batches:
             deletes = pc.fill_null(pc.equal(batch.column(DELETE), self.merge.deletes), False)
-            found.append(to_schema(batch.filter(deletes), schema))
+            remaining.append(to_schema(batch.filter(deletes), schema))
             rows = batch.filter(pc.invert(deletes))
             if rows.num_rows:
                 yield rows
-        if any(one.num_rows for one in found):
+        if any(one.num_rows for one in remaining):
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, schema) as stream:
-                for one in found:
+                for one in remaining:
                     stream.write_batch(one)
             written.deletes = sink.getvalue().to_pybytes()
 

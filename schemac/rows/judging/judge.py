@@ -105,9 +105,9 @@ class Judge:
         for label, steps, read in self._of_json.readers:
             values[label] = read(value_at(record, steps), label, run)
         for steps, known, path in self.objects:
-            found = value_at(record, steps)
-            if type(found) is dict:
-                object_to_unexpected(found, known, path, run)
+            value = value_at(record, steps)
+            if type(value) is dict:
+                object_to_unexpected(value, known, path, run)
         return values, run
 
     def read_cells(self, cells: Mapping[str, str | None]) -> tuple[dict[str, Any], Run]:
@@ -124,14 +124,14 @@ class Judge:
 
     def _objects_taken(self) -> Iterator[tuple[tuple[Step, ...], frozenset[str], str]]:
         """Each JSON object that fields are taken from, with the keys that some field takes, and its path."""
-        taken: dict[tuple[Step, ...], set[str]] = {(): set()}
+        consumed: dict[tuple[Step, ...], set[str]] = {(): set()}
         if self.settings.is_geojson:
-            taken[()].update(GEOJSON_ALWAYS)
+            consumed[()].update(GEOJSON_ALWAYS)
         for steps in [*(steps for _, steps, _ in self._of_json.readers), *self.settings.taken]:
             for depth, step in enumerate(steps):
                 if isinstance(step, str):
-                    taken.setdefault(steps[:depth], set()).add(step)
-        for steps, keys in taken.items():
+                    consumed.setdefault(steps[:depth], set()).add(step)
+        for steps, keys in consumed.items():
             if self.settings.is_geojson and steps == ("geometry",):
                 keys |= {*GEOJSON_GEOMETRY}
             yield steps, frozenset(keys), ".".join(map(str, steps))

@@ -106,8 +106,8 @@ class Form:
     def _outside(self, values: pa.Array) -> pa.Array | None:
         assert self.limits is not None
         lowest, highest = self.limits
-        found = pc.min_max(values)
-        least, greatest = found["min"].as_py(), found["max"].as_py()
+        extremes = pc.min_max(values)
+        least, greatest = extremes["min"].as_py(), extremes["max"].as_py()
         if least is None or (lowest <= least and greatest <= highest):
             return None
         return some(pc.or_(pc.less(values, lowest), pc.greater(values, highest)))
@@ -185,8 +185,8 @@ def _rounded_in_doubt(values: pa.Array) -> pa.Array | None:
     doubles = values.fill_null(0.0).to_numpy(zero_copy_only=False)
     below = doubles.view(np.uint64) & _BELOW_FLOAT
     is_small = (np.abs(doubles) < SMALLEST_NORMAL_FLOAT) & (doubles != 0)
-    found = (np.abs(below.astype(np.int64) - _MIDDLE) <= 1) | is_small
-    return pa.array(found) if found.any() else None
+    is_doubtful = (np.abs(below.astype(np.int64) - _MIDDLE) <= 1) | is_small
+    return pa.array(is_doubtful) if is_doubtful.any() else None
 
 
 def form_of(field: pa.Field) -> Form | None:
@@ -253,8 +253,8 @@ def _time(field: pa.Field, data_type: pa.DataType) -> Form | None:
     if data_type.tz is not None:
         # Without a zone it is the reading of a clock, which needs no more than this where the clock is in UTC.
         pattern += f"{ZONE}?" if is_utc(zone_of(field) or data_type.tz) else ZONE
-    held = pa.timestamp("ns" if unit == "ns" else "us", None if data_type.tz is None else "UTC")
-    return Form(Token.STRING, pattern, held)
+    timestamp_type = pa.timestamp("ns" if unit == "ns" else "us", None if data_type.tz is None else "UTC")
+    return Form(Token.STRING, pattern, timestamp_type)
 
 
 def _clock(unit: str) -> str:

@@ -124,23 +124,23 @@ class Counter(Column):
     def array(self, start: int, size: int) -> pa.Array:
         """Return the values with the numbers of the candidates."""
         draws = Draws(*self.seed, self.field.path_text, "null", start)
-        nth, found = self.values.nth, list[Any]()
+        nth, values = self.values.nth, list[Any]()
         assert nth is not None
         if self.values.differ and not self.may_be_null:
-            found = [nth(self.digit.of(number)) for number in range(start, start + size)]
-            self.rejected.update(start + i for i, value in enumerate(found) if value is None)
-            return loose_array(found, self.member)
+            values = [nth(self.digit.of(number)) for number in range(start, start + size)]
+            self.rejected.update(start + i for i, value in enumerate(values) if value is None)
+            return loose_array(values, self.member)
         for number in range(start, start + size):
             if self.may_be_null and draws.chance(NULLS):
-                found.append(None)
+                values.append(None)
                 continue
             value = nth(self.digit.of(number))
             if value is None or (not self.values.differ and value in self.seen):
                 self.rejected.add(number)
             elif not self.values.differ:
                 self.seen.add(value)
-            found.append(value)
-        return loose_array(found, self.member)
+            values.append(value)
+        return loose_array(values, self.member)
 
 
 @dataclass
@@ -234,22 +234,22 @@ def column_of(
     field: SchemaField,
     member: pa.Field,
     special: Mapping[Path, Column],
-    wanted: Mapping[Path, tuple[Any, ...]],
+    data_type: Mapping[Path, tuple[Any, ...]],
     seed: tuple[object, ...],
 ) -> Column:
     """Return the column of a field; `special` are those of fields in it that rules of rows speak of."""
     path = tuple(map(str, field.path))
     if path in special:
         return special[path]
-    below = [other for other in (*special, *wanted) if other[: len(path)] == path and other != path]
-    if is_vector(field, member) and path not in wanted:
+    below = [other for other in (*special, *data_type) if other[: len(path)] == path and other != path]
+    if is_vector(field, member) and path not in data_type:
         return Vectors(field, member, seed)
     is_split = below or any(map(_has_vector, *_parts(field, member)))
     if not is_split or not pa.types.is_struct(member.type):
-        return Pool(field, member, values_of(field, member, wanted.get(path, ())), seed)
+        return Pool(field, member, values_of(field, member, data_type.get(path, ())), seed)
     parts = tuple(
         [
-            column_of(child, part, special, wanted, seed)
+            column_of(child, part, special, data_type, seed)
             for child, part in zip(field.children, member.type, strict=True)
         ]
     )

@@ -68,10 +68,10 @@ class Sequence(Piece):
     @cached_property
     def count(self) -> int:
         """The product."""
-        found = 1
+        total = 1
         for part in self.parts:
-            found *= part.count
-        return found
+            total *= part.count
+        return total
 
     def nth(self, number: int) -> str:
         """Take a digit for each piece."""
@@ -154,11 +154,11 @@ class _Reader:
         self.text, self.more, self.at = text, more, 0
 
     def alternatives(self) -> Piece:
-        found = [self.sequence()]
+        sequences = [self.sequence()]
         while self.text[self.at : self.at + 1] == "|":
             self.at += 1
-            found.append(self.sequence())
-        return found[0] if len(found) == 1 else Alternatives(tuple(found))
+            sequences.append(self.sequence())
+        return sequences[0] if len(sequences) == 1 else Alternatives(tuple(sequences))
 
     def sequence(self) -> Piece:
         parts: list[Piece] = []
@@ -175,9 +175,9 @@ class _Reader:
             return None
         if character == "(":
             self.at += 2 if self.text.startswith("?:", self.at) else 0
-            found = self.alternatives()
+            group = self.alternatives()
             self.at += 1
-            return found
+            return group
         if character == "[":
             return self.character_class()
         return Characters((self.escaped() if character == "\\" else character,))
@@ -190,23 +190,23 @@ class _Reader:
     def character_class(self) -> Piece:
         is_negated = self.text[self.at] == "^"
         self.at += is_negated
-        found: list[str] = []
+        characters: list[str] = []
         while self.text[self.at] != "]":
             low = self.member()
             if self.text[self.at] == "-" and self.text[self.at + 1] != "]":
                 self.at += 1
-                found += map(chr, range(ord(low), ord(self.member()) + 1))
+                characters += map(chr, range(ord(low), ord(self.member()) + 1))
             else:
-                found.append(low)
+                characters.append(low)
         self.at += 1
         if is_negated:
-            excluded = {*found}
-            found = [one for one in _READABLE if one not in excluded] or [
+            excluded = {*characters}
+            characters = [one for one in _READABLE if one not in excluded] or [
                 next(chr(c) for c in range(0x20, 0x10000) if chr(c) not in excluded)
             ]
         # Halves of pairs are no characters of a text.
-        kept = [one for one in dict.fromkeys(found) if not "\ud800" <= one <= "\udfff"]
-        return Characters(tuple(kept))
+        usable = [one for one in dict.fromkeys(characters) if not "\ud800" <= one <= "\udfff"]
+        return Characters(tuple(usable))
 
     def member(self) -> str:
         character = self.text[self.at]

@@ -43,8 +43,8 @@ def broken_values(places: tuple[Constrained, ...], rows: pa.RecordBatch) -> Iter
     """Yield the rows that break a constraint of values, with the reasons."""
     for place in places:
         name = place.field.name
-        found = _walk(place, rows.column(name), _column(name))
-        for one in sorted(found, key=lambda one: (one.row, one.order)):
+        broken = _walk(place, rows.column(name), _column(name))
+        for one in sorted(broken, key=lambda one: (one.row, one.order)):
             yield one.row, one.reason
 
 
@@ -55,11 +55,11 @@ def _column(name: str) -> _Trail:
 def _walk(place: Constrained, values: Any, trail: _Trail) -> Iterator[_Found]:
     for number, constraint in enumerate(place.constraints):
         wrong = pc.indices_nonzero(constraint.violations(values))
-        shown = raw_values(values.take(wrong)) if len(wrong) else []
-        for i, value in zip(wrong.to_pylist(), shown, strict=True):
+        raw = raw_values(values.take(wrong)) if len(wrong) else []
+        for i, value in zip(wrong.to_pylist(), raw, strict=True):
             row, path, order = trail(i)
-            told = _shown(place, value, values.type)[:LONGEST_VALUE]
-            yield _Found(row, (*order, 0, number), Reason(path, constraint.rule, told))
+            text = _shown(place, value, values.type)[:LONGEST_VALUE]
+            yield _Found(row, (*order, 0, number), Reason(path, constraint.rule, text))
     for number, child in enumerate(place.children, 1):
         match place.schema_field.type.family:
             case Family.STRUCT:
