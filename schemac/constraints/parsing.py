@@ -36,7 +36,7 @@ from schemac.kinds.decimal import Decimal
 from schemac.kinds.plain import Int64
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.help import Help
-from schemac.source.suggest import closest, shown_fields, with_article
+from schemac.source.suggest import closest, fields_text, with_article
 
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
@@ -65,7 +65,7 @@ class Unread(NamedTuple):
     """A value that is written out; which type it is of, the other side says."""
 
     authored: str | int | bool
-    shown: str
+    source_text: str
 
 
 def read_condition(text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> Node:
@@ -122,10 +122,10 @@ class _Parser:
         if isinstance(part, FieldNode) and part.type.family is Family.BOOLEAN:
             return TruthNode(part)
         if isinstance(part, Unread):
-            raise ExpressionError(f"`{part.shown}` alone is not a condition", "compare a field with it")
+            raise ExpressionError(f"`{part.source_text}` alone is not a condition", "compare a field with it")
         if isinstance(part, Operand):
             self.refuse_other_words()
-            text = _shown(part)
+            text = _operand_text(part)
             raise ExpressionError(
                 f"`{text}` is neither true nor false", f"compare it, such as `{_sample(part)}`"
             )
@@ -226,7 +226,7 @@ class _Parser:
         if self.takes("-"):
             node = self._atom()
             if isinstance(node, Unread) and token.text == "-" and not isinstance(node.authored, bool):
-                return Unread(f"-{node.authored}", f"-{node.shown}")
+                return Unread(f"-{node.authored}", f"-{node.source_text}")
             raise ExpressionError("`-` comes before a number, or between two numbers", "write `0 - field`")
         self.place += 1
         if token.kind == "text":
@@ -279,7 +279,7 @@ class _Parser:
             return f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
         if near:
             return Help.did_you_mean_part(near, path_text)
-        return shown_fields(self._names())
+        return fields_text(self._names())
 
     def _names(self) -> list[str]:
         """Return the fields that have one value."""
@@ -289,7 +289,7 @@ class _Parser:
 def compared(operator: str, left: _Part, right: _Part) -> ComparisonNode:
     """Compare two values of one sort. Raises ExpressionError."""
     if isinstance(left, Unread) and isinstance(right, Unread):
-        raise ExpressionError(f"`{left.shown} {operator} {right.shown}` does not compare a field")
+        raise ExpressionError(f"`{left.source_text} {operator} {right.source_text}` does not compare a field")
     if isinstance(left, Unread):
         assert not isinstance(right, Unread)
         right = _operand(right)
@@ -306,7 +306,7 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
     """Calculate with exact numbers. Raises ExpressionError."""
     if isinstance(left, Unread) and isinstance(right, Unread):
         raise ExpressionError(
-            f"`{left.shown} {operator} {right.shown}` is the same in every row",
+            f"`{left.source_text} {operator} {right.source_text}` is the same in every row",
             "write the result; write a date in quotes, such as '2020-01-31'",
         )
     sides = [side if isinstance(side, Unread) else _operand(side) for side in (left, right)]
@@ -315,13 +315,13 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
         if one.type.family not in _EXACT:
             help = "calculate with integers and decimals"
             raise ExpressionError(
-                f"`{_shown(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly",
+                f"`{_operand_text(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly",
                 help,
             )
     decimal = result_type(operator, operands[0].type, operands[1].type)
     if decimal is None:
         raise ExpressionError(
-            f"`{_shown(operands[0])} {operator} {_shown(operands[1])}` may need more than {MOST_DIGITS} digits",
+            f"`{_operand_text(operands[0])} {operator} {_operand_text(operands[1])}` may need more than {MOST_DIGITS} digits",
             "give the fields fewer digits, or compare them without calculating",
         )
     return ArithmeticNode(decimal, operator, *operands)
@@ -332,7 +332,7 @@ def _operand(part: Node | Unread) -> Operand:
         if part.type.family in _COMPARED and scale_of(part.type) >= 0:
             return part
         raise ExpressionError(
-            f"`{_shown(part)}` is {with_article(part.type.type_text())}, which cannot be compared"
+            f"`{_operand_text(part)}` is {with_article(part.type.type_text())}, which cannot be compared"
         )
     raise ExpressionError("a condition in parentheses cannot be compared", "compare fields and values")
 
@@ -340,17 +340,26 @@ def _operand(part: Node | Unread) -> Operand:
 def _literal(unread: Unread, other: Operand) -> LiteralNode:
     type_ = other.type
     if type_.family in _EXACT:
-        if not isinstance(unread.authored, str) or unread.shown.startswith("'"):
-            help = "write it without quotes" if _is_number(unread.shown[1:-1]) else "compare it with a number"
-            raise ExpressionError(f"{unread.shown} is not a number, but `{_shown(other)}` is one", help)
+        if not isinstance(unread.authored, str) or unread.source_text.startswith("'"):
+            help = (
+                "write it without quotes"
+                if _is_number(unread.source_text[1:-1])
+                else "compare it with a number"
+            )
+            raise ExpressionError(
+                f"{unread.source_text} is not a number, but `{_operand_text(other)}` is one", help
+            )
         return _number(unread)
-    is_quoted = unread.shown.startswith("'")
+    is_quoted = unread.source_text.startswith("'")
     if type_.family is Family.TEXT and not is_quoted:
         raise ExpressionError(
-            f"{unread.shown} is not text, but `{_shown(other)}` is", f"write '{unread.shown}'"
+            f"{unread.source_text} is not text, but `{_operand_text(other)}` is",
+            f"write '{unread.source_text}'",
         )
     if type_.family is Family.DATE and not is_quoted:
-        raise ExpressionError(f"{unread.shown} is not a date", "write a date in quotes, such as '2020-01-31'")
+        raise ExpressionError(
+            f"{unread.source_text} is not a date", "write a date in quotes, such as '2020-01-31'"
+        )
     try:
         return LiteralNode(type_, read_value(type_, unread.authored))
     except UnfitValueError as error:
@@ -367,12 +376,12 @@ def _is_number(text: str) -> bool:
 
 def _number(unread: Unread) -> LiteralNode:
     """Return a number with as many digits as it is written with."""
-    if not isinstance(unread.authored, str) or unread.shown.startswith("'"):
-        raise ExpressionError(f"{unread.shown} is not a number", "write it without quotes")
+    if not isinstance(unread.authored, str) or unread.source_text.startswith("'"):
+        raise ExpressionError(f"{unread.source_text} is not a number", "write it without quotes")
     whole, _, fraction = unread.authored.lstrip("-").partition(".")
     precision = max(len(whole.lstrip("0")) + len(fraction), 1)
     if precision > MOST_DIGITS:
-        raise ExpressionError(f"{unread.shown} has more than {MOST_DIGITS} digits")
+        raise ExpressionError(f"{unread.source_text} has more than {MOST_DIGITS} digits")
     return LiteralNode(
         Decimal(precision=max(precision, len(fraction)), scale=len(fraction)),
         decimal.Decimal(unread.authored),
@@ -381,7 +390,7 @@ def _number(unread: Unread) -> LiteralNode:
 
 def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
     one, other = left.type, right.type
-    both = f"`{_shown(left)}` is {with_article(one.type_text())} and `{_shown(right)}` {with_article(other.type_text())}"
+    both = f"`{_operand_text(left)}` is {with_article(one.type_text())} and `{_operand_text(right)}` {with_article(other.type_text())}"
     if one.family in _EXACT and other.family in _EXACT:
         if sum(common_digits(one, other)) > MOST_DIGITS:
             raise ExpressionError(f"{both}: comparing them needs more than {MOST_DIGITS} digits")
@@ -391,7 +400,7 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
     for side in (left, right):
         if side.type.family is Family.FLOAT and getattr(side.type, "bits", 64) < 32:
             raise ExpressionError(
-                f"`{_shown(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored",
+                f"`{_operand_text(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored",
                 "use Float32",
             )
     is_zoned = [getattr(type_, "timezone", None) is not None for type_ in (one, other)]
@@ -401,10 +410,10 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
         raise ExpressionError(f"true and false have no order, so `{operator}` cannot compare them")
 
 
-def _shown(operand: Operand) -> str:
+def _operand_text(operand: Operand) -> str:
     match operand:
         case ArithmeticNode():
-            return f"{_shown(operand.left)} {operand.operator} {_shown(operand.right)}"
+            return f"{_operand_text(operand.left)} {operand.operator} {_operand_text(operand.right)}"
         case LengthNode():
             return f"length({operand.field})"
     return str(operand)
@@ -412,7 +421,7 @@ def _shown(operand: Operand) -> str:
 
 def _sample(operand: Operand) -> str:
     """Return a condition of an operand that can be read."""
-    operand_text = _shown(operand)
+    operand_text = _operand_text(operand)
     if operand.type.family in _EXACT or operand.type.family is Family.FLOAT:
         return f"{operand_text} > 0"
     return f"{operand_text} = 'x'" if operand.type.family is Family.TEXT else f"{operand_text} is not null"

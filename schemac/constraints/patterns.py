@@ -51,7 +51,7 @@ def read_pattern(text: str) -> PortablePattern:
     reader = _Reader(text)
     reader.alternatives(0)
     if reader.mended is not None:
-        raise PatternError(reader.complaint, instead=reader.mended_text())
+        raise PatternError(reader.problem, instead=reader.mended_text())
     try:
         re.compile(text)
     except (re.error, OverflowError) as error:
@@ -71,7 +71,7 @@ class _Reader:
     java: list[str] = field(default_factory=list)
     portable: list[str] = field(default_factory=list)
     mended: str | None = None
-    complaint: str = ""
+    problem: str = ""
 
     def mended_text(self) -> str:
         return "".join(self.portable)
@@ -87,7 +87,7 @@ class _Reader:
     def mend(self, written: str, portable: str, why: str) -> None:
         """Take something else for what was written, and remember why."""
         if self.mended is None:
-            self.mended, self.complaint = written, f"`{written}` {why}"
+            self.mended, self.problem = written, f"`{written}` {why}"
         self.emit(portable)
 
     def literally(self, at: int, count: int = 1) -> Help:

@@ -52,13 +52,13 @@ class Constraints:
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
-        self._wanted: list[tuple[FieldPath, Json, str]] = []
+        self._constraints: list[tuple[FieldPath, Json, str]] = []
         self._rows: list[tuple[str, Any, str]] = []
 
     def add(self, path: FieldPath, constraints: Json, source_text: str = "") -> None:
         """Enter constraints of the values at a path; `said` is how the source says it."""
         if constraints:
-            self._wanted.append((path, constraints, source_text))
+            self._constraints.append((path, constraints, source_text))
 
     def add_unique(self, fields: Sequence[str], source_text: str) -> None:
         """Enter fields, by their paths, that are unique together."""
@@ -77,7 +77,7 @@ class Constraints:
 
     def put(self, tree: Json) -> list[str]:
         """Add to a schema in the standard's long form what it can have; return what is lost of its rows, as notes."""
-        for path, constraints, source_text in self._wanted:
+        for path, constraints, source_text in self._constraints:
             place = _place(tree, path)
             accepted, lost = fitting(place.get("type", place), constraints)
             for key, reason in lost.items():

@@ -52,7 +52,7 @@ class Node:
 
     def __init__(self, value: Any, path: TreePath) -> None:
         if not isinstance(value, dict):
-            raise MisplacedError(f"{_shown_path(path)} has to be a mapping, not {_shown(value)}", path)
+            raise MisplacedError(f"{_path_text(path)} has to be a mapping, not {_value_text(value)}", path)
         self.path = path
         self._value: Mapping[str, Any] = value
         self._left = dict.fromkeys(value)
@@ -74,7 +74,7 @@ class Node:
     def text(self, *keys: str) -> str | None:
         """Return the text at the first of some keys that exists; a number counts as its text."""
         for key in keys:
-            value = self._taken(key)
+            value = self._value_at(key)
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -86,13 +86,13 @@ class Node:
         """Return a text that has to be there, and not empty."""
         text = self.text(key)
         if not text:
-            raise MisplacedError(f"{_shown_path(self.path)} needs a `{self._key(key)}`", self.path)
+            raise MisplacedError(f"{_path_text(self.path)} needs a `{self._key(key)}`", self.path)
         return text
 
     def flag(self, *keys: str) -> bool | None:
         """Return true or false at the first of some keys that exists; None if none is."""
         for key in keys:
-            value = self._taken(key)
+            value = self._value_at(key)
             if value is None:
                 continue
             if not isinstance(value, bool):
@@ -102,7 +102,7 @@ class Node:
 
     def number(self, key: str) -> int | None:
         """Return an integer."""
-        value = self._taken(key)
+        value = self._value_at(key)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int):
@@ -111,7 +111,7 @@ class Node:
 
     def node(self, key: str) -> "Node | None":
         """Return a mapping in this one."""
-        value = self._taken(key)
+        value = self._value_at(key)
         return None if value is None else Node(value, (*self.path, self._key(key)))
 
     def nodes(self, key: str) -> "list[Node]":
@@ -120,7 +120,7 @@ class Node:
 
     def items(self, key: str) -> list[Any]:
         """Return a list as it is."""
-        value = self._taken(key)
+        value = self._value_at(key)
         if value is None:
             return []
         if not isinstance(value, list):
@@ -157,19 +157,19 @@ class Node:
     def losses(self) -> list[str]:
         """Return what was not read, as notes; an empty value says nothing."""
         return [
-            f"not kept: {key}: {_shown(self._value[key])}"
+            f"not kept: {key}: {_value_text(self._value[key])}"
             for key in self._left
             if self._value[key] not in _SILENT
         ]
 
-    def _taken(self, key: str) -> Any:
+    def _value_at(self, key: str) -> Any:
         self._left.pop(self._key(key), None)
         return self._value.get(self._key(key))
 
     def _wrong(self, key: str, expected: str) -> MisplacedError:
         path = (*self.path, self._key(key))
         value = self._value[self._key(key)]
-        return MisplacedError(f"{_shown_path(path)} has to be {expected}, not {_shown(value)}", path)
+        return MisplacedError(f"{_path_text(path)} has to be {expected}, not {_value_text(value)}", path)
 
 
 def read_documents(
@@ -300,14 +300,14 @@ def part(tree: Json, extra: Json) -> Json:
     return {**tree, "extra": extra} if extra else tree
 
 
-def _shown_path(path: TreePath) -> str:
+def _path_text(path: TreePath) -> str:
     if not path:
         return "the document"
     texts = [f"[{segment}]" if isinstance(segment, int) else f".{segment}" for segment in path]
     return f"`{''.join(texts).removeprefix('.')}`"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

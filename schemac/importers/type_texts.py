@@ -23,7 +23,7 @@ _UNDECIDED = frozenset(
 """Words that say too little without parts."""
 
 
-class TypeFound(NamedTuple):
+class TypeMatch(NamedTuple):
     """What the text of a type says."""
 
     tree: Json
@@ -42,7 +42,7 @@ def dialect_of(system: str | None) -> str | None:
     return next((format.name for format in formats().values() if folded in format.systems), None)
 
 
-def type_of_text(text: str, dialect: str | None) -> TypeFound | None:
+def type_of_text(text: str, dialect: str | None) -> TypeMatch | None:
     """Return what the text of a type says; None if that is not known, or is too little to go by."""
     written = read_type(text)
     if written is not None and written.head.casefold() in _UNDECIDED and not written.arguments:
@@ -63,7 +63,7 @@ def any_json() -> Json:
     return {**tree, "extra": extra}
 
 
-def _in_dialect(text: str, dialect: str) -> TypeFound | None:
+def _in_dialect(text: str, dialect: str) -> TypeMatch | None:
     report = Report()
     try:
         imported = import_value(dialect, f"CREATE TABLE t (c {text})", "<type>", report)
@@ -75,10 +75,10 @@ def _in_dialect(text: str, dialect: str) -> TypeFound | None:
     tree = field["type"]
     if tree["kind"] == Option.__name__:
         tree = tree["inner"]
-    return TypeFound(tree, field.get("extra", {}), imported.notes)
+    return TypeMatch(tree, field.get("extra", {}), imported.notes)
 
 
-def _in_any_notation(text: str, written: TypeText | None) -> TypeFound | None:
+def _in_any_notation(text: str, written: TypeText | None) -> TypeMatch | None:
     meaning = suggest_meaning(written) if written is not None else None
     if meaning is None or meaning.tree["kind"] == Option.__name__:
         return None
@@ -89,4 +89,4 @@ def _in_any_notation(text: str, written: TypeText | None) -> TypeFound | None:
         extra |= accepted
         if not accepted:
             notes.add(("c",), f"not kept: the length in {text}")
-    return TypeFound(dict(meaning.tree), extra, notes)
+    return TypeMatch(dict(meaning.tree), extra, notes)

@@ -22,7 +22,7 @@ from schemac.source.text import SourceText
 from schemac.syntax.events import YAMLError, events
 
 RULES = tuple(
-    Rule(code, "ignores", lambda _subject, _say: None, is_default=True)
+    Rule(code, "ignores", lambda _subject, _reporter: None, is_default=True)
     for code in (UNUSED_IGNORE, INVALID_IGNORE)
 )
 """They are chosen as rules are, but found in comments."""
@@ -100,11 +100,11 @@ class Ignores:
             kind, names = comment["kind"], comment["names"]
             if kind not in ("ignore", "ignore-file"):
                 near = closest(kind, ("ignore", "ignore-file")) or "ignore"
-                self._say(span, f"there is no comment `schemac: {kind}`", Help.did_you_mean(near, kind))
+                self._reporter(span, f"there is no comment `schemac: {kind}`", Help.did_you_mean(near, kind))
                 continue
             words = [word.strip() for word in (names or "").split(",") if word.strip()]
             if not words:
-                self._say(
+                self._reporter(
                     span,
                     "this comment does not name a code to ignore",
                     "write `# schemac: ignore[CODE] reason`",
@@ -119,9 +119,9 @@ class Ignores:
         if code is None:
             near = closest(word, [*self._codes, *self._by_slug])
             help = Help.did_you_mean(near, word) if near else "`schemac explain` lists all codes"
-            self._say(span, f"there is no diagnostic code '{word}'", help)
+            self._reporter(span, f"there is no diagnostic code '{word}'", help)
         elif code.severity is Severity.ERROR:
-            self._say(
+            self._reporter(
                 span,
                 f"{code.id} is an error, and errors cannot be ignored",
                 "correct it, and remove this comment",
@@ -129,7 +129,7 @@ class Ignores:
             return None
         return code
 
-    def _say(self, span: Span, message: str, help: str) -> None:
+    def _reporter(self, span: Span, message: str, help: str) -> None:
         fix = self._fix(help, span) if isinstance(help, Help) else None
         self.report.add(INVALID_IGNORE, message, source=self._source, span=span, help=help, fix=fix)
 

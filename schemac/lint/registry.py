@@ -20,7 +20,7 @@ from schemac.registry.engine import EngineError, reason_of
 
 GROUP = "schemac.lint"
 _ID = re.compile(r"(?!SC\d)[A-Z][A-Z_]*[0-9]+")
-_OWN: tuple[Rule, ...] = (
+_BUILTIN: tuple[Rule, ...] = (
     *ignores.RULES,
     *naming.RULES,
     *descriptions.RULES,
@@ -31,15 +31,15 @@ _OWN: tuple[Rule, ...] = (
 )
 
 
-def own_rules() -> tuple[Rule, ...]:
+def builtin_rules() -> tuple[Rule, ...]:
     """Return the rules that come with the compiler, by code."""
-    return tuple(sorted(_OWN, key=lambda rule: rule.code.id))
+    return tuple(sorted(_BUILTIN, key=lambda rule: rule.code.id))
 
 
 @cache
 def installed_rules() -> tuple[Rule, ...]:
     """Return these and the rules of other distributions. Raises EngineError."""
-    rules = list(own_rules())
+    rules = list(builtin_rules())
     for point in entry_points_of(GROUP):
         what = f"the rules {point.name} ({point.value})"
         try:

@@ -67,7 +67,7 @@ class Subject:
                 yield field.children
 
 
-class Say:
+class Reporter:
     """Reports what one rule finds."""
 
     def __init__(self, code: Code, findings: Findings) -> None:
@@ -106,7 +106,7 @@ class Say:
         self._findings.at_schema(self._code, message, *place, help=help, on_key=on_key)
 
 
-Check = Callable[[Subject, Say], None]
+Check = Callable[[Subject, Reporter], None]
 
 
 @dataclass(frozen=True, eq=False)

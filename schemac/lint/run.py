@@ -9,7 +9,7 @@ from dataclasses import replace
 from pydantic import ValidationError
 
 from schemac.lint.descriptions import missing_group_description, undescribed_groups
-from schemac.lint.rule import Rule, Say, Subject
+from schemac.lint.rule import Reporter, Rule, Subject
 from schemac.lint.selection import Selection
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
@@ -28,7 +28,7 @@ def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Repor
     subject = Subject(dataset, selection.settings)
     for rule in selection.rules_for(path):
         rule_report = Report()
-        _run(rule, subject, Say(rule.code, Findings(rule_report, dataset.origins)))
+        _run(rule, subject, Reporter(rule.code, Findings(rule_report, dataset.origins)))
         severity = selection.severity(rule)
         report.extend(
             replace(d, severity=severity, excerpt=d.excerpt, fix=d.fix) if severity is not None else d
@@ -49,7 +49,7 @@ def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, rep
             )
 
 
-def _run(rule: Rule, subject: Subject, report: Say) -> None:
+def _run(rule: Rule, subject: Subject, report: Reporter) -> None:
     try:
         rule.check(subject, report)
     except ValidationError:

@@ -17,14 +17,14 @@ from pyspark.sql import SparkSession
 from schemac.arrow.constrained import Constrained, constraints_of
 from schemac.constraints.constraint import Constraint
 from schemac.pipeline.conforming.clocks import with_zones, zone_of
-from schemac.pipeline.conforming.given import with_given
+from schemac.pipeline.conforming.given import with_computed_fields
 from schemac.pipeline.conforming.validation import Validation
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading import inputs
 from schemac.pipeline.reading.source import Records, open_records
 from schemac.pipeline.session import settings_of_a_run, start_session
-from schemac.pipeline.spark.failures import sparks_errors_told
+from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.spark.registration import active
 from schemac.pipeline.spark.value_columns import spark_type
 from schemac.rows.judging.description import NUMBERS, TEXTS, Outcome, outcomes, tokens_of, told
@@ -65,7 +65,7 @@ class FieldPlan:
     def __str__(self) -> str:
         lines = [f"{self.field}: {self.type} ({self.spark_type} in Spark)", f"read from: {self.read_from}"]
         lines += [f"{key}: {text}" for key, text in self.settings.items()]
-        lines += [f"reader: {self.reader}", *(_shown(str(one)) for one in self.outcomes)]
+        lines += [f"reader: {self.reader}", *(_sql_text(str(one)) for one in self.outcomes)]
         rules_text = ", ".join(self.rules) or "none"
         return "\n".join([*lines, f"quarantined with one of the rules: {rules_text}"])
 
@@ -82,12 +82,12 @@ def explain_field(
         message = f"the schema has no field `{field}`"
         raise PipelineError(UNKNOWN_FIELD, message, did_you_mean(field, schema.names))
     spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
-    with sparks_errors_told(), active(spark), settings_of_a_run(spark, job):
+    with spark_errors_reported(), active(spark), settings_of_a_run(spark, job):
         return tuple(_plan(spark, part, schema, field) for part in job.parts)
 
 
 def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> FieldPlan:
-    records = with_given(open_records(spark, job), job)
+    records = with_computed_fields(open_records(spark, job), job)
     member = with_zones(schema, job).field(field)
     field_schema = pa.schema([schema.field(field)], metadata=schema.metadata)
     alone = Validation.of(records, field_schema, job, may_pack=True)
@@ -160,7 +160,7 @@ def _place(records: Records, field: str, job: Job) -> str:
         return "the pipeline file: it is a constant"
     if origin.expr is not None:
         return f"the expression `{origin.expr}` over each record"
-    if field in records.given:
+    if field in records.computed:
         return "the file of each record"
     if column_name in records.partitions:
         return f"`{column_name}=…` in the names of folders, as text"
@@ -184,5 +184,5 @@ def _settings(job: Job, member: pa.Field) -> dict[str, str]:
     return {key: text for key, text in settings.items() if text is not None}
 
 
-def _shown(text: str) -> str:
+def _sql_text(text: str) -> str:
     return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=False)

@@ -24,7 +24,12 @@ from schemac.pipeline.reading.unchanged import Seen, changed_since, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.reruns.incremental import news
-from schemac.pipeline.reruns.repeats import Identified, committed_nevertheless, identify, settle
+from schemac.pipeline.reruns.repeats import (
+    Identified,
+    committed_nevertheless,
+    fence_and_find_commit,
+    identify,
+)
 from schemac.pipeline.reruns.replay import Replay, as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import on_spark
 from schemac.pipeline.writing.engine_write import write_to_engine
@@ -37,7 +42,7 @@ from schemac.rows.runs.request import RunRequest
 from schemac.rows.runs.staging import keep_alive
 from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
 
-__all__ = ["Opened", "RunReport", "run", "untold"]
+__all__ = ["Opened", "RunReport", "no_progress", "run"]
 
 
 def run(
@@ -65,11 +70,11 @@ def run(
             check_replay(job, replay)
         form = form or TableForm(arrow_schema)
         return run_into_format(
-            job, arrow_schema, form, request or RunRequest(), progress or untold, spark, started
+            job, arrow_schema, form, request or RunRequest(), progress or no_progress, spark, started
         )
     form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
-    watch = Watch(progress or untold, tuple(local_path(path) for path in places))
+    watch = Watch(progress or no_progress, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
     check_places(job)
     sink.recover(job.target.path, job.quarantine_path, job.storage_options)
@@ -158,7 +163,7 @@ class _Attempt:
         return replace(run_report, stopped=self.stopped.message, absent=tuple(self.absent))
 
 
-def untold(*_: object) -> None:
+def no_progress(*_: object) -> None:
     """Nobody watches."""
 
 
@@ -172,5 +177,5 @@ def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink, *, i
         return identified
     table, quarantine = job.target.path, job.quarantine_path
     return identified._replace(
-        earlier=settle(identified.identity, table, quarantine, sink, job.storage_options)
+        earlier=fence_and_find_commit(identified.identity, table, quarantine, sink, job.storage_options)
     )

@@ -25,7 +25,7 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reports.progress import Step, Watch, watched
 from schemac.pipeline.spark.class_archive import archive_options
 from schemac.pipeline.spark.executors import is_local_master, python_of_executors, ship
-from schemac.pipeline.spark.failures import not_started, sparks_errors_told
+from schemac.pipeline.spark.failures import not_started, spark_errors_reported
 from schemac.pipeline.spark.java import java_home
 from schemac.pipeline.spark.masters import check_master
 from schemac.pipeline.spark.registration import active
@@ -152,7 +152,7 @@ def on_spark(
     spark = session_of(spark, job)
     ship(spark)
     with (
-        sparks_errors_told(),
+        spark_errors_reported(),
         storage_in_use(job.storage_options),
         active(spark),
         settings_of_a_run(spark, job),
@@ -223,7 +223,7 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
         builder = builder.config(name, text)
     # Another Python may have no other PySpark than the one that Spark brings.
     home = with_links_as_home() if is_local and python == sys.executable else nullcontext()
-    with _console_kept_clean() as log, home:
+    with _clean_console() as log, home:
         try:
             spark = builder.getOrCreate()
         except Exception as error:
@@ -250,7 +250,7 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 
 
 @contextmanager
-def _console_kept_clean() -> Iterator[Callable[[], str]]:
+def _clean_console() -> Iterator[Callable[[], str]]:
     """Send what Java writes to the console, from here to its end, to a file without a name; yield what reads it.
 
     A virtual machine that cannot start says why on its standard output, where a report of ours may stand.

@@ -36,7 +36,7 @@ from schemac.pipeline.reruns.incremental import restricted
 from schemac.pipeline.reruns.replay import Replay, check_replay
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
-from schemac.pipeline.spark.failures import NOTHING, sparks_errors_told
+from schemac.pipeline.spark.failures import NOTHING, spark_errors_reported
 from schemac.rows.runs.identity import RunIdentity, random_id
 from schemac.rows.runs.request import RunRequest
 from schemac.rows.runs.storage import storage_in_use
@@ -48,7 +48,7 @@ _STREAM_OPTIONS = {name.lower() for name in OF_STREAMS}
 LOOKED_EVERY_SECONDS = 1.0
 GOES_ON = "batches that were written are committed; run it again, and the stream continues after them"
 
-Told = Callable[[RunReport], None]
+RunListener = Callable[[RunReport], None]
 
 
 @dataclass
@@ -59,7 +59,7 @@ class _Stream:
     schema: pa.Schema
     form: TableForm | None
     progress: Progress | None
-    told: Told
+    told: RunListener
     id: str = ""
     is_known: threading.Event = field(default_factory=threading.Event)
     """Set when Spark has said what the stream is called; the first batch may come before."""
@@ -108,7 +108,7 @@ def run_stream(
     *,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
-    properties_of_commit: Told = lambda _: None,
+    properties_of_commit: RunListener = lambda _: None,
 ) -> list[RunReport]:
     """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches.
 
@@ -117,14 +117,14 @@ def run_stream(
     check(job, arrow_schema)
     reports: list[RunReport] = []
 
-    def tell(report: RunReport) -> None:
+    def notify(report: RunReport) -> None:
         reports.append(report)
         properties_of_commit(report)
 
     spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
-    stream = _Stream(job, arrow_schema, form, progress, tell)
+    stream = _Stream(job, arrow_schema, form, progress, notify)
     try:
-        with sparks_errors_told(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
+        with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
             _wait_for_end(spark, job, stream)
     except PipelineError as error:
         help = (error.help or GOES_ON).replace(NOTHING, GOES_ON)

@@ -25,7 +25,7 @@ from schemac.pipeline.reading.source import check_source
 from schemac.pipeline.reports.progress import ORDER, Notes, State, Step
 from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import run
-from schemac.pipeline.spark.failures import not_started, told
+from schemac.pipeline.spark.failures import error_of_text, not_started
 from schemac.pipeline.spark.masters import check_master
 from schemac.pipeline.writing.table_sink import _counted
 from schemac.rows.runs import staging
@@ -149,7 +149,7 @@ def test_session_of_another_thread_is_used(spark: SparkSession, tmp_path: Path) 
     def work() -> None:
         try:
             found.append(run(job(tmp_path), SCHEMA).rows_written)
-        except Exception as error:  # noqa: BLE001  told below
+        except Exception as error:  # noqa: BLE001  error_of_text below
             found.append(error)
 
     thread = threading.Thread(target=work)
@@ -196,7 +196,7 @@ SAID = {
 
 @pytest.mark.parametrize(("slug", "text"), SAID.items())
 def test_causes_are_named(slug: str, text: str) -> None:
-    error = told(text)
+    error = error_of_text(text)
     assert error.code.slug == slug
     assert "\n" not in str(error)
     assert "\tat " not in str(error)
@@ -222,9 +222,9 @@ def test_damaged_files_are_named(
     """Whoever unpacks them, Python or Java: nothing of the other records is written."""
     lines = b"".join(b'{"id": %d, "s": "%d"}\n' % (i, i * 7919 % 1000003) for i in range(10_000))
     (tmp_path / "a.json.gz").write_bytes(DAMAGED[how](gzip.compress(lines)))
-    told = job(tmp_path, source={"path": str(tmp_path / "a.json.gz")}, fields=fields)
+    error_of_text = job(tmp_path, source={"path": str(tmp_path / "a.json.gz")}, fields=fields)
     with pytest.raises(PipelineError, match=r"a\.json\.gz") as caught:
-        run(told, SCHEMA, spark=spark)
+        run(error_of_text, SCHEMA, spark=spark)
     assert caught.value.code is UNREADABLE_INPUT
     assert not (tmp_path / "t.lance").exists()
 
@@ -232,7 +232,9 @@ def test_damaged_files_are_named(
 def test_session_that_does_not_start_names_the_cause_in_the_log() -> None:
     log = "26/11/21 WARN StandaloneAppClient: Failed to connect to master nowhere:7077\n\tat x.y(Z.java:1)\n"
     assert "cannot be reached" in str(not_started("Py4JJavaError: null", log))
-    assert "told here" in str(not_started("x\nCaused by: java.lang.Error: told here\n", "INFO nothing\n"))
+    assert "error_of_text here" in str(
+        not_started("x\nCaused by: java.lang.Error: error_of_text here\n", "INFO nothing\n")
+    )
 
 
 @pytest.mark.parametrize(
@@ -259,7 +261,7 @@ def test_session_that_does_not_start_names_the_cause_in_the_log() -> None:
     ],
 )
 def test_causes_and_ways_out(text: str, code: Code, said: str) -> None:
-    error = told(text)
+    error = error_of_text(text)
     assert error.code is code
     assert re.search(said, str(error)) is not None
 

@@ -19,7 +19,7 @@ from pyspark.sql.types import DataType
 
 from schemac.pipeline.backfill.joins import Joined, check_exact, opened_join
 from schemac.pipeline.conforming.gather import check_constants
-from schemac.pipeline.conforming.given import Scope, with_given
+from schemac.pipeline.conforming.given import Scope, with_computed_fields
 from schemac.pipeline.conforming.validation import conform
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
@@ -159,7 +159,7 @@ class Frames:
             needed |= {*joined.keys}
             rows = joined.to(rows, self.flags[joined.label])
         job = self.job.model_copy(update={"fields": self._expressions()})
-        needed |= {*with_given(records_of_frame(rows), job).used}
+        needed |= {*with_computed_fields(records_of_frame(rows), job).used}
         return tuple(one for one in columns if one in needed)
 
     def _expressions(self) -> dict[str, FieldSource]:
@@ -186,8 +186,8 @@ class Frames:
 
     def _computed(self, rows: DataFrame, label: str, version: int, parts: tuple[int, ...]) -> DataFrame:
         """Add the values of a function; which type they have its first values tell."""
-        own_columns = [one for one in rows.columns if one in self.schema.names]
-        columns, function = self._arguments(label, own_columns), self.functions[label]
+        table_columns = [one for one in rows.columns if one in self.schema.names]
+        columns, function = self._arguments(label, table_columns), self.functions[label]
         result_type = type_of(
             function, self._first(rows, label, columns, version, parts), self.schema.field(label).type
         )
@@ -216,7 +216,7 @@ class Frames:
     def _conformed(self, rows: DataFrame) -> DataFrame:
         records, job = self._records(rows), self._read_job()
         extra = [ADDRESS_FIELD, *(ADDRESS_FIELD.with_name(flag) for flag in self.flags.values())]
-        conformed = conform(with_given(records, job), pa.schema([*self.filled, *extra]), job)
+        conformed = conform(with_computed_fields(records, job), pa.schema([*self.filled, *extra]), job)
         columns = [ADDRESS, *self.flags.values(), *self.filled.names, ERRORS, RAW]
         return conformed.select(*map(name, columns))
 

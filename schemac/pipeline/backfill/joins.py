@@ -22,7 +22,7 @@ from schemac.pipeline.reading.source import IN_RECORD, RECORD, Records, open_rec
 from schemac.pipeline.spark.sqltext import name
 from schemac.source.catalogue import JOIN
 
-SHOWN_KEYS = 3
+MOST_KEYS = 3
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,9 @@ def check_exact(joined: Joined, rows: DataFrame, chosen: DataFrame) -> None:
 
 def _keys_of(frame: DataFrame, keys: list[str]) -> str:
     """Show a few keys of a frame; nothing for one without rows."""
-    rows = frame.select(*map(name, keys)).orderBy(*map(name, keys)).limit(SHOWN_KEYS + 1).collect()
-    keys_text = ", ".join(" and ".join(str(value) for value in row) for row in rows[:SHOWN_KEYS])
-    return f"{keys_text}, …" if len(rows) > SHOWN_KEYS else keys_text
+    rows = frame.select(*map(name, keys)).orderBy(*map(name, keys)).limit(MOST_KEYS + 1).collect()
+    keys_text = ", ".join(" and ".join(str(value) for value in row) for row in rows[:MOST_KEYS])
+    return f"{keys_text}, …" if len(rows) > MOST_KEYS else keys_text
 
 
 def _value_of(records: Records) -> str:
@@ -154,7 +154,7 @@ def _check_rows(label: str, frame: DataFrame, keys: list[str]) -> None:
     wrong = counts.where(f"__broken > 0 or (__count > 1 and {is_key})").orderBy(
         functions.desc("__broken"), *keys
     )
-    rows = wrong.limit(SHOWN_KEYS + 1).collect()
+    rows = wrong.limit(MOST_KEYS + 1).collect()
     unread = sum(row["__broken"] for row in rows)
     if unread:
         message = (
@@ -164,8 +164,8 @@ def _check_rows(label: str, frame: DataFrame, keys: list[str]) -> None:
             JOIN, message, "correct them, or name a source without them", place=("joins", label)
         )
     if rows:
-        keys_text = ", ".join(" and ".join(str(row[key]) for key in keys) for row in rows[:SHOWN_KEYS])
-        keys_text += ", …" if len(rows) > SHOWN_KEYS else ""
+        keys_text = ", ".join(" and ".join(str(row[key]) for key in keys) for row in rows[:MOST_KEYS])
+        keys_text += ", …" if len(rows) > MOST_KEYS else ""
         message = f"`{label}` has several records with one key: {keys_text}"
         help = "name a source with one record for each key, or add the column that tells them apart to `on`"
         raise PipelineError(JOIN, message, help, place=("joins", label, "on"))

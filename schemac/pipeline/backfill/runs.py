@@ -30,8 +30,8 @@ from schemac.pipeline.reading.unchanged import Seen, check_seen, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.reruns.fingerprint import fingerprint
-from schemac.pipeline.reruns.repeats import Identified, identify, settle
-from schemac.pipeline.runner import untold
+from schemac.pipeline.reruns.repeats import Identified, fence_and_find_commit, identify
+from schemac.pipeline.runner import no_progress
 from schemac.pipeline.session import on_spark
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.writing.workspace import temporary_folder
@@ -65,7 +65,7 @@ FINAL = (
     UNFIT_VALUES,
 )
 """What another attempt would meet again: nothing is kept for it."""
-SHOWN_REASONS = 5
+MOST_REASONS = 5
 LONGEST_EXAMPLE = 200
 
 
@@ -120,13 +120,13 @@ class _Backfill:
                 if earlier is not None:
                     return look, earlier.version
                 watch.at(Step.COMMITTING)
-                version = self.columns.commit(filling, look, self._told(filling, look))
+                version = self.columns.commit(filling, look, self._commit_properties(filling, look))
                 if version is not None:
                     return look, version
         message = f"`{job.target.path}` gets new rows faster than its columns can be filled"
         raise PipelineError(CONCURRENT_RUN, message, "run it again when there are fewer writes; it goes on")
 
-    def _told(self, filling: Filling, look: Look) -> dict[str, str]:
+    def _commit_properties(self, filling: Filling, look: Look) -> dict[str, str]:
         rows = str(look.numbers.get("rows", 0))
         return {ROWS: rows, QUARANTINED: "0", COLUMNS: ",".join(filling.columns)}
 
@@ -169,7 +169,7 @@ def backfill(
     """Run the job; paths are taken as they stand. A run that was committed, and nothing came after it, is not committed again."""
     started, form, sink = time.monotonic(), form or TableForm(schema), sink_of(job.target.engine.name)
     tables = (local_path(job.target.path),) if is_local(job.target.path) else ()
-    watch = Watch(progress or untold, tables)
+    watch = Watch(progress or no_progress, tables)
     watch.at(Step.LOOKING)
     check(job, schema)
     sink.recover(job.target.path, None, job.storage_options)
@@ -210,14 +210,14 @@ def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> I
     identified = identify(job, form, request, sink)
     if identified.earlier is not None:
         return identified
-    earlier = settle(identified.identity, job.target.path, None, sink, job.storage_options)
+    earlier = fence_and_find_commit(identified.identity, job.target.path, None, sink, job.storage_options)
     return identified._replace(earlier=earlier)
 
 
 def _unfit(counts: Counts, job: Job) -> PipelineError:
     """Tell of values that do not fit: how many, why, and the first row of them."""
     ordered = sorted(counts.reasons.items(), key=lambda one: (-one[1], one[0]))
-    reasons_text = ", ".join(f"`{path}` {rule} {count:,}" for (path, rule), count in ordered[:SHOWN_REASONS])
+    reasons_text = ", ".join(f"`{path}` {rule} {count:,}" for (path, rule), count in ordered[:MOST_REASONS])
     label = ordered[0][0][0].partition(".")[0].partition("[")[0]
     place: tuple[str, ...] = ("fields", label) if label in job.fields else ("fields",)
     example = counts.example

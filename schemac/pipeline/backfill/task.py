@@ -171,8 +171,8 @@ class _Parts:
         while self.next_part() == part:
             assert self.rest is not None
             addresses = self.rest.column(ADDRESS)
-            own_rows = pc.sum(pc.less(addresses, (part + 1) << IN_PART)).as_py()
-            batch, self.rest = self.rest.slice(0, own_rows), self.rest.slice(own_rows)
+            rows_of_part = pc.sum(pc.less(addresses, (part + 1) << IN_PART)).as_py()
+            batch, self.rest = self.rest.slice(0, rows_of_part), self.rest.slice(rows_of_part)
             yield batch
 
 

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
 from schemac.pipeline.batch_reading.record_task import RecordTask
 from schemac.pipeline.conforming.clocks import with_zones
-from schemac.pipeline.conforming.given import constant_text, with_given
+from schemac.pipeline.conforming.given import constant_text, with_computed_fields
 from schemac.pipeline.conforming.merge_settings import merge_of, with_marker, without_other_reasons
 from schemac.pipeline.conforming.validation import conform, key_checked, settings_of, with_warnings
 from schemac.pipeline.declaration.job import Job
@@ -71,7 +71,7 @@ def gathered(
             read = read.append(ADDRESS_FIELD) if is_replay else read
             for opened in [open_records(spark, part)] if given is None else given:
                 counted = Observation(f"records read from source {i}, {len(counts)}")
-                records = with_given(opened, part)
+                records = with_computed_fields(opened, part)
                 if given is None:
                     missing = absent_paths(records, part.source, marked.fields)
                     absent += [replace(one, place=job.place_of(i, one.place)) for one in missing]

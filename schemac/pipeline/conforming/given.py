@@ -30,7 +30,7 @@ MISSING = "UNRESOLVED_COLUMN"
 MOST_COLUMNS = 1000
 
 
-def with_given(records: Records, job: Job) -> Records:
+def with_computed_fields(records: Records, job: Job) -> Records:
     """Add what the fields of a job need that is at no place of the records."""
     inputs: dict[str, Input] = {}
     failing: dict[str, str] = {}
@@ -50,7 +50,7 @@ def with_given(records: Records, job: Job) -> Records:
             inputs[label] = typed_input(f"{FILE}.{part}", FILE_TYPES[part])
     if not inputs:
         return records
-    return replace(scope.added(), given=inputs, failing=failing, used=tuple(scope.members))
+    return replace(scope.added(), computed=inputs, failing=failing, used=tuple(scope.members))
 
 
 def constant(origin: FieldSource) -> Input:

@@ -90,7 +90,7 @@ def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names))
             yield Mistake(("fields", label), error, is_key=True)
         elif origin is not None:
-            yield from _given_mistakes(label, origin, job.source)
+            yield from _computed_mistakes(label, origin, job.source)
             yield from _origin_mistakes(label, origin, schema.field(label))
 
 
@@ -196,7 +196,7 @@ def _explode_mistakes(source: Source) -> Iterator[Mistake]:
         yield Mistake(place, PipelineError(NO_LIST, message, "name the list, without a position in brackets"))
 
 
-def _given_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator[Mistake]:
+def _computed_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator[Mistake]:
     conflicting = [
         key
         for key, text in (
@@ -277,15 +277,15 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
             yield Mistake((*place, "from"), caught)
     stored_type, is_ = storage_type(member.type), pa.types
     is_temporal = is_scalar(member) and bool(is_.is_date(stored_type) or is_.is_timestamp(stored_type))
-    settings_given = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
-    if settings_given and not is_temporal:
+    origin_settings = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
+    if origin_settings and not is_temporal:
         error = PipelineError(
             MISPLACED_FORMAT,
-            f"`{label}` is {member.type}: `{settings_given[0]}` is for dates and timestamps",
-            _leave_out(settings_given[0], ", or give the field a Date or Timestamp type"),
+            f"`{label}` is {member.type}: `{origin_settings[0]}` is for dates and timestamps",
+            _leave_out(origin_settings[0], ", or give the field a Date or Timestamp type"),
         )
-        yield Mistake((*place, settings_given[0]), error)
-    elif len(settings_given) == 2:
+        yield Mistake((*place, origin_settings[0]), error)
+    elif len(origin_settings) == 2:
         error = PipelineError(
             MISPLACED_FORMAT,
             f"`{label}` has both `format` and `epoch`",

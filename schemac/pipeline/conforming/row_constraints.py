@@ -51,7 +51,7 @@ def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job, keys: Sequence[s
         if job.references.get(reference.dataset) is not None:
             frame = _with_references(frame, reference, job)
     for unique in rows.unique:
-        frame = _with_twins(frame, unique, job, keys)
+        frame = _with_duplicates(frame, unique, job, keys)
     return frame
 
 
@@ -70,19 +70,19 @@ def _column(field: FieldNode) -> str:
     return ".".join(map(name, field.path))
 
 
-def _shown(fields: Sequence[FieldNode]) -> str:
+def _fields_text(fields: Sequence[FieldNode]) -> str:
     return f"to_json({struct((str(field), _column(field)) for field in fields)})"
 
 
 def _with_reason(
     frame: DataFrame, is_wrong: str, path: str, rule: str, fields: Sequence[FieldNode]
 ) -> DataFrame:
-    why = f"array({reason(literal(path), literal(rule), _shown(fields))})"
+    why = f"array({reason(literal(path), literal(rule), _fields_text(fields))})"
     text = f"if({is_wrong}, concat(coalesce({ERRORS}, array()), {why}), {ERRORS})"
     return frame.withColumn(ERRORS, functions.expr(text))
 
 
-def _with_twins(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str]) -> DataFrame:
+def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str]) -> DataFrame:
     """Compare the records with each other; in an upsert those of one row are no twins, and only the latest of them counts."""
     warned = ", ".join(map(literal, ["", *job.warned]))
     is_bad = f"exists(coalesce({ERRORS}, array()), e -> substring_index(e.rule, ':', 1) not in ({warned}))"
@@ -105,8 +105,8 @@ def _with_twins(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str])
 def _is_latest(keys: Sequence[str], latest: str, is_good: Column) -> Column:
     """Whether no record with the same key is later; a null is older than any value."""
     same = Window.partitionBy(is_good, *(functions.expr(name(key)) for key in keys))
-    own_value, newest = functions.expr(name(latest)), functions.max(functions.expr(name(latest))).over(same)
-    return newest.isNull() | functions.coalesce(own_value >= newest, functions.lit(False))
+    row_value, newest = functions.expr(name(latest)), functions.max(functions.expr(name(latest))).over(same)
+    return newest.isNull() | functions.coalesce(row_value >= newest, functions.lit(False))
 
 
 def _with_references(frame: DataFrame, reference: ReferenceTo, job: Job) -> DataFrame:
@@ -143,9 +143,9 @@ def _opened(frame: DataFrame, reference: ReferenceTo, job: Job) -> DataFrame:
             )
         value = follow(records.columns[str(first)], tuple(rest))
         referenced_type = value.type if isinstance(value, Typed) else StringType()
-        own_type = frame.select(functions.expr(_column(field))).schema[0].dataType
-        if not isinstance(value, Typed | Text) or not _are_alike(own_type, referenced_type):
-            message = f"`{field}` is {own_type.simpleString()}, and `{path}` of `{reference.dataset}` is {referenced_type.simpleString()}"
+        value_type = frame.select(functions.expr(_column(field))).schema[0].dataType
+        if not isinstance(value, Typed | Text) or not _are_alike(value_type, referenced_type):
+            message = f"`{field}` is {value_type.simpleString()}, and `{path}` of `{reference.dataset}` is {referenced_type.simpleString()}"
             raise PipelineError(REFERENCE, message, "give both fields one type", place=place)
         column = value.column if isinstance(value, Typed) else value.text
         texts.append(f"{column} as __to{i}")

@@ -77,15 +77,15 @@ class Validation:
     @cached_property
     def settings(self) -> Settings:
         """What the judge of values goes by."""
-        return settings_of(self.job, self._taken)
+        return settings_of(self.job, self._consumed_paths)
 
     @property
-    def _taken(self) -> tuple[tuple[str | int, ...], ...]:
+    def _consumed_paths(self) -> tuple[tuple[str | int, ...], ...]:
         """Places of a JSON record that something else than the text's own fields reads."""
         if self.records.columns is not None:
             return ()
         origins = {
-            label: self._origin(label) for label in self.schema.names if label not in self.records.given
+            label: self._origin(label) for label in self.schema.names if label not in self.records.computed
         }
         others = [
             self.records.steps_of(label, origin)
@@ -167,14 +167,14 @@ class Validation:
         inputs, columns = self._inputs
         records = self.records
         has_texts = self._is_of_texts or (records.csv is not None and records.csv.columns is not None)
-        if not self.packs or records.worked is None or records.partitions or not has_texts:
+        if not self.packs or records.read_in_tasks is None or records.partitions or not has_texts:
             return None
         if records.csv is not None:
             known = records.csv.columns or ()
             cells = [self.records.input_of(one.label, self._origin(one.label)) for one in inputs]
             if any(one.form not in ("column", "nothing") or one.failed for one in inputs):
                 return None
-            if not all(isinstance(cell, Text | None) for cell in cells) or records.given:
+            if not all(isinstance(cell, Text | None) for cell in cells) or records.computed:
                 return None
             inputs = [
                 replace(one, column=(self._origin(one.label) or FieldSource()).from_ or one.label)
@@ -191,7 +191,7 @@ class Validation:
     def in_place(self) -> RowTask | None:
         """The task over rows of Parquet where they are read; None if that needs more than their columns."""
         place, known = self.records.in_place, []
-        if place is None or not self.packs or self.records.given:
+        if place is None or not self.packs or self.records.computed:
             return None
         for one in self._inputs[0]:
             origin = self._origin(one.label)
@@ -238,13 +238,15 @@ class Validation:
     def frame(self) -> DataFrame:
         """Validate the records."""
         task = self.in_files
-        if task is not None and self.records.worked is not None:
-            validated = self.records.worked(FileTask(task, self.records.is_of_lines))
+        if task is not None and self.records.read_in_tasks is not None:
+            validated = self.records.read_in_tasks(FileTask(task, self.records.is_of_lines))
             return self._finished(validated, task, RAW)
         rows = self.in_place
         if rows is not None and self.records.in_place is not None:
             used_columns = dict.fromkeys(one.column for one in rows.task.inputs if one.column)
-            return self._finished(self.records.in_place.worked(used_columns, rows), rows.task, rows.raw)
+            return self._finished(
+                self.records.in_place.read_in_tasks(used_columns, rows), rows.task, rows.raw
+            )
         inputs, columns = self._inputs
         records, task = self.records, self._task(inputs)
         frame, raw = records.frame, RAW
@@ -252,12 +254,12 @@ class Validation:
         if records.parsing and needs_parsing:
             frame = frame.selectExpr("*", *(f"{text} as {label}" for label, text in records.parsing))
         if records.raw == RAW:
-            kept_columns = [RAW, SOURCE]
+            extra_columns = [RAW, SOURCE]
         elif all(map(_is_of_arrow, frame.schema.fields)):
-            kept_columns, raw = list(frame.columns), records.raw
+            extra_columns, raw = list(frame.columns), records.raw
         else:
-            kept_columns, columns = [RAW, SOURCE], [*columns, f"{records.raw} as {RAW}"]
-        texts = [name(label) for label in kept_columns if label in frame.columns]
+            extra_columns, columns = [RAW, SOURCE], [*columns, f"{records.raw} as {RAW}"]
+        texts = [name(label) for label in extra_columns if label in frame.columns]
         if self._is_of_texts:
             texts += [f"{when(f'{FAULT} is null', RAW)} as {TEXT}"]
             texts += [
@@ -271,11 +273,11 @@ class Validation:
                 f"{when(is_broken, records.fault_rule)} as {BROKEN}",
                 f"{when(is_broken, records.fault_value)} as {SHOWN}",
             ]
-        task = replace(task, kept=tuple(kept_columns))
+        task = replace(task, kept=tuple(extra_columns))
         selected = frame.selectExpr(*texts, *columns)
         # In the rows of good records they are null.
         extra_fields = [
-            StructField(one.name, one.dataType) for one in selected.schema.fields if one.name in kept_columns
+            StructField(one.name, one.dataType) for one in selected.schema.fields if one.name in extra_columns
         ]
         row_type = from_arrow_schema(task.row_schema, prefer_timestamp_ntz=True)
         validated = mapped(selected, task, StructType([*row_type.fields, *extra_fields]))

@@ -34,7 +34,7 @@ MOST_RECORDS = 10_000
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _RequiredPath:
     """A path that the pipeline names."""
 
     path: str
@@ -58,7 +58,7 @@ def absent_paths(
     if explode is not None and records.exploded is not None and not explode.allow_missing:
         use, place = "the list that `explode` names", ("source", "explode")
         absent_paths = _absent(
-            records.exploded.frame, [_Wanted(explode.path, parse_steps(explode.path), use, place)]
+            records.exploded.frame, [_RequiredPath(explode.path, parse_steps(explode.path), use, place)]
         )
         if absent_paths:
             way_out = f"if the list may be missing in every record, write `{_as_missing(explode)}`"
@@ -74,7 +74,7 @@ def _as_missing(explode: Explode) -> str:
     return f"explode: {{path: {written(explode.path)}{keep_empty}, allowMissing: true}}"
 
 
-def _of_fields(records: Records, fields: Mapping[str, FieldSource | None]) -> Iterator[_Wanted]:
+def _of_fields(records: Records, fields: Mapping[str, FieldSource | None]) -> Iterator[_RequiredPath]:
     """Name the paths that the author wrote for fields, and for the marker of records that delete."""
     for label, origin in fields.items():
         path = None if origin is None else origin.from_
@@ -83,10 +83,10 @@ def _of_fields(records: Records, fields: Mapping[str, FieldSource | None]) -> It
         use, place = f"from which `{label}` is read", ("fields", label, "from")
         if label == DELETE:
             use, place = "which tells records that delete from others", ("target", "delete", "from")
-        yield _Wanted(path, parse_steps(path), use, place)
+        yield _RequiredPath(path, parse_steps(path), use, place)
 
 
-def _absent(frame: DataFrame, paths: Sequence[_Wanted], most: int | None = None) -> list[AbsentPath]:
+def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None = None) -> list[AbsentPath]:
     """Find the paths that no record of a frame of texts has, or none of the first ones."""
     if not paths:
         return []
@@ -108,7 +108,7 @@ def _absent(frame: DataFrame, paths: Sequence[_Wanted], most: int | None = None)
     ]
 
 
-def _in_none(sound: DataFrame, missing: list[_Wanted], *, is_any_sound: bool) -> list[_Wanted]:
+def _in_none(sound: DataFrame, missing: list[_RequiredPath], *, is_any_sound: bool) -> list[_RequiredPath]:
     """Search texts for some paths."""
     is_record = f"{is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
     records = sound.selectExpr(RAW, f"{parsed(RAW)} as {RECORD}").where(is_record)

@@ -21,9 +21,9 @@ from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_grammar import NO_CELL, Dialect, dialect_of
-from schemac.pipeline.reading.cutting import Found, Listed, Work, cut, worked
+from schemac.pipeline.reading.cutting import Found, Listed, Work, cut, read_in_tasks
 from schemac.pipeline.reading.decoding import codec_name, has_marks, lines_of
-from schemac.pipeline.reading.pieces import File, Piece, lines_of_piece
+from schemac.pipeline.reading.pieces import File, FileSplit, lines_of_split
 from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.sqltext import literal, matches, name, when
@@ -185,7 +185,7 @@ def _has_open_quotes(spark: SparkSession, files: CsvFiles) -> bool:
     if texts.is_in_reach(files.listed):
         finder = OpenQuotes(files.dialect)
         if sum(file.size_bytes for file in files.listed.files) <= BYTES_WORTH_A_JOB:
-            return any(True for file in files.listed.files for _ in finder(Piece(file)))
+            return any(True for file in files.listed.files for _ in finder(FileSplit(file)))
         open_lines = cut(spark, files.listed, finder, is_cut=True)
     else:
         lines = _uncommented(texts.lines(spark, files.source, files.listed), files.dialect)
@@ -211,7 +211,7 @@ def _lines(spark: SparkSession, files: CsvFiles) -> Texts:
         return texts.judged(_rows(spark, files), faults)
 
     def made(work: Work[Found]) -> DataFrame:
-        return worked(spark, files.listed, _reader_of_lines(files), work, is_cut=True)
+        return read_in_tasks(spark, files.listed, _reader_of_lines(files), work, is_cut=True)
 
     is_ours = len(files.headers) == 1 and not files.line_break and texts.is_in_reach(files.listed)
     partitions = files.listed.partitions
@@ -260,10 +260,10 @@ class CsvLines:
     header: str | None
     comment: str
 
-    def __call__(self, split: Piece) -> Iterator[Found]:
+    def __call__(self, split: FileSplit) -> Iterator[Found]:
         """Read the records."""
         is_headed = split.start == 0 and self.header is not None
-        for lines in lines_of_piece(split):
+        for lines in lines_of_split(split):
             records = self._records(lines)
             if is_headed and len(records):
                 if records[0].as_py() != (self.header or "").encode():
@@ -287,9 +287,9 @@ class OpenQuotes:
 
     dialect: Dialect
 
-    def __call__(self, split: Piece) -> Iterator[Found]:
+    def __call__(self, split: FileSplit) -> Iterator[Found]:
         """Find them; most lines have no quote, or are seen to be right by a pattern that is quicker than the grammar's."""
-        for lines in lines_of_piece(split):
+        for lines in lines_of_split(split):
             quoted = lines.filter(pc.match_substring(lines, self.dialect.quote.encode()))
             if self.dialect.is_plain and len(quoted):
                 quoted = quoted.filter(pc.invert(pc.match_substring_regex(quoted, self._closed.encode())))

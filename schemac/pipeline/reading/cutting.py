@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES
-from schemac.pipeline.reading.pieces import BLOCK_BYTES, File, Piece, shares
+from schemac.pipeline.reading.pieces import BLOCK_BYTES, File, FileSplit, shares
 from schemac.pipeline.spark.arrow_tasks import mapped
 from schemac.pipeline.spark.columns import SOURCE
 from schemac.pipeline.spark.executors import is_connect
@@ -43,7 +43,7 @@ class Found(NamedTuple):
 
 Read = TypeVar("Read")
 Read_contra = TypeVar("Read_contra", contravariant=True)
-Reader = Callable[[Piece], Iterator[Read]]
+Reader = Callable[[FileSplit], Iterator[Read]]
 
 
 class Work(Protocol[Read_contra]):
@@ -81,7 +81,7 @@ class WholeFiles:
 
     splitter: Splitter
 
-    def __call__(self, split: Piece) -> Iterator[Found]:
+    def __call__(self, split: FileSplit) -> Iterator[Found]:
         """Read the records of a file, some at a time."""
         texts: list[str] = []
         faults: list[str | None] = []
@@ -131,7 +131,7 @@ class _Task:
 
     reader: Reader[Any]
     work: Work[Any]
-    shares: list[list[Piece]]
+    shares: list[list[FileSplit]]
     storage: Storage
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -194,7 +194,7 @@ def cut(
     A file is read by one task, or, with `is_cut`, each piece of it by another.
     """
     partitions = tuple(listed.partitions.values())
-    records = worked(spark, listed, reader, TextRows(partitions), is_cut=is_cut)
+    records = read_in_tasks(spark, listed, reader, TextRows(partitions), is_cut=is_cut)
     modified = f"timestamp_micros(cast({MODIFIED} as bigint))"
     parts = (SOURCE, NAME, f"cast({SIZE} as bigint)", modified)
     file = struct(zip(FILE_TYPES, parts, strict=True))
@@ -203,7 +203,7 @@ def cut(
     return records.repartition(_parallelism(spark)) if is_worth_spreading else records
 
 
-def worked(
+def read_in_tasks(
     spark: SparkSession, listed: Listed, reader: Reader[Read], work: Work[Read], *, is_cut: bool = False
 ) -> DataFrame:
     """Read the records of files in tasks of ours, which make rows of them."""

@@ -41,7 +41,7 @@ class _Window:
     """The part of a document that is held, from the record that is being read to the end of a piece; `at` is the reader's place."""
 
     def __init__(self, chunks: Iterable[str]) -> None:
-        self._pieces = iter(chunks)
+        self._chunks = iter(chunks)
         self.text = ""
         self.at = 0
         self.is_last = False
@@ -61,7 +61,7 @@ class _Window:
         self._forget()
         needed, parts, read = len(self.text), [self.text], 0
         while not self.is_last and read <= needed:
-            chunk = next(self._pieces, None)
+            chunk = next(self._chunks, None)
             self.is_last = chunk is None
             parts.append(chunk or "")
             read += len(parts[-1])

@@ -29,7 +29,7 @@ def local_part(path: str) -> str | None:
     return None if "://" in path else path
 
 
-def found_files(path: str) -> list[str]:
+def listed_files(path: str) -> list[str]:
     """List what a local path names; empty if nothing is there."""
     if os.path.exists(path):
         return [path]
@@ -63,7 +63,7 @@ def base_path(paths: tuple[str, ...]) -> str | None:
         if SPECIAL.search(part) or PARTITION.match(part):
             break
         fixed.append(part)
-    below = [path.split("/")[len(fixed) :] for path in (paths[0], *(found_files(local) if local else ()))]
+    below = [path.split("/")[len(fixed) :] for path in (paths[0], *(listed_files(local) if local else ()))]
     has_columns = any(PARTITION.match(part) for parts in below for part in parts)
     return "/".join(fixed) if has_columns and any(fixed) else None
 
@@ -73,7 +73,7 @@ def check_path(path: str, *, is_text: bool, is_listed_by_spark: bool) -> list[st
     local = local_part(path)
     if local is None:
         return [path]
-    files = found_files(local)
+    files = listed_files(local)
     if not files:
         raise PipelineError(INPUT_NOT_FOUND, f"there is no file `{path}`", _nearby(local))
     for entry in files:

@@ -44,7 +44,7 @@ class File:
 
 
 @dataclass(frozen=True)
-class Piece:
+class FileSplit:
     """The bytes of a file from `start` to before `end`; to its end where that is None."""
 
     file: File
@@ -56,11 +56,11 @@ class Piece:
 class _Share:
     """What one task reads."""
 
-    pieces: list[Piece] = field(default_factory=list)
+    file_splits: list[FileSplit] = field(default_factory=list)
     size_bytes: int = 0
 
 
-def shares(files: Sequence[File], share_bytes: int, *, is_cut: bool) -> list[list[Piece]]:
+def shares(files: Sequence[File], share_bytes: int, *, is_cut: bool) -> list[list[FileSplit]]:
     """Share files out to tasks, about so many bytes to each; a task may have many small files, and `is_cut` a part of a large one.
 
     >>> large, small = File("a", "", 10 << 20), File("b", "", 5)
@@ -69,29 +69,29 @@ def shares(files: Sequence[File], share_bytes: int, *, is_cut: bool) -> list[lis
     """
     shares = [_Share()]
     for file in files:
-        for split, size_bytes in _pieces(file, share_bytes if is_cut and not file.is_packed else None):
-            if shares[-1].pieces and shares[-1].size_bytes + size_bytes > share_bytes:
+        for split, size_bytes in _splits(file, share_bytes if is_cut and not file.is_packed else None):
+            if shares[-1].file_splits and shares[-1].size_bytes + size_bytes > share_bytes:
                 shares.append(_Share())
-            shares[-1].pieces.append(split)
+            shares[-1].file_splits.append(split)
             shares[-1].size_bytes += size_bytes + BYTES_TO_OPEN
-    return [share.pieces for share in shares]
+    return [share.file_splits for share in shares]
 
 
-def _pieces(file: File, most_bytes: int | None) -> Iterator[tuple[Piece, int]]:
+def _splits(file: File, most_bytes: int | None) -> Iterator[tuple[FileSplit, int]]:
     count = 1 if most_bytes is None else max(1, -(-file.size_bytes // most_bytes))
     bounds = [file.size_bytes * i // count for i in range(count)]
     for i, start in enumerate(bounds):
         end = bounds[i + 1] if i + 1 < count else None
-        yield Piece(file, start, end), (file.size_bytes if end is None else end) - start
+        yield FileSplit(file, start, end), (file.size_bytes if end is None else end) - start
 
 
-def lines_of_piece(split: Piece) -> Iterator[pa.Array]:
+def lines_of_split(split: FileSplit) -> Iterator[pa.Array]:
     """Read the lines that begin in a piece, without their breaks; their bytes are not looked at."""
     for block in _blocks(split):
         yield _lines(block)
 
 
-def _blocks(split: Piece) -> Iterator[bytes]:
+def _blocks(split: FileSplit) -> Iterator[bytes]:
     """Read whole lines, many at a time."""
     path = split.file.path
     if split.file.is_packed:
@@ -105,7 +105,7 @@ def _blocks(split: Piece) -> Iterator[bytes]:
             yield from _whole_lines(stream, split, first)
 
 
-def _whole_lines(stream: Any, split: Piece, place: int) -> Iterator[bytes]:
+def _whole_lines(stream: Any, split: FileSplit, place: int) -> Iterator[bytes]:
     """Read from a place that may be in the middle of a line."""
     buffered = stream.read(BLOCK_BYTES)
     if not place and buffered.startswith(BYTE_ORDER_MARK):

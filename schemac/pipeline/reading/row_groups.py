@@ -23,9 +23,9 @@ from pyspark.sql.types import DataType
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.cutting import Listed, Work, worked
+from schemac.pipeline.reading.cutting import Listed, Work, read_in_tasks
 from schemac.pipeline.reading.decoding import reading, seekable_file
-from schemac.pipeline.reading.pieces import File, Piece
+from schemac.pipeline.reading.pieces import File, FileSplit
 
 MOST_FILES = 1000
 """Whose footers are read before the tasks begin."""
@@ -80,7 +80,7 @@ class RowGroups:
     schema: pa.Schema
     taken: tuple[str, ...]
 
-    def __call__(self, split: Piece) -> Iterator[Rows]:
+    def __call__(self, split: FileSplit) -> Iterator[Rows]:
         """Read the rows of the row groups that begin in the piece."""
         with reading(split.file.path), seekable_file(split.file.path) as stream:
             file = _opened(stream)
@@ -130,7 +130,7 @@ def _flat(array: pa.Array) -> pa.Array:
     return pa.concat_arrays([array, array[:0]]) if array.offset or array.type.num_fields else array
 
 
-def _groups_of(metadata: pq.FileMetaData, split: Piece) -> Iterator[int]:
+def _groups_of(metadata: pq.FileMetaData, split: FileSplit) -> Iterator[int]:
     for group in range(metadata.num_row_groups):
         about = metadata.row_group(group).column(0)
         start = about.dictionary_page_offset or about.data_page_offset
@@ -146,9 +146,11 @@ class InPlace:
     listed: Listed
     schema: pa.Schema
 
-    def worked(self, columns: Iterable[str], work: Work[Rows]) -> DataFrame:
+    def read_in_tasks(self, columns: Iterable[str], work: Work[Rows]) -> DataFrame:
         """Give what tasks of ours make of some columns."""
-        return worked(self.spark, self.listed, RowGroups(self.schema, tuple(columns)), work, is_cut=True)
+        return read_in_tasks(
+            self.spark, self.listed, RowGroups(self.schema, tuple(columns)), work, is_cut=True
+        )
 
 
 def spark_types(schema: pa.Schema) -> dict[str, DataType]:

@@ -57,7 +57,7 @@ COUNTED = {
         pa.timestamp("ns"), pa.timestamp("ns", "UTC"), pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"),
     )
 }  # fmt: skip
-_MOMENT = re.compile(
+_TIMESTAMP = re.compile(
     r"([-+]?[0-9]+)-([0-9]{2})-([0-9]{2})(?: ([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?)?Z?"
 )
 _YEARS, _DAYS = 400, 146_097
@@ -74,28 +74,28 @@ class UnreadableRowError(Exception):
 def text_of_row(types: Mapping[str, DataType], place: Callable[[str], str] = name) -> str:
     """Write SQL text of a row as text; `place` says where a column is."""
     types_json = json.dumps(
-        {label: _told(data_type) for label, data_type in types.items()}, ensure_ascii=False
+        {label: _type_json(data_type) for label, data_type in types.items()}, ensure_ascii=False
     )
-    row = struct((label, _shown(data_type, place(label))) for label, data_type in types.items())
+    row = struct((label, _json_sql(data_type, place(label))) for label, data_type in types.items())
     row_json = f"to_json({row}, map('ignoreNullFields', 'false'))" if types else "'{}'"
     return concat([literal(f'{{"{TYPES}": {types_json}, "{ROW}": '), row_json, literal("}")])
 
 
-def _told(data_type: DataType) -> Any:
+def _type_json(data_type: DataType) -> Any:
     """Return what a row's text says of a type."""
     if isinstance(data_type, CountType):
         arrow_type = data_type.held
         return str(pa.timestamp("ns", "UTC") if getattr(arrow_type, "tz", None) is not None else arrow_type)
     if isinstance(data_type, ArrayType):
-        return {"array": _told(data_type.elementType)}
+        return {"array": _type_json(data_type.elementType)}
     if isinstance(data_type, MapType):
-        return {"map": [_told(data_type.keyType), _told(data_type.valueType)]}
+        return {"map": [_type_json(data_type.keyType), _type_json(data_type.valueType)]}
     if isinstance(data_type, StructType):
-        return {"struct": {member.name: _told(member.dataType) for member in data_type.fields}}
+        return {"struct": {member.name: _type_json(member.dataType) for member in data_type.fields}}
     return data_type.simpleString()
 
 
-def _shown(data_type: DataType, x: str) -> str:
+def _json_sql(data_type: DataType, x: str) -> str:
     """Write SQL text of what `to_json` writes so that nothing of the value is lost."""
     if isinstance(data_type, StringType):
         is_plain = f"is_valid_utf8({x}) and not startswith({x}, {_NOT_PLAIN})"
@@ -109,15 +109,18 @@ def _shown(data_type: DataType, x: str) -> str:
         return f"timestampdiff(MICROSECOND, {EPOCH}, {EPOCH} + {x})"
     if isinstance(data_type, ArrayType):
         item = fresh()
-        inner = _shown(data_type.elementType, item)
+        inner = _json_sql(data_type.elementType, item)
         return x if inner == item else f"transform({x}, {item} -> {inner})"
     if isinstance(data_type, MapType):
         pair = fresh()
-        key, value = (_shown(data_type.keyType, f"{pair}.key"), _shown(data_type.valueType, f"{pair}.value"))
+        key, value = (
+            _json_sql(data_type.keyType, f"{pair}.key"),
+            _json_sql(data_type.valueType, f"{pair}.value"),
+        )
         return f"transform(map_entries({x}), {pair} -> {struct([('key', key), ('value', value)])})"
     if isinstance(data_type, StructType) and data_type.fields:
         places = [(member.name, f"{x}.{name(member.name)}", member.dataType) for member in data_type.fields]
-        parts = [(label, _shown(part_type, place)) for label, place, part_type in places]
+        parts = [(label, _json_sql(part_type, place)) for label, place, part_type in places]
         if all(text == place for (_, text), (_, place, _) in zip(parts, places, strict=True)):
             return x
         return when(f"{x} is null", "null", struct(parts))
@@ -236,9 +239,9 @@ def _single(text: str) -> Any:
     return pa.scalar(text).cast(pa.float32()).as_py()
 
 
-def _moment(text: str) -> int:
+def _timestamp_sql(text: str) -> int:
     """Return the microseconds since 1970-01-01; years have as many digits as they need, and a sign."""
-    match = _MOMENT.fullmatch(text)
+    match = _TIMESTAMP.fullmatch(text)
     assert match is not None, text
     year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
     cycles, year = divmod(year, _YEARS)
@@ -256,7 +259,7 @@ _LEAVES: dict[type[DataType], Read] = {
     FloatType: _single,
     DoubleType: float,
     DecimalType: Decimal,
-    DateType: lambda x: _moment(x) // 86_400_000_000,
-    TimestampType: _moment,
-    TimestampNTZType: _moment,
+    DateType: lambda x: _timestamp_sql(x) // 86_400_000_000,
+    TimestampType: _timestamp_sql,
+    TimestampNTZType: _timestamp_sql,
 }

@@ -48,7 +48,7 @@ from schemac.pipeline.reading.row_texts import rows_of_texts, text_of_row
 from schemac.pipeline.reading.table_source import read_tables
 from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW, SOURCE
-from schemac.pipeline.spark.failures import deepest, told
+from schemac.pipeline.spark.failures import deepest, error_of_text
 from schemac.pipeline.spark.sqltext import first_of, is_alone, literal, name, parsed
 from schemac.rows.runs.tables import source_names
 from schemac.source.catalogue import MISSING_PATH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN, UNREADABLE_INPUT
@@ -88,7 +88,7 @@ class Records:
     absent: dict[str, str] = field(default_factory=dict)
     has_file: bool = True
     """Whether `FILE` says of each record which file it is from."""
-    given: dict[str, Input] = field(default_factory=dict)
+    computed: dict[str, Input] = field(default_factory=dict)
     """Values of fields that are at no place of the record (see `given`)."""
     failing: dict[str, str] = field(default_factory=dict)
     """For fields with an expression: the condition that it failed."""
@@ -96,7 +96,7 @@ class Records:
     """Columns, or keys, that expressions name."""
     parsing: tuple[tuple[str, str], ...] = ()
     csv: CsvRecords | None = None
-    worked: Callable[[Work[Found]], DataFrame] | None = None
+    read_in_tasks: Callable[[Work[Found]], DataFrame] | None = None
     """Gives what tasks of ours make of the records where they lie; None where each has to pass through Spark."""
     is_of_lines: bool = True
     """Whether a record is a line, so that one without text is none."""
@@ -112,7 +112,7 @@ class Records:
 
     def with_frame(self, frame: DataFrame) -> "Records":
         """Take other rows with the same columns."""
-        return replace(self, rows=lambda: frame, worked=None, in_place=None)
+        return replace(self, rows=lambda: frame, read_in_tasks=None, in_place=None)
 
     def parsed(self) -> "Records":
         """Parse every record now, for expressions over what is in them."""
@@ -125,8 +125,8 @@ class Records:
         """Where a field is read; None if the job says that it comes from nowhere."""
         if origin is None:
             return None
-        if label in self.given:
-            return self.given[label]
+        if label in self.computed:
+            return self.computed[label]
         column_name = label if origin.from_ is None else origin.from_
         if column_name in self.partitions:
             return Text(self.partitions[column_name])
@@ -147,7 +147,7 @@ class Records:
 
     def is_outside(self, label: str, origin: FieldSource) -> bool:
         """Whether a field is read from something else than the record: the name of a folder, or what is given."""
-        return label in self.given or (origin.from_ or label) in self.partitions
+        return label in self.computed or (origin.from_ or label) in self.partitions
 
     def steps_of(self, label: str, origin: FieldSource) -> tuple[str | int, ...]:
         """Where a field is in a JSON record."""
@@ -167,7 +167,7 @@ class Records:
             consumed[()].update(GEOJSON_ALWAYS)
         for label in schema.names:
             origin = job.fields.get(label, FieldSource())
-            if origin is None or label in self.given:
+            if origin is None or label in self.computed:
                 continue
             steps = self.steps_of(label, origin)
             for depth, step in enumerate(steps):
@@ -180,7 +180,7 @@ class Records:
             yield Json(RECORD, (*IN_RECORD, *steps)), sorted(keys), (literal(path),) if path else ()
 
     def _check_columns(self, schema: pa.Schema, job: Job) -> None:
-        read = [label for label in schema.names if label not in self.given]
+        read = [label for label in schema.names if label not in self.computed]
         consumed = {*self.used, *((job.fields.get(label) or FieldSource()).from_ or label for label in read)}
         known = {*(self.columns or ()), *self.absent}
         extra = sorted(known - consumed - {path.split(".")[0].split("[")[0] for path in consumed})
@@ -242,7 +242,7 @@ def _reading(job: Job) -> Iterator[None]:
         ) from error
     except Py4JError as error:
         # What Spark raises without a class of its own, as for a file that is not Parquet, comes as Java's error.
-        reason = told(str(error))
+        reason = error_of_text(str(error))
         if reason.code is not PIPELINE_FAILED:
             raise reason from error
         raise PipelineError(
@@ -314,7 +314,7 @@ def json_text_records(texts: Texts, *, is_geojson: bool = False) -> Records:
         rule = first_of([(f"not ({is_record})", rule)], "'partition'")
     return Records(
         lambda: texts.frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
-        partitions=texts.partitions, parsing=((RECORD, parsed(RAW)),), worked=texts.worked,
+        partitions=texts.partitions, parsing=((RECORD, parsed(RAW)),), read_in_tasks=texts.read_in_tasks,
         is_of_lines=texts.is_of_lines,
     )  # fmt: skip
 
@@ -345,7 +345,7 @@ def _csv_records(csv_records: CsvRecords) -> Records:
     return Records(
         lambda: csv_records.texts.frame, RAW, f"({malformed})", columns, fault_rule=rule, fault_value=_explained(rule),
         partitions=partitions, absent=csv_records.absent, parsing=csv_records.parsing, csv=None if both else csv_records,
-        worked=csv_records.texts.worked,
+        read_in_tasks=csv_records.texts.read_in_tasks,
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from schemac.pipeline.reading.cutting import (
     WholeFiles,
     Work,
     cut,
-    worked,
+    read_in_tasks,
 )
 from schemac.pipeline.reading.decoding import byte_text, has_marks
 from schemac.pipeline.reading.file_columns import METADATA, OF_FILE
@@ -47,7 +47,7 @@ class Texts:
 
     rows: Callable[[], DataFrame]
     partitions: dict[str, str]
-    worked: Callable[[Work[Found]], DataFrame] | None = None
+    read_in_tasks: Callable[[Work[Found]], DataFrame] | None = None
     """Gives what tasks of ours make of the records where they lie."""
     is_of_lines: bool = True
     """Whether a record is a line, so that one without text is none."""
@@ -59,7 +59,7 @@ class Texts:
 
     def with_frame(self, frame: DataFrame) -> "Texts":
         """Take the same of other rows."""
-        return replace(self, rows=lambda: frame, worked=None)
+        return replace(self, rows=lambda: frame, read_in_tasks=None)
 
 
 @contextmanager
@@ -157,7 +157,9 @@ def cut_texts(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
         other_columns = [name(label) for label in cut_rows.columns if label not in (VALUE, FAULT)]
         return cut_rows.selectExpr(f"{VALUE} as {RAW}", FAULT, *other_columns)
 
-    return Texts(rows, listed.partitions, lambda work: worked(spark, listed, reader, work), is_of_lines=False)
+    return Texts(
+        rows, listed.partitions, lambda work: read_in_tasks(spark, listed, reader, work), is_of_lines=False
+    )
 
 
 def decoded(text: str, encoding: str, fault: str | None = None) -> tuple[str, str | None]:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from schemac.pipeline.reading.paths import found_files, local_part
+from schemac.pipeline.reading.paths import listed_files, local_part
 from schemac.rows.runs.errors import PipelineError
 from schemac.source.catalogue import CHANGED_INPUT, NOT_SHARED
 
@@ -25,7 +25,7 @@ def look(paths: Iterable[str]) -> Seen:
 
 def _files(path: str) -> Iterator[str]:
     local = local_part(path)
-    for file in () if local is None else found_files(local):
+    for file in () if local is None else listed_files(local):
         if os.path.isdir(file):
             yield from (os.path.join(folder, name) for folder, _, names in os.walk(file) for name in names)
         else:

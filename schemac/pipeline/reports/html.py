@@ -17,7 +17,7 @@ from schemac.source.printable import printable
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 """What the page may do: nothing but show itself. Its own style is in it."""
-RUNS_SHOWN = 40
+MOST_RUNS = 40
 """How many runs the chart has."""
 CHART_HEIGHT, BAR = 96, 14
 
@@ -91,7 +91,7 @@ def run_page(
         if report.warnings:
             parts.append(f"<h2>Warnings: these records were written</h2>{_reasons(report.warnings)}")
         parts.append(_absent(report))
-    parts.append(_history(runs[:RUNS_SHOWN]))
+    parts.append(_history(runs[:MOST_RUNS]))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

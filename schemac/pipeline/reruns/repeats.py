@@ -64,7 +64,7 @@ def unnamed(job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
     return _named(random_id(), job, form, request)
 
 
-def settle(
+def fence_and_find_commit(
     identity: RunIdentity, table: str, quarantine: str | None, sink: Sink, storage_options: StorageOptions
 ) -> CommittedRun | None:
     """Keep earlier attempts of a run from committing, and find the commit of one that has."""
@@ -80,7 +80,7 @@ def committed_nevertheless(error: PipelineError, identity: RunIdentity, job: Job
     """
     table, quarantine = job.target.path, job.quarantine_path
     try:
-        committed_run = settle(identity, table, quarantine, sink, job.storage_options)
+        committed_run = fence_and_find_commit(identity, table, quarantine, sink, job.storage_options)
     except (PipelineError, OSError, RuntimeError) as reason:
         raise _unknown(error, f"it is unknown whether this run was committed ({reason})", job) from error
     if committed_run is not None:

@@ -235,14 +235,14 @@ CAUSES = (
 
 
 @contextmanager
-def sparks_errors_told() -> Iterator[None]:
+def spark_errors_reported() -> Iterator[None]:
     """Spark's errors as ours."""
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise told(str(error) or type(error).__name__) from error
+        raise error_of_text(str(error) or type(error).__name__) from error
     except ConnectionError as error:
-        raise told(f"{TO_JAVA}: {error}" if _is_to_java(error) else str(error)) from error
+        raise error_of_text(f"{TO_JAVA}: {error}" if _is_to_java(error) else str(error)) from error
 
 
 def _is_to_java(error: ConnectionError) -> bool:
@@ -251,7 +251,7 @@ def _is_to_java(error: ConnectionError) -> bool:
     return any(frame.f_globals.get("__name__", "").partition(".")[0] == "py4j" for frame, _ in frames)
 
 
-def told(text: str) -> PipelineError:
+def error_of_text(text: str) -> PipelineError:
     """Find the error behind the text of one of Spark's.
 
     >>> str(told("Job aborted\\n  at x.y(Z.java:1)\\nCaused by: java.io.IOException: disk is full\\n  at a.b"))

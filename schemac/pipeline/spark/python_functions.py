@@ -83,7 +83,7 @@ class PythonFunction:
         return python_function
 
     @property
-    def shown(self) -> str:
+    def qualified_name(self) -> str:
         """The function as it is in the file, without folders."""
         return f"{Path(self.module).name if self.code is not None else self.module}:{self.name}"
 
@@ -92,11 +92,13 @@ class PythonFunction:
         try:
             module = import_module(self.module) if self.code is None else _executed(self.module, self.code)
         except Exception as error:
-            raise _wrong(self.label, f"`{self.shown}` cannot be loaded: {_told(error)}") from error
+            raise _wrong(
+                self.label, f"`{self.qualified_name}` cannot be loaded: {_error_text(error)}"
+            ) from error
         function: Any = getattr(module, self.name, None)
         if not callable(function):
             known = [name for name, value in vars(module).items() if callable(value) and name[0] != "_"]
-            message = f"`{self.shown}` is not there: the module has no function `{self.name}`"
+            message = f"`{self.qualified_name}` is not there: the module has no function `{self.name}`"
             raise _wrong(self.label, message, did_you_mean(self.name, known))
         loaded: Function = function
         return loaded
@@ -108,14 +110,14 @@ class PythonFunction:
         except PipelineError:
             raise
         except Exception as error:
-            raise _wrong(self.label, f"`{self.shown}` raised {_told(error)}") from error
+            raise _wrong(self.label, f"`{self.qualified_name}` raised {_error_text(error)}") from error
         if isinstance(result, pa.ChunkedArray):
             result = result.combine_chunks()
         if not isinstance(result, pa.Array):
-            message = f"`{self.shown}` returned a {type(result).__name__}, not an Arrow array"
+            message = f"`{self.qualified_name}` returned a {type(result).__name__}, not an Arrow array"
             raise _wrong(self.label, message, "return `pa.array(values)`")
         if len(result) != rows.num_rows:
-            message = f"`{self.shown}` returned {len(result)} values for {rows.num_rows} rows"
+            message = f"`{self.qualified_name}` returned {len(result)} values for {rows.num_rows} rows"
             raise _wrong(self.label, message, "return one value for each row, in their order")
         return result
 
@@ -136,7 +138,7 @@ class Computed:
         try:
             kind = from_arrow_type(self.held, prefer_timestamp_ntz=True)
         except Exception as error:
-            message = f"`{self.function.shown}` returned {self.held}, which Spark has no type for"
+            message = f"`{self.function.qualified_name}` returned {self.held}, which Spark has no type for"
             raise _wrong(self.function.label, message) from error
 
         def values(rows: pa.Array) -> pa.Array:
@@ -156,7 +158,7 @@ class Computed:
             return as_plain(result, expected_type)
         except (pa.ArrowException, ValueError) as error:
             function = self.function
-            message = f"`{function.shown}` returned {result.type} for some rows, and {expected_type} for the first ones: {_told(error)}"
+            message = f"`{function.qualified_name}` returned {result.type} for some rows, and {expected_type} for the first ones: {_error_text(error)}"
             raise _wrong(function.label, message, "return one type for all batches") from error
 
 
@@ -170,7 +172,8 @@ def type_of(function: PythonFunction, rows: pa.RecordBatch | None, declared: pa.
                 as_plain(result, result_type)
             except (pa.ArrowException, ValueError) as error:
                 raise _wrong(
-                    function.label, f"`{function.shown}` returned {result.type}: {_told(error)}"
+                    function.label,
+                    f"`{function.qualified_name}` returned {result.type}: {_error_text(error)}",
                 ) from error
             return result_type
     return plain_type(declared)
@@ -211,7 +214,7 @@ class _Text(InspectLoader):
         return self.source_to_code(self.code, self.path)
 
 
-def _told(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
 
 

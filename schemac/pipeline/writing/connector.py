@@ -39,7 +39,7 @@ def connector_missing(format: str, place: tuple[str, ...] = PLACE) -> PipelineEr
     return PipelineError(UNWRITABLE_TARGET, message, ADD_A_CONNECTOR, place=place)
 
 
-def open_aside(frame: DataFrame, connector: str, sink: Sink, place: Place, form: TableForm) -> str:
+def open_staging(frame: DataFrame, connector: str, sink: Sink, place: Place, form: TableForm) -> str:
     """Make the table aside, and compare what the connector sees of it with the columns of the frame."""
     path = sink.open_staging_table(place, form)
     try:
@@ -55,7 +55,7 @@ def open_aside(frame: DataFrame, connector: str, sink: Sink, place: Place, form:
     return path
 
 
-def write_aside(
+def write_staging(
     good: DataFrame, connector: str, path: str, options: Mapping[str, str], sink: Sink, place: Place
 ) -> StagedRows:
     """Have the connector write all rows, and take them over."""

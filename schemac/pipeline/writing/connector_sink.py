@@ -12,8 +12,8 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
-from schemac.pipeline.writing.connector import open_aside, write_aside
-from schemac.pipeline.writing.format_sink import BESIDE, counted_warnings
+from schemac.pipeline.writing.connector import open_staging, write_staging
+from schemac.pipeline.writing.format_sink import BOOKKEEPING_COLUMNS, counted_warnings
 from schemac.pipeline.writing.quarantine_staging import StagedRows, stage
 from schemac.pipeline.writing.sink_options import SinkOptions
 from schemac.pipeline.writing.table_sink import TableWriter, Written
@@ -31,15 +31,17 @@ def write_through(
     writer = TableWriter(options, overwrite, True, connector)
     written, persisted = Written(), frame.persist(StorageLevel.DISK_ONLY)
     try:
-        columns = frame.drop(*BESIDE)
-        path = open_aside(columns, connector, writer.sink, writer.table, writer.options.form())
+        columns = frame.drop(*BOOKKEEPING_COLUMNS)
+        path = open_staging(columns, connector, writer.sink, writer.table, writer.options.form())
         bad = _staged(persisted, writer)
-        written.bad_pieces, written.bad_rows, written.reasons = bad.pieces, bad.rows, bad.reasons
+        written.bad_files, written.bad_rows, written.reasons = bad.pieces, bad.rows, bad.reasons
         written.broken = bad.broken
         good = persisted.where(f"{ERRORS} is null")
         written.warnings.update({(path, rule): count for path, rule, count in counted_warnings(good)})
-        rows = good.drop(*BESIDE)
-        written.pieces, written.rows = write_aside(rows, connector, path, settings, writer.sink, writer.table)
+        rows = good.drop(*BOOKKEEPING_COLUMNS)
+        written.pieces, written.rows = write_staging(
+            rows, connector, path, settings, writer.sink, writer.table
+        )
         writer.commit([written])
     except BaseException:
         writer.abort([written])

@@ -27,7 +27,7 @@ from schemac.pipeline.declaration.limits import Key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.unchanged import Seen, check_seen
 from schemac.pipeline.spark.columns import ERRORS, POSITIONS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
-from schemac.pipeline.spark.failures import known_cause, told
+from schemac.pipeline.spark.failures import error_of_text, known_cause
 from schemac.pipeline.spark.sqltext import name
 from schemac.pipeline.writing.column_types import format_differences
 from schemac.pipeline.writing.connector import ADD_A_CONNECTOR, NO_CONNECTOR, connector_missing
@@ -53,7 +53,7 @@ from schemac.source.catalogue import (
 WITHOUT_TYPES = ("csv", "json", "xml")
 """Formats of files that do not say which types their values have."""
 MODE = ("target", "mode")
-BESIDE = (ERRORS, WARNINGS, RAW, SOURCE)
+BOOKKEEPING_COLUMNS = (ERRORS, WARNINGS, RAW, SOURCE)
 """Columns of a conformed frame beside those of the table."""
 
 
@@ -100,14 +100,14 @@ class FormatTarget:
             self._check_limits(report, broken)
             self._check_emptied(report)
             number, version = self._committed(
-                _required(good.drop(*BESIDE), keys), seen, report, place, staged_files
+                _required(good.drop(*BOOKKEEPING_COLUMNS), keys), seen, report, place, staged_files
             )
             return replace(report, version=number, quarantine_version=version)
         except OSError as error:
             # The quarantine is committed here, and not in a process of Spark.
             if isinstance(error, ConnectionError) or known_cause(str(error)) is None:
                 raise
-            raise told(str(error)) from error
+            raise error_of_text(str(error)) from error
         finally:
             sink_of(None).close_staging(place)
             with suppress(Py4JError, ConnectionError):
@@ -150,7 +150,7 @@ class FormatTarget:
             )
         if there is None or target.mode is not Mode.APPEND or self.format in WITHOUT_TYPES:
             return
-        expected = frame.drop(*BESIDE).schema
+        expected = frame.drop(*BOOKKEEPING_COLUMNS).schema
         differences = format_differences(expected, there)
         if differences:
             message = f"the table `{target.path}` has a different schema: {'; '.join(differences[:5])}"
@@ -176,7 +176,7 @@ class FormatTarget:
             return (f"`{self.job.target.path}` cannot be read back as {self.format}",)
         if self.format in WITHOUT_TYPES:
             return ()
-        return format_differences(frame.drop(*BESIDE).schema, there)
+        return format_differences(frame.drop(*BOOKKEEPING_COLUMNS).schema, there)
 
     def _check_limits(self, report: SinkReport, broken: Counter[Key]) -> None:
         bad = report.rows_quarantined
@@ -243,7 +243,7 @@ class FormatTarget:
         try:
             writer.save(target.path)
         except (AnalysisException, Py4JError) as error:
-            # That there is no class of the format comes as Java's error; other errors of Java are told by their causes.
+            # That there is no class of the format comes as Java's error; other errors of Java are error_of_text by their causes.
             text = str(error).strip().splitlines()[0]
             if isinstance(error, Py4JError):
                 if NO_CONNECTOR not in str(error):

@@ -22,7 +22,7 @@ from msgspec import Raw
 
 from schemac.attributes.attribute import Role
 from schemac.rows.judging.layouts import maps_of
-from schemac.rows.judging.loose import loose_type
+from schemac.rows.judging.loose import nullable_type
 from schemac.rows.judging.record_paths import Step
 from schemac.rows.judging.scalars import Token
 from schemac.rows.judging.settings import Settings, Unexpected
@@ -390,7 +390,7 @@ class _JsonList:
             is_other = pa.array(np.diff(offsets) != data_type.list_size)
             doubts = either(doubts, some(pc.and_(is_there, is_other)))
         mask = None if is_there.true_count == len(tokens) else pc.invert(is_there)
-        type_ = loose_type(self.member)
+        type_ = nullable_type(self.member)
         return Proven(pa.ListArray.from_arrays(pa.array(offsets), items, type_, mask=mask), doubts)
 
 
@@ -418,7 +418,7 @@ class _JsonMap:
         if len(keys) and pc.max(pc.binary_length(keys)).as_py() >= LONGEST_KEY:
             odd = either(odd, pc.greater_equal(pc.binary_length(keys), LONGEST_KEY))
         doubts = either(either(doubts, some(is_odd)), _of_rows(odd, rows, len(tokens)))
-        type_ = loose_type(self.member)
+        type_ = nullable_type(self.member)
         mask = None if is_there.true_count == len(tokens) else pc.invert(is_there)
         lists = pa.ListArray.from_arrays(pa.array(offsets), items, mask=mask)
         return Proven(maps_of(lists, keys.cast(type_.key_type), items, type_), doubts)
@@ -440,7 +440,7 @@ class _JsonStruct:
             values, odd = proof(columns[part.name])
             doubts = either(doubts, _of_rows(odd, rows, count))
             children.append(values)
-        type_ = loose_type(self.member)
+        type_ = nullable_type(self.member)
         struct = pa.StructArray.from_arrays(children, fields=list(type_))
         if len(rows) < count:
             places = np.zeros(count, np.int64)

@@ -62,7 +62,7 @@ class Judge:
         self.schema = with_zones(schema, zones.get, settings.timezone)
         self._of_json = _Readers(self, is_json=True)
         self._of_csv = _Readers(self, is_json=False)
-        self.objects = [*self._objects_taken()] if settings.unexpected is Unexpected.REJECT else []
+        self.objects = [*self._consumed_objects()] if settings.unexpected is Unexpected.REJECT else []
 
     @property
     def json_readers(self) -> Sequence[tuple[str, tuple[Step, ...], Reader]]:
@@ -122,7 +122,7 @@ class Judge:
         assert not self.uncovered_cells, self.uncovered_cells
         return _judged(*self.read_cells(cells))
 
-    def _objects_taken(self) -> Iterator[tuple[tuple[Step, ...], frozenset[str], str]]:
+    def _consumed_objects(self) -> Iterator[tuple[tuple[Step, ...], frozenset[str], str]]:
         """Each JSON object that fields are taken from, with the keys that some field takes, and its path."""
         consumed: dict[tuple[Step, ...], set[str]] = {(): set()}
         if self.settings.is_geojson:

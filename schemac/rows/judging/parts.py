@@ -247,13 +247,13 @@ def _map_reader(member: pa.Field, context: Context) -> Reader:
             at = (path, f'["{label}"]')
             entries.append((key(label, at, run), item(value, at, run)))
         if not is_identity:
-            check_twins([pair[0] for pair in entries], path, run)
+            check_duplicate_keys([pair[0] for pair in entries], path, run)
         return entries
 
     return read
 
 
-def check_twins(keys: list[Any], path: Path, run: Run) -> None:
+def check_duplicate_keys(keys: list[Any], path: Path, run: Run) -> None:
     """Object to keys of a map that are equal."""
     there = [
         "NaN" if isinstance(value, float) and math.isnan(value) else value

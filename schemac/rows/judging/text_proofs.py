@@ -21,7 +21,7 @@ from schemac.kinds.units import FRACTION_DIGITS
 from schemac.rows.judging.clocks import zone_of
 from schemac.rows.judging.exact_types import to_field
 from schemac.rows.judging.forms import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST, LARGEST_BFLOAT16
-from schemac.rows.judging.loose import loose_type
+from schemac.rows.judging.loose import nullable_type
 from schemac.rows.judging.scalars import Token
 from schemac.rows.judging.shapes import (
     extension_name,
@@ -169,10 +169,10 @@ class TextProof:
         """Read texts that are values, or null."""
         absent = some(texts.is_null()) if not self.member.nullable and texts.null_count else None
         values, doubts = self.form.read(texts, is_number=is_number)
-        return Proven(self._loose(values), either(absent, doubts))
+        return Proven(self._lenient(values), either(absent, doubts))
 
-    def _loose(self, values: pa.Array) -> pa.Array:
-        target = loose_type(self.member)
+    def _lenient(self, values: pa.Array) -> pa.Array:
+        target = nullable_type(self.member)
         if role_of(self.member) is Role.BRAIN_FLOATS:
             values = to_field(values, self.member.with_type(storage_type(self.member.type)))
         if pa.types.is_duration(target):

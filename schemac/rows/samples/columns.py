@@ -16,7 +16,7 @@ import pyarrow as pa
 from schemac.attributes.family import Family
 from schemac.constraints.registry import constraints_at
 from schemac.logical.schema_fields import SchemaField
-from schemac.rows.judging.loose import loose_array, loose_type
+from schemac.rows.judging.loose import nullable_array, nullable_type
 from schemac.rows.samples.draws import Draws, indices
 from schemac.rows.samples.geometries import drawn_native
 from schemac.rows.samples.values import NULLS, Values, leaves_of, optional, values_of
@@ -56,7 +56,7 @@ class Pool(Column):
         draws = Draws(*self.seed, self.field.path_text, start)
         draw = optional(self.field, self.values)
         count = max(_LEAST_POOL, min(size, _POOL, _MOST_LEAVES // leaves_of(self.field)))
-        pool = loose_array([draw(draws) for _ in range(count)], self.member)
+        pool = nullable_array([draw(draws) for _ in range(count)], self.member)
         return pool.take(indices(draws, size, count))
 
 
@@ -72,7 +72,7 @@ class Vectors(Column):
         """Draw each component by itself."""
         draws = Draws(*self.seed, self.field.path_text, start)
         (item,), length = self.field.children, self.field.type.fixed_length  # type: ignore[attr-defined]  # of the family
-        type_ = loose_type(self.member)
+        type_ = nullable_type(self.member)
         at_once = max(_COMPONENTS // length, 1) * length
         counts = [min(at_once, size * length - done) for done in range(0, size * length, at_once)]
         components = pa.concat_arrays(
@@ -129,7 +129,7 @@ class Counter(Column):
         if self.values.differ and not self.may_be_null:
             values = [nth(self.digit.of(number)) for number in range(start, start + size)]
             self.rejected.update(start + i for i, value in enumerate(values) if value is None)
-            return loose_array(values, self.member)
+            return nullable_array(values, self.member)
         for number in range(start, start + size):
             if self.may_be_null and draws.chance(NULLS):
                 values.append(None)
@@ -140,7 +140,7 @@ class Counter(Column):
             elif not self.values.differ:
                 self.seen.add(value)
             values.append(value)
-        return loose_array(values, self.member)
+        return nullable_array(values, self.member)
 
 
 @dataclass
@@ -208,7 +208,7 @@ class Nothing(Column):
 
     def array(self, start: int, size: int) -> pa.Array:
         """Return nulls."""
-        return pa.nulls(size, loose_type(self.member))
+        return pa.nulls(size, nullable_type(self.member))
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ class Struct(Column):
         if self.field.is_nullable:
             draws = Draws(*self.seed, self.field.path_text, "null", start)
             mask = _chances(draws, size)
-        return pa.StructArray.from_arrays(children, fields=list(loose_type(self.member)), mask=mask)
+        return pa.StructArray.from_arrays(children, fields=list(nullable_type(self.member)), mask=mask)
 
 
 def column_of(

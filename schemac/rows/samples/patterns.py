@@ -20,7 +20,7 @@ _READABLE = [
 """What stands for the characters that a class excludes some of."""
 
 
-class Piece(ABC):
+class TextGenerator(ABC):
     """A part of a pattern."""
 
     @property
@@ -39,7 +39,7 @@ class Piece(ABC):
 
 
 @dataclass(frozen=True)
-class Characters(Piece):
+class Characters(TextGenerator):
     """One of some characters; a character that is written is one alone."""
 
     members: tuple[str, ...]
@@ -60,10 +60,10 @@ class Characters(Piece):
 
 
 @dataclass(frozen=True)
-class Sequence(Piece):
+class Sequence(TextGenerator):
     """Pieces behind each other."""
 
-    parts: tuple[Piece, ...]
+    parts: tuple[TextGenerator, ...]
 
     @cached_property
     def count(self) -> int:
@@ -88,10 +88,10 @@ class Sequence(Piece):
 
 
 @dataclass(frozen=True)
-class Alternatives(Piece):
+class Alternatives(TextGenerator):
     """One of some pieces."""
 
-    parts: tuple[Piece, ...]
+    parts: tuple[TextGenerator, ...]
 
     @cached_property
     def count(self) -> int:
@@ -113,10 +113,10 @@ class Alternatives(Piece):
 
 
 @dataclass(frozen=True)
-class Repeated(Piece):
+class Repeated(TextGenerator):
     """A piece that stands several times."""
 
-    part: Piece
+    part: TextGenerator
     low: int
     high: int
 
@@ -143,7 +143,7 @@ class Repeated(Piece):
         return self.low == self.high and self.part.is_plain
 
 
-def piece_of(pattern: str, more: int) -> Piece:
+def generator_of(pattern: str, more: int) -> TextGenerator:
     """Return a pattern that was read before as a tree."""
     reader = _Reader(pattern, more)
     return reader.alternatives()
@@ -153,22 +153,22 @@ class _Reader:
     def __init__(self, text: str, more: int) -> None:
         self.text, self.more, self.at = text, more, 0
 
-    def alternatives(self) -> Piece:
+    def alternatives(self) -> TextGenerator:
         sequences = [self.sequence()]
         while self.text[self.at : self.at + 1] == "|":
             self.at += 1
             sequences.append(self.sequence())
         return sequences[0] if len(sequences) == 1 else Alternatives(tuple(sequences))
 
-    def sequence(self) -> Piece:
-        parts: list[Piece] = []
+    def sequence(self) -> TextGenerator:
+        parts: list[TextGenerator] = []
         while self.at < len(self.text) and self.text[self.at] not in "|)":
             atom = self.atom()
             if atom is not None:
                 parts.append(self.repeated(atom))
         return Sequence(tuple(parts))
 
-    def atom(self) -> Piece | None:
+    def atom(self) -> TextGenerator | None:
         character = self.text[self.at]
         self.at += 1
         if character in "^$":
@@ -187,7 +187,7 @@ class _Reader:
         self.at += 1
         return _CONTROLS.get(letter, letter)
 
-    def character_class(self) -> Piece:
+    def character_class(self) -> TextGenerator:
         is_negated = self.text[self.at] == "^"
         self.at += is_negated
         characters: list[str] = []
@@ -213,7 +213,7 @@ class _Reader:
         self.at += 1
         return self.escaped() if character == "\\" else character
 
-    def repeated(self, atom: Piece) -> Piece:
+    def repeated(self, atom: TextGenerator) -> TextGenerator:
         match = re.compile(r"([*+?]|\{([0-9]+)(,?)([0-9]*)\})\??").match(self.text, self.at)
         if match is None:
             return atom

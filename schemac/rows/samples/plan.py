@@ -17,7 +17,7 @@ from schemac.constraints.expressions import AmongNode, ComparisonNode, FieldNode
 from schemac.constraints.rows import ReferenceTo, RowConstraints
 from schemac.logical.path import dotted
 from schemac.logical.schema_fields import SchemaField
-from schemac.rows.judging.loose import loose_type
+from schemac.rows.judging.loose import nullable_type
 from schemac.rows.samples.columns import Column, Counter, Digit, Nothing, Path, Reference, Targets
 from schemac.rows.samples.values import NoValueError, Values, values_of
 
@@ -188,7 +188,7 @@ def _refer_to_nothing(planner: _Planner, reference: ReferenceTo, paths: Sequence
 
 def _brought(column: pa.ChunkedArray, member: pa.Field) -> pa.Array:
     """Return values of another dataset in the type of the field that refers to them."""
-    field_type = loose_type(member)
+    field_type = nullable_type(member)
     try:
         return column.combine_chunks().cast(field_type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -209,7 +209,7 @@ def _distinct(columns: Sequence[pa.Array]) -> list[pa.Array]:
     return [column.take(pa.array(distinct, pa.int64())) for column in columns]
 
 
-def wanted_values(conditions: Sequence[Node]) -> dict[Path, tuple[Any, ...]]:
+def values_in_conditions(conditions: Sequence[Node]) -> dict[Path, tuple[Any, ...]]:
     """Return the values that conditions compare fields with."""
     by_path: dict[Path, list[Any]] = {}
     stack = list(conditions)
@@ -225,4 +225,4 @@ def wanted_values(conditions: Sequence[Node]) -> dict[Path, tuple[Any, ...]]:
     return {path: tuple(dict.fromkeys(values)) for path, values in by_path.items()}
 
 
-__all__ = ["REFERRED", "CircleError", "Place", "Plan", "TargetRows", "plan_of", "wanted_values"]
+__all__ = ["REFERRED", "CircleError", "Place", "Plan", "TargetRows", "plan_of", "values_in_conditions"]

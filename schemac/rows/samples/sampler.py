@@ -27,7 +27,7 @@ from schemac.rows.judging.exact_types import to_batches
 from schemac.rows.judging.shapes import opened
 from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Column, Path, column_of
 from schemac.rows.samples.nested import value_at, with_value
-from schemac.rows.samples.plan import CircleError, Place, Plan, plan_of, wanted_values
+from schemac.rows.samples.plan import CircleError, Place, Plan, plan_of, values_in_conditions
 from schemac.rows.samples.values import NoValueError
 from schemac.source.catalogue import UNSAMPLABLE
 from schemac.source.diagnostic import Diagnostic, SchemaError
@@ -75,7 +75,7 @@ class Sampler:
         seed = (self.seed, self.dataset.name)
         places = dict(_places(self.fields, self.members))
         plan = plan_of(self.dataset.name, self.rows, self.keys, places, seed, self.count, self._target_rows)
-        values_of_checks = wanted_values([check.condition for check in self.rows.checks])
+        values_of_checks = values_in_conditions([check.condition for check in self.rows.checks])
         made = [
             column_of(field, member, plan.special, values_of_checks, seed)
             for field, member in zip(self.fields, self.members, strict=True)

@@ -27,7 +27,7 @@ from schemac.rows.judging.typed_values import range_of
 from schemac.rows.samples import geometries
 from schemac.rows.samples.draws import Draws
 from schemac.rows.samples.numbers import COUNTED, Floats, grid_of, value_of
-from schemac.rows.samples.patterns import Piece, piece_of
+from schemac.rows.samples.patterns import TextGenerator, generator_of
 from schemac.rows.samples.written import plain_text
 
 NULLS = 12
@@ -257,7 +257,7 @@ def _base36(number: int, low: int, high: int) -> str:
 def _matching(
     field: SchemaField, pattern: Pattern, low: int, high: int, constraints: tuple[Constraint, ...]
 ) -> Values:
-    generators = [piece_of(pattern.pattern.text, more) for more in dict.fromkeys((0, 3, 8, low, high))]
+    generators = [generator_of(pattern.pattern.text, more) for more in dict.fromkeys((0, 3, 8, low, high))]
     has_limit = any(isinstance(one, MaxLength) for one in constraints)
 
     def keeps(text: str) -> bool:
@@ -291,7 +291,7 @@ def _matching(
     )
 
 
-def _some(generator: Piece, keeps: Callable[[str], bool], field: SchemaField) -> bool:
+def _some(generator: TextGenerator, keeps: Callable[[str], bool], field: SchemaField) -> bool:
     draws = Draws("pattern", field.path_text, generator.count)
     return bool(generator.count) and any(
         keeps(generator.nth(draws.below(generator.count))) for _ in range(_TRIES)

@@ -28,7 +28,7 @@ from schemac.logical.path import Part
 from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.rows.judging.tokens import Number, parse, quoted
 from schemac.rows.samples.draws import Draws
-from schemac.rows.samples.patterns import piece_of
+from schemac.rows.samples.patterns import generator_of
 from schemac.rows.samples.sampler import Datasets, Sampler
 from schemac.rows.samples.values import NoValueError, Values, values_of
 from schemac.rows.samples.written import json_lines
@@ -89,7 +89,7 @@ def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRow
         if len(reasons) == 1 and reasons[0][1] not in (UNIQUE_RULE, DUPLICATE):
             path, rule = reasons[0]
             by_reason.setdefault((_without_places(path), rule), WrongRow(text, path, rule))
-    duplicates = list(_twins(sampler, dataset, good, references))
+    duplicates = list(_duplicates(sampler, dataset, good, references))
     rows = (*by_reason.values(), *duplicates)
     there = {rule_of(one) for one in rows}
     return WrongRows(rows, tuple([one for one in _expected(sampler) if one not in there]), references)
@@ -288,7 +288,7 @@ def _of_other_sizes(field: SchemaField, limit: int, draws: Draws) -> Iterator[st
     for one in constraints_at(field):
         for more in (0, 1, limit, limit + 4) if isinstance(one, Pattern) else ():
             assert isinstance(one, Pattern)
-            generator = piece_of(one.pattern.text, more)
+            generator = generator_of(one.pattern.text, more)
             yield from (
                 quoted(generator.nth(draws.below(generator.count))) for _ in range(20) if generator.count
             )
@@ -308,7 +308,7 @@ def _moved(value: Any, step: Decimal) -> Any:
     return value + (float(step) if isinstance(value, float) else int(step))
 
 
-def _twins(
+def _duplicates(
     sampler: Sampler, dataset: CheckedDataset, good: Sequence[str], references: Mapping[str, Any]
 ) -> Iterator[WrongRow]:
     """Yield pairs of records that are alike in what is unique, and in nothing else that is."""

@@ -15,7 +15,7 @@ from schemac.artifacts.dataset import CheckedDataset
 from schemac.constraints.rows import UNIQUE_RULE
 from schemac.rows.judging.exact_types import to_batches
 from schemac.rows.judging.judge import Judge
-from schemac.rows.judging.loose import loose_array
+from schemac.rows.judging.loose import nullable_array
 from schemac.rows.judging.shapes import opened
 from schemac.rows.judging.tokens import NotJsonError, parse
 from schemac.rows.samples.written import csv_line
@@ -80,7 +80,7 @@ def in_columns(dataset: CheckedDataset, wrong: WrongRows, fixed: Iterable[str] =
     nullable_schema = pa.schema(
         [_nullable(one) if one.name not in fixed else one for one in exact], exact.metadata
     )
-    columns = [loose_array([values[one.name] for _, values in readable], one) for one in members]
+    columns = [nullable_array([values[one.name] for _, values in readable], one) for one in members]
     nullable = pa.RecordBatch.from_arrays(columns, names=exact.names)
     table = pa.Table.from_batches(to_batches(nullable, nullable_schema), nullable_schema)
     reasons: list[list[tuple[str, str]]] = [[] for _ in readable]

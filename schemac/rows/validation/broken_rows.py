@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 
 from schemac.constraints.expressions import FieldNode
 from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo
-from schemac.constraints.survey import Target, all_there, target_keys, twins, without_target
+from schemac.constraints.survey import Target, all_there, duplicate_rows, target_keys, without_target
 from schemac.logical.path import dotted
 from schemac.rows.judging.parts import Reason
 from schemac.rows.judging.shapes import storage_type
-from schemac.rows.validation.broken_values import shown_members
+from schemac.rows.validation.broken_values import text_of_members
 from schemac.rows.validation.validator import JudgedBatch
 from schemac.source.suggest import closest
 
@@ -111,11 +111,13 @@ def object_to_references(targets: Sequence[Target], batch: JudgedBatch) -> None:
     for target in targets:
         reference = target.reference
         for row in without_target(reference, batch.rows, target.keys).to_pylist():
-            members_text = shown_members(batch.rows, _of_nodes(reference.fields), row)
+            members_text = text_of_members(batch.rows, _of_nodes(reference.fields), row)
             batch.object_to(row, Reason(reference.path, REFERENCE_RULE, members_text))
 
 
-def object_to_twins(nodes: Sequence[FieldNode], path: str, batches: Sequence[JudgedBatch], rule: str) -> None:
+def report_duplicates(
+    nodes: Sequence[FieldNode], path: str, batches: Sequence[JudgedBatch], rule: str
+) -> None:
     """Object to good rows that have the same values as another good row of any batch."""
     parts: list[list[Any]] = [[] for _ in nodes]
     rows: list[Any] = []
@@ -134,12 +136,14 @@ def object_to_twins(nodes: Sequence[FieldNode], path: str, batches: Sequence[Jud
         start += batch.rows.num_rows
     if (
         start
-        and (duplicates := twins([pa.concat_arrays(part) for part in parts], pa.concat_arrays(rows))).num_rows
+        and (
+            duplicates := duplicate_rows([pa.concat_arrays(part) for part in parts], pa.concat_arrays(rows))
+        ).num_rows
     ):
-        _tell(sorted(duplicates.column("row").to_pylist()), nodes, path, batches, rule)
+        _report(sorted(duplicates.column("row").to_pylist()), nodes, path, batches, rule)
 
 
-def _tell(
+def _report(
     rows: list[int], nodes: Sequence[FieldNode], path: str, batches: Sequence[JudgedBatch], rule: str
 ) -> None:
     starts = iter(batches)
@@ -148,7 +152,7 @@ def _tell(
         while row >= start + batch.rows.num_rows:
             start += batch.rows.num_rows
             batch = next(starts)
-        members_text = shown_members(batch.rows, _of_nodes(nodes), row - start)
+        members_text = text_of_members(batch.rows, _of_nodes(nodes), row - start)
         batch.object_to(row - start, Reason(path, rule, members_text))
 
 
@@ -159,6 +163,6 @@ __all__ = [
     "Target",
     "UnusableTargetError",
     "object_to_references",
-    "object_to_twins",
+    "report_duplicates",
     "target_of",
 ]

@@ -25,7 +25,7 @@ REASONS = pa.list_(
     pa.struct([pa.field("path", pa.string()), pa.field("rule", pa.string()), pa.field("value", pa.string())])
 )
 _POSITIONS = re.compile(r'\[[0-9]+\]|\["(?:[^"]|"(?!\]))*"\]')
-_SHOWN = 40
+_LONGEST_VALUE = 40
 """Characters of a value in a message."""
 
 
@@ -143,7 +143,9 @@ def _diagnostics(validation: Validation) -> Iterator[Diagnostic]:
         path, rule, count = counted.path, counted.rule, counted.count
         one = first[path, rule]
         value_text = (
-            "" if one.value is None else f": {one.value[:_SHOWN]}{'…' if len(one.value) > _SHOWN else ''}"
+            ""
+            if one.value is None
+            else f": {one.value[:_LONGEST_VALUE]}{'…' if len(one.value) > _LONGEST_VALUE else ''}"
         )
         where = f"{one.path}: " if one.path else ""
         many = f" (and {count - 1:,} more)" if count > 1 else ""

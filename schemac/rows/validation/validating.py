@@ -27,7 +27,7 @@ from schemac.rows.validation.broken_rows import (
     Target,
     UnusableTargetError,
     object_to_references,
-    object_to_twins,
+    report_duplicates,
     target_of,
 )
 from schemac.rows.validation.broken_values import broken_values
@@ -78,10 +78,10 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
         object_to_references(targets, batch)
         judged_batches.append(batch)
     for unique in constraints.rows.unique:
-        object_to_twins(unique.fields, unique.path, judged_batches, UNIQUE_RULE)
+        report_duplicates(unique.fields, unique.path, judged_batches, UNIQUE_RULE)
     key = _key(dataset) if rules.keys == "check" else ()
     if key:
-        object_to_twins(key, ",".join(map(str, key)), judged_batches, DUPLICATE)
+        report_duplicates(key, ",".join(map(str, key)), judged_batches, DUPLICATE)
     return _result(dataset, judged_batches, unchecked)
 
 

@@ -23,7 +23,7 @@ from schemac.rows.judging.clocks import zone_of
 from schemac.rows.judging.forms import LONGEST_VALUE
 from schemac.rows.judging.judge import Judge, value_at
 from schemac.rows.judging.layouts import laid_out
-from schemac.rows.judging.loose import loose_array, loose_type
+from schemac.rows.judging.loose import nullable_array, nullable_type
 from schemac.rows.judging.objects import as_record_value, text_of_object
 from schemac.rows.judging.parts import (
     Context,
@@ -43,7 +43,7 @@ from schemac.rows.judging.text_proofs import Proof, Proven
 from schemac.rows.judging.timestamps import of_pattern
 from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, written
 from schemac.rows.judging.typed_values import raw_values, typed_reader
-from schemac.rows.validation.broken_values import broken_values, shown_members
+from schemac.rows.validation.broken_values import broken_values, text_of_members
 from schemac.rows.validation.sources import as_mapping
 
 ROWS_AT_ONCE = 8192
@@ -128,7 +128,7 @@ class FieldReader:
             read_values.append(self.read(value, self.member.name, run))
             if run.reasons:
                 reasons[row] = run.reasons
-        exact = loose_array(read_values, self.member, self.source)
+        exact = nullable_array(read_values, self.member, self.source)
         if certain is None or len(exact) == count:
             return exact, reasons
         order = np.arange(count)
@@ -222,7 +222,7 @@ class Validator:
     def _compiled(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
         member, settings = self.schema.field(one.label), self.settings
         if one.form == "nothing":
-            absent, nulls = absent_reader(member), loose_type(member)
+            absent, nulls = absent_reader(member), nullable_type(member)
             proof = (lambda array: Proven(pa.nulls(len(array), nulls), None)) if member.nullable else None
             return FieldReader(member, lambda _, path, run: absent(path, run), proof=proof)
         if one.form == "column":
@@ -347,7 +347,7 @@ def object_to_conditions(checks: Sequence[Check], batch: JudgedBatch) -> None:
     for check in checks:
         names = list(dict.fromkeys(node.path[0] for node in check.condition.fields()))
         for row in pc.indices_nonzero(check.violations(batch.rows)).to_pylist():
-            members_text = shown_members(batch.rows, [(name, (name,)) for name in names], row)
+            members_text = text_of_members(batch.rows, [(name, (name,)) for name in names], row)
             batch.object_to(row, Reason(check.path, check.rule, members_text))
 
 
@@ -448,7 +448,7 @@ def judged_rows(judge: RowJudge, rows: Iterator[Any]) -> Iterator[JudgedBatch]:
                 values[name].append(found.get(name))
             if why:
                 reasons[i] = why
-        arrays = [loose_array(values[member.name], member) for member in schema]
+        arrays = [nullable_array(values[member.name], member) for member in schema]
         row_texts = pa.RecordBatch.from_arrays(
             [pa.array([shown_row(row) for row in chunk], pa.string())], ["_raw"]
         )
