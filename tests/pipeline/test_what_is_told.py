@@ -149,7 +149,7 @@ def test_session_of_another_thread_is_used(spark: SparkSession, tmp_path: Path) 
     def work() -> None:
         try:
             found.append(run(job(tmp_path), SCHEMA).rows_written)
-        except Exception as error:  # noqa: BLE001  error_of_text below
+        except Exception as error:  # noqa: BLE001  told below
             found.append(error)
 
     thread = threading.Thread(target=work)
@@ -222,9 +222,9 @@ def test_damaged_files_are_named(
     """Whoever unpacks them, Python or Java: nothing of the other records is written."""
     lines = b"".join(b'{"id": %d, "s": "%d"}\n' % (i, i * 7919 % 1000003) for i in range(10_000))
     (tmp_path / "a.json.gz").write_bytes(DAMAGED[how](gzip.compress(lines)))
-    error_of_text = job(tmp_path, source={"path": str(tmp_path / "a.json.gz")}, fields=fields)
+    told = job(tmp_path, source={"path": str(tmp_path / "a.json.gz")}, fields=fields)
     with pytest.raises(PipelineError, match=r"a\.json\.gz") as caught:
-        run(error_of_text, SCHEMA, spark=spark)
+        run(told, SCHEMA, spark=spark)
     assert caught.value.code is UNREADABLE_INPUT
     assert not (tmp_path / "t.lance").exists()
 
@@ -232,8 +232,8 @@ def test_damaged_files_are_named(
 def test_session_that_does_not_start_names_the_cause_in_the_log() -> None:
     log = "26/11/21 WARN StandaloneAppClient: Failed to connect to master nowhere:7077\n\tat x.y(Z.java:1)\n"
     assert "cannot be reached" in str(not_started("Py4JJavaError: null", log))
-    assert "error_of_text here" in str(
-        not_started("x\nCaused by: java.lang.Error: error_of_text here\n", "INFO nothing\n")
+    assert "told here" in str(
+        not_started("x\nCaused by: java.lang.Error: told here\n", "INFO nothing\n")
     )
 
 
