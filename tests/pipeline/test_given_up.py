@@ -36,12 +36,12 @@ class KilledError(BaseException):
 
 
 def job_of(folder: Path) -> Job:
-    error_of_text = {
+    settings = {
         "source": {"path": str(folder / "in.json")},
         "target": {"path": str(folder / "t.lance"), "mode": "append"},
         "quarantine": {"path": str(folder / "q.lance")},
     }
-    return Job.model_validate(error_of_text)
+    return Job.model_validate(settings)
 
 
 def die_before(monkeypatch: pytest.MonkeyPatch, name: str, dataset: str) -> None:
@@ -217,9 +217,9 @@ def test_no_promise_of_a_folder_that_nobody_could_look_at(
 
     monkeypatch.setattr(FormatTarget, "write", stopping)
     target = {"path": str(tmp_path / "rides"), "format": "parquet"}
-    error_of_text = Job.model_validate({"source": {"path": str(tmp_path / "in.json")}, "target": target})
+    job = Job.model_validate({"source": {"path": str(tmp_path / "in.json")}, "target": target})
     with pytest.raises(PipelineError) as caught:
-        runner.run(error_of_text, ONE_COLUMN, spark=spark)
+        runner.run(job, ONE_COLUMN, spark=spark)
     assert caught.value.code is GONE.code
     listed = f"`schemac runs {tmp_path / 'rides'}` lists this run if it was committed"
     assert str(caught.value.help).startswith(listed if is_undecided else "nothing of this run was written; ")
@@ -256,12 +256,12 @@ def test_batches_of_a_stream_count_whatever_stops_it(
 ) -> None:
     (tmp_path / "in").mkdir()
     files_in(tmp_path / "in")
-    error_of_text = {
+    settings = {
         "source": {"path": str(tmp_path / "in"), "format": "json"},
         "target": {"path": str(tmp_path / "t.lance"), "mode": "append"},
         "trigger": "available-now",
     }
     monkeypatch.setattr(stream, "_wait_for_end", java_is_gone)
     with pytest.raises(PipelineError) as caught:
-        stream.run_stream(Job.model_validate(error_of_text), ONE_COLUMN, spark=spark)
+        stream.run_stream(Job.model_validate(settings), ONE_COLUMN, spark=spark)
     assert str(caught.value.help).startswith(stream.GOES_ON)
