@@ -36,7 +36,7 @@ from schemac.pipeline.reruns.incremental import restricted
 from schemac.pipeline.reruns.replay import Replay, check_replay
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
-from schemac.pipeline.spark.failures import NOTHING, sparks_errors_told
+from schemac.pipeline.spark.failures import sparks_errors_told
 from schemac.rows.runs.identity import RunIdentity, random_id
 from schemac.rows.runs.request import RunRequest
 from schemac.rows.runs.storage import storage_in_use
@@ -127,8 +127,7 @@ def run_stream(
         with sparks_errors_told(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
             _wait_for_end(spark, job, stream)
     except PipelineError as error:
-        help = (error.help or GOES_ON).replace(NOTHING, GOES_ON)
-        raise PipelineError(error.code, error.message, help, place=error.place) from error
+        raise error.with_outcome(GOES_ON) from error
     return reports
 
 

@@ -118,7 +118,7 @@ def _check_is_open(place: Place) -> None:
         return
     if not staging.is_in_use(place.staging):
         close_staging(place)
-    raise PipelineError(ABANDONED_RUN, "the run was given up while it was writing", AGAIN)
+    raise PipelineError.uncommitted(ABANDONED_RUN, "the run was given up while it was writing", AGAIN)
 
 
 def _renewing(place: Place, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -147,7 +147,7 @@ def commit(
     if made is not None:
         if not may_join:
             message = f"another run has made a table at `{place.path}` meanwhile"
-            raise PipelineError(CONCURRENT_RUN, message, JOIN)
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, JOIN)
         place = replace(place, mode="append", read_version=made.version)
     if place.mode == "append":
         _refuse_dropped(place, fragments)
@@ -167,7 +167,7 @@ def commit_merged(place: Place, operation: Any, merged: Merged) -> int:
     newest = find_dataset(place.path, place.storage_options)
     if newest is None or newest.version != merged.version:
         message = f"another run has changed `{place.path}` meanwhile"
-        raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+        raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
     _refuse_dropped(place, merged.fragments)
     if place.is_staged:
         staging.note_moved(place.staging, list(file_names(merged.fragments)))
@@ -187,7 +187,7 @@ def report_conflicts(place: Place) -> Iterator[None]:
     except OSError as error:
         if type(error).__name__ == "CommitConflictError" or "conflict" in str(error).lower():
             message = f"another run has replaced the rows of `{place.path}` meanwhile"
-            raise PipelineError(CONCURRENT_RUN, message, AGAIN) from error
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN) from error
         raise
 
 
@@ -204,7 +204,7 @@ def _refuse_dropped(place: Place, fragments: list[str]) -> None:
     written = {id for text in fragments for file in json.loads(text)["files"] for id in file["fields"]}
     if table is not None and not written <= field_ids(table):
         message = f"another program has changed the columns of `{place.path}` meanwhile"
-        raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+        raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
 
 
 def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
@@ -290,7 +290,7 @@ def _publish(place: Place) -> None:
     versions = os.path.join(place.path, "_versions")
     if os.path.isdir(versions) and any(name.endswith(".manifest") for name in os.listdir(versions)):
         message = f"another run has made a table at `{place.path}` meanwhile"
-        raise PipelineError(CONCURRENT_RUN, message, JOIN)
+        raise PipelineError.uncommitted(CONCURRENT_RUN, message, JOIN)
     for folder in ("_transactions", "_versions"):
         os.makedirs(os.path.join(place.path, folder), exist_ok=True)
     made = os.path.join(place.staging, "_transactions")
