@@ -22,7 +22,6 @@ from schemac.pipeline.conforming.validation import primary_key
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reports.progress import Progress
-from schemac.pipeline.reruns.replay import Replay
 from schemac.pipeline.runner import Opened, RunReport
 from schemac.pipeline.spark.columns import ERRORS, ROW_ID
 from schemac.pipeline.spark.sqltext import name
@@ -67,7 +66,6 @@ def run_loaded(
     loaded: LoadedJob,
     *,
     request: RunRequest | None = None,
-    replay: Replay | None = None,
     spark: SparkSession | None = None,
     progress: Progress | None = None,
 ) -> RunReport:
@@ -77,7 +75,6 @@ def run_loaded(
         loaded.arrow_schema,
         loaded.form,
         request=request,
-        replay=replay,
         progress=progress,
         spark=spark,
     )

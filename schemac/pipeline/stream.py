@@ -33,10 +33,10 @@ from schemac.pipeline.reading.table_source import stream_table
 from schemac.pipeline.reports.progress import Progress
 from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.reruns.incremental import restricted
-from schemac.pipeline.reruns.replay import Replay, check_replay
+from schemac.pipeline.reruns.replay import check_replay
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
-from schemac.pipeline.spark.failures import NOTHING, spark_errors_reported
+from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.rows.runs.identity import RunIdentity, random_id
 from schemac.rows.runs.request import RunRequest
 from schemac.rows.runs.storage import storage_in_use
@@ -88,11 +88,10 @@ class _Stream:
             job,
             self.schema,
             self.form,
-            request=RunRequest(f"{self.id}-{number}"),
+            request=RunRequest(f"{self.id}-{number}", is_batch=True),
             progress=self.progress,
             spark=frame.sparkSession,
             opened=opened,
-            is_batch=True,
         )
         self.told(report)
 
@@ -127,8 +126,7 @@ def run_stream(
         with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
             _wait_for_end(spark, job, stream)
     except PipelineError as error:
-        help = (error.help or GOES_ON).replace(NOTHING, GOES_ON)
-        raise PipelineError(error.code, error.message, help, place=error.place) from error
+        raise error.with_outcome(GOES_ON) from error
     return reports
 
 
@@ -202,27 +200,18 @@ def run_or_stream(
     form: TableForm | None = None,
     *,
     request: RunRequest | None = None,
-    replay: Replay | None = None,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
     opened: Opened | None = None,
 ) -> RunReport:
     """Run a job as its file says: once, as for a replay, or as a stream, whose batches are then told as one. A stream has no id of its own."""
+    replay = None if request is None else request.replay
     if job.is_backfill:
         if replay is not None:
             check_replay(job, replay)
         return backfill(job, arrow_schema, form, request=request, progress=progress, spark=spark)
     if job.trigger is None or opened is not None or replay is not None:
-        return run(
-            job,
-            arrow_schema,
-            form,
-            request=request,
-            replay=replay,
-            progress=progress,
-            spark=spark,
-            opened=opened,
-        )
+        return run(job, arrow_schema, form, request=request, progress=progress, spark=spark, opened=opened)
     return summary(run_stream(job, arrow_schema, form, progress=progress, spark=spark), job)
 
 

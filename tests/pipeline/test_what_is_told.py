@@ -232,9 +232,7 @@ def test_damaged_files_are_named(
 def test_session_that_does_not_start_names_the_cause_in_the_log() -> None:
     log = "26/11/21 WARN StandaloneAppClient: Failed to connect to master nowhere:7077\n\tat x.y(Z.java:1)\n"
     assert "cannot be reached" in str(not_started("Py4JJavaError: null", log))
-    assert "told here" in str(
-        not_started("x\nCaused by: java.lang.Error: told here\n", "INFO nothing\n")
-    )
+    assert "told here" in str(not_started("x\nCaused by: java.lang.Error: told here\n", "INFO nothing\n"))
 
 
 @pytest.mark.parametrize(

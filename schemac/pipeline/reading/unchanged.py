@@ -57,8 +57,8 @@ def check_seen(seen: Seen, *place: str) -> None:
         if current != expected:
             what = "is gone" if current is None else "changed"
             message = f"`{path}` {what} while it was read"
-            raise PipelineError(
-                CHANGED_INPUT, message, "nothing of this run was written: run it again when no other program writes to it",
+            raise PipelineError.uncommitted(
+                CHANGED_INPUT, message, "run it again when no other program writes to it",
                 place=place or ("source", "path"),
             )  # fmt: skip
 

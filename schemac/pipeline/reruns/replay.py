@@ -9,7 +9,7 @@ Errors: SC666 replay.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession, functions
 
@@ -35,6 +35,7 @@ from schemac.pipeline.spark.registration import register
 from schemac.pipeline.spark.sqltext import literal
 from schemac.rows.runs.locations import is_local
 from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.request import Replay
 from schemac.rows.runs.tables import sink_engine, sink_of
 from schemac.source.catalogue import REPLAY
 
@@ -45,18 +46,6 @@ OF_SOURCE = (
     f"""named_struct('file_path', source, 'file_name', {file_name("substring_index(source, '/', -1)")})"""
 )
 """What the quarantine tells of the file of a record; Spark's own name of it has `%20` for a space, too."""
-
-
-@dataclass(frozen=True)
-class Replay:
-    """Which records of the quarantine; all of them by default."""
-
-    run: str = ""
-    """Of one run."""
-    rule: str = ""
-    """That broke this rule, such as `range`."""
-    path: str = ""
-    """With a reason at this path, without positions, such as `stops[].name`."""
 
 
 def as_replayed(job: Job) -> Job:

@@ -39,7 +39,6 @@ RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<mess
 CAUSED = re.compile(r"^Caused by: (?:[\w.$]+: )*(?P<message>\S.*)$", re.MULTILINE)
 TO_JAVA = "trying to connect to the Java server"
 LOGGED = re.compile(r"[0-9/]+ [0-9:]+ (?:WARN|INFO|DEBUG) |WARNING: |Using Spark's default log4j")
-NOTHING = "nothing of this run was written"
 
 
 @dataclass(frozen=True)
@@ -259,17 +258,11 @@ def error_of_text(text: str) -> PipelineError:
     """
     ours = PipelineError.from_text(text)
     if ours is not None:
-        return PipelineError(ours.code, ours.message, ours.help or NOTHING, place=ours.place)
+        return ours if ours.help else PipelineError.uncommitted(ours.code, ours.message, place=ours.place)
     known = known_cause(text)
     if known is not None:
-        return PipelineError(known.code, known.message, f"{NOTHING}; {known.help}")
-    return PipelineError(PIPELINE_FAILED, f"Spark stopped: {deepest(text)}", NOTHING)
-
-
-def without_promise(error: PipelineError, reason: str) -> PipelineError:
-    """Return the error of a run of which nobody knows whether it was committed; what is told is in place of the promise."""
-    help = (error.help or NOTHING).replace(NOTHING, reason)
-    return PipelineError(error.code, error.message, help, place=error.place)
+        return PipelineError.uncommitted(known.code, known.message, known.way_out)
+    return PipelineError.uncommitted(PIPELINE_FAILED, f"Spark stopped: {deepest(text)}")
 
 
 def not_started(text: str, log: str) -> PipelineError:

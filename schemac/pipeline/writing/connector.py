@@ -70,7 +70,7 @@ def write_staging(
     written = sink.collect_staging_table(place)
     if written.rows != rows:
         message = f"the connector `{connector}` wrote {written.rows} of {rows} rows"
-        raise PipelineError(CONNECTOR, message, "nothing of this run was written", place=PLACE)
+        raise PipelineError.uncommitted(CONNECTOR, message, place=PLACE)
     return written
 
 
