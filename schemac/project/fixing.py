@@ -45,15 +45,16 @@ class Fixing:
         """Fix what can be fixed, and return the findings that are left; `given` are contents that are not on disk."""
         findings = check(unsaved)
         for _ in range(MOST_ROUNDS):
-            fixes = [d.fix for d in findings if d.fix is not None and self._is_accepted(d.fix)]
+            fixes = [
+                d.fix
+                for d in findings
+                if d.fix is not None and (d.fix.is_safe or self.is_unsafe) and d.fix not in self._refused
+            ]
             changed = [name for name in files_of(fixes) if self._round(name, fixes, unsaved)]
             if not changed:
                 break
             findings = check({**unsaved, **self.edited})
         return findings
-
-    def _is_accepted(self, fix: Fix) -> bool:
-        return (fix.is_safe or self.is_unsafe) and fix not in self._refused
 
     def _round(self, name: str, fixes: Sequence[Fix], unsaved: dict[str, bytes]) -> bool:
         """Fix one text; whether it changed."""
