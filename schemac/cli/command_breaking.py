@@ -23,7 +23,7 @@ from schemac.cli.output import (
 )
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put_rendered
-from schemac.evolution.changes import Place
+from schemac.evolution.changes import Location
 from schemac.evolution.judge import JUDGE, judged_engines
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.physical.arrow import numpy_left_out
@@ -153,21 +153,21 @@ def _add(
 ) -> None:
     change = verdict.change
     # What is gone is told of where it was missed: the line of another commit is none of this one.
-    place = change.new_place
+    location = change.new_location
     then = comparison.old.removeprefix(f"{options.against.removeprefix('git:')}:")
     report.add(
         code,
         f"{change}: {judgement.reason}{who}",
-        file=place.file if place is not None else comparison.new or then,
-        at=place.region if place is not None else WHOLE_FILE,
+        file=location.file if location is not None else comparison.new or then,
+        at=location.region if location is not None else WHOLE_FILE,
         path=change.path,
         help=judgement.way_out,
-        labels=() if place is None or place.used is None else (_used_label(place.used),),
+        labels=() if location is None or location.used is None else (_used_label(location.used),),
     )
 
 
-def _used_label(place: Place) -> Label:
-    return Label("in a group, used here", place.file, *place.region)
+def _used_label(location: Location) -> Label:
+    return Label("in a group, used here", location.file, *location.region)
 
 
 def _by_change(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from schemac.cache.findings import findings_of_json, findings_to_json
-from schemac.evolution.changes import Change, Place
+from schemac.evolution.changes import Change, Location
 from schemac.evolution.facts import facts
 from schemac.evolution.ownership import Concern, Rule
 from schemac.evolution.undeclared_renames import Successor, UndeclaredRename
@@ -114,48 +114,48 @@ def light_rename(rename: UndeclaredRename) -> UndeclaredRename:
 
 
 def _change(change: Change) -> list[Any]:
-    places = (_place(change.old_place), _place(change.new_place))
-    return [str(change.fact), change.dataset, change.path, change.old, change.new, *places, change.key]
+    locations = (_location(change.old_location), _location(change.new_location))
+    return [str(change.fact), change.dataset, change.path, change.old, change.new, *locations, change.key]
 
 
 def _change_of(value: Any) -> Change:
-    fact, dataset, path, old, new, old_place, new_place, key = value
-    places = (_place_of(old_place), _place_of(new_place))
-    return Change(facts()[fact], str(dataset), str(path), old, new, *places, key=str(key))
+    fact, dataset, path, old, new, old_location, new_location, key = value
+    locations = (_location_of(old_location), _location_of(new_location))
+    return Change(facts()[fact], str(dataset), str(path), old, new, *locations, key=str(key))
 
 
 def _concern(concern: Concern) -> list[Any]:
-    return [str(concern.rule), concern.path, concern.old, concern.new, _place(concern.place)]
+    return [str(concern.rule), concern.path, concern.old, concern.new, _location(concern.location)]
 
 
 def _concern_of(value: Any) -> Concern:
-    rule, path, old, new, place = value
-    return Concern(Rule(rule), str(path), str(old), str(new), _place_of(place))
+    rule, path, old, new, location = value
+    return Concern(Rule(rule), str(path), str(old), str(new), _location_of(location))
 
 
 def _rename(rename: UndeclaredRename) -> list[Any]:
-    successors = [[one.path, one.type, _place(one.place)] for one in rename.successors]
+    successors = [[one.path, one.type, _location(one.location)] for one in rename.successors]
     return [rename.path, rename.type, rename.old_name, successors, rename.has_lock]
 
 
 def _rename_of(value: Any) -> UndeclaredRename:
     path, type, old_name, successors, has_lock = value
-    new = tuple([Successor(str(at), str(text), _place_of(place)) for at, text, place in successors])
+    new = tuple([Successor(str(at), str(text), _location_of(location)) for at, text, location in successors])
     return UndeclaredRename(str(path), str(type), str(old_name), new, bool(has_lock))
 
 
-def _place(place: Place | None) -> list[Any] | None:
-    if place is None:
+def _location(location: Location | None) -> list[Any] | None:
+    if location is None:
         return None
-    used = [] if place.used is None else [_place(place.used)]
-    return [place.file, place.line, place.column, *used]
+    used = [] if location.used is None else [_location(location.used)]
+    return [location.file, location.line, location.column, *used]
 
 
-def _place_of(value: Any) -> Place | None:
+def _location_of(value: Any) -> Location | None:
     if value is None:
         return None
     file, line, column, *used = value
-    return Place(str(file), int(line), int(column), _place_of(used[0]) if used else None)
+    return Location(str(file), int(line), int(column), _location_of(used[0]) if used else None)
 
 
 def _judgement(judgement: Judgement) -> list[str]:

@@ -55,10 +55,14 @@ def _check_values(
     try:
         attribute.typed(value)
     except ValidationError as error:
-        for found in complaints(error, attribute.value_type, value):
-            steps = [entries[str(name)] for name in found.path]
-            message = found.message.replace(f"`{found.path[0]}`", f"`{steps[0]}`") if steps else found.message
-            help = found.help or f"its entries are those of `{attribute.key}`: {attribute.summary}"
+        for complaint in complaints(error, attribute.value_type, value):
+            steps = [entries[str(name)] for name in complaint.path]
+            message = (
+                complaint.message.replace(f"`{complaint.path[0]}`", f"`{steps[0]}`")
+                if steps
+                else complaint.message
+            )
+            help = complaint.help or f"its entries are those of `{attribute.key}`: {attribute.summary}"
             findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, *steps, help=help)
     for name in sorted(entries.keys() & field.extra.get(attribute.key, {}).keys()):
         message = f"`{entries[name]}` and `{name}` of `{attribute.key}` say the same"
