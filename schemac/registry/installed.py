@@ -45,8 +45,8 @@ def engines() -> tuple[Engine, ...]:
 
 @cache
 def outside_points() -> "tuple[EntryPoint, ...]":
-    """Return where engines of other distributions stand, sorted by their names."""
-    return entry_points_of(GROUP)
+    """Return where engines of other distributions stand, sorted by their names; none where the environment asks for none."""
+    return () if os.environ.get("SCHEMAC_BUILTIN_ENGINES") else entry_points_of(GROUP)
 
 
 def _loaded(point: "EntryPoint") -> Engine:
