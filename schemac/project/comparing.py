@@ -278,13 +278,13 @@ def _compare(old: SchemaVersion | None, new: SchemaVersion | None, request: Comp
         version = new or old
         assert version is not None
         fact = Fact.DATASET_ADDED if old is None else Fact.DATASET_DROPPED
-        place = version.place(None)
+        place = version.location(None)
         change = Change(
             fact,
             version.dataset.name,
             "",
-            old_place=place if new is None else None,
-            new_place=place if old is None else None,
+            old_location=place if new is None else None,
+            new_location=place if old is None else None,
         )
         verdicts = judge([change], None, engines)
         touched = of_dropped(old) if old is not None else ()

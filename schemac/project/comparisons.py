@@ -124,7 +124,7 @@ def rename_findings(comparison: Comparison) -> tuple[Diagnostic, ...]:
     report = Report()
     for rename in comparison.renames:
         asked, successor = question(rename, comparison.new), rename.successors[0]
-        place = successor.place
+        place = successor.location
         report.add(
             POSSIBLE_RENAME,
             asked.message,

@@ -45,8 +45,8 @@ def engines() -> tuple[Engine, ...]:
 
 @cache
 def outside_points() -> "tuple[EntryPoint, ...]":
-    """Return the entry points of engines of other distributions, sorted by name."""
-    return entry_points_of(GROUP)
+    """Return the entry points of engines of other distributions, sorted by name; none if the environment asks for none."""
+    return () if os.environ.get("SCHEMAC_BUILTIN_ENGINES") else entry_points_of(GROUP)
 
 
 def _loaded(point: "EntryPoint") -> Engine:

@@ -10,6 +10,7 @@ Source: `execute_uncommitted` of pylance 14: `when_matched_delete` takes a sourc
 import json
 import os
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -193,7 +194,7 @@ def _without_losers(
         batches = _drop_rows(_read(place, fragment), set(lost.to_pylist()), schema)
         first = next(batches, None)
         if first is not None:
-            winning_fragments += write_files(place, schema, _with(first, batches))
+            winning_fragments += write_files(place, schema, chain([first], batches))
     return winning_fragments
 
 
@@ -207,8 +208,3 @@ def _drop_rows(
         left = batch.filter(mask)
         if left.num_rows:
             yield pa.RecordBatch.from_arrays(left.columns, schema=schema)
-
-
-def _with(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield first
-    yield from rest

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from schemac.attributes.family import Family
 from schemac.engines.lance.attributes import JSON
 from schemac.engines.lance.tables.casts.cast import cast, check_json
-from schemac.engines.lance.tables.casts.shown import format_values
-from schemac.engines.lance.tables.casts.wanted import CastTarget
+from schemac.engines.lance.tables.casts.cast_target import CastTarget
+from schemac.engines.lance.tables.casts.value_texts import format_values
 from schemac.engines.lance.tables.maps import Entries, joining_cast, made_equal
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.version_pair import VersionPair

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from schemac.attributes.family import Family
-from schemac.engines.lance.tables.casts.wanted import (
+from schemac.engines.lance.tables.casts.cast_target import (
     Cast,
     CastTarget,
     array_of,
