@@ -12,11 +12,11 @@ from typing import Any
 from schemac.attributes.constraints import OF_VALUES
 from schemac.attributes.family import Family
 from schemac.constraints.values import limits_of
-from schemac.engines.json_values import LARGEST_BRAIN_FLOAT
 from schemac.engines.jsonschema.constraints import LOWER, UPPER, is_narrow
 from schemac.engines.jsonschema.words import floating, nearest_float
 from schemac.importers.json_file import Beyond
 from schemac.logical.model import LogicalType
+from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 from schemac.source.json_object import Json
 
 KEYWORDS = {attribute.name: attribute for attribute in OF_VALUES}
