@@ -134,7 +134,7 @@ PROPERTY_FACTS = (
         Fact.TARGETS_CHANGED,
     }
 )
-"""What a schema says of its fields beside their types; a format of messages has it as a property, or not at all."""
+"""What a schema says of its fields besides their types; a format of messages has it as a property, or not at all."""
 
 
 @dataclass(frozen=True, slots=True)

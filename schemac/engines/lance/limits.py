@@ -210,7 +210,7 @@ class Limits:
             self.needs("2.1", field, f"a struct that may be null ({field.path_text})")
 
     def supports_empty_struct(self, field: SchemaField) -> bool:
-        """Version 2.0 keeps it where it is never null; since then columns beside it come back wrong, or not at all."""
+        """Version 2.0 keeps it where it is never null; since then columns next to it come back wrong, or not at all."""
         return self.version == "2.0" and not any(
             above.is_nullable
             or above.type.family is Family.MAP

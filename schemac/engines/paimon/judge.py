@@ -26,6 +26,7 @@ from schemac.evolution.castability import castability, is_lossless_by_calendar
 from schemac.evolution.changes import DATASET_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
+from schemac.evolution.messages import make_optional
 from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
@@ -79,7 +80,7 @@ def _added(change: Change, _pair: object) -> Judgement:
         return Judgement(
             Outcome.REFUSED,
             f"existing rows have no {change.path}, and it may not be null",
-            f"make it optional: {{kind: Option, inner: {new.type.kind}}}",
+            make_optional(new.type),
         )
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
@@ -221,7 +222,7 @@ def _type(
 
 
 def _is_doubtful(old: SchemaField, new: SchemaField) -> bool:
-    """Whether values may not fit, by their kinds; Paimon's own moments reach as far as any calendar."""
+    """Whether values may not fit, by their kinds; Paimon's own timestamps reach as far as any calendar."""
     return castability(old.type, new.type) >= Castability.DEPENDS and not is_lossless_by_calendar(
         old.type, new.type
     )
