@@ -62,14 +62,14 @@ def _with_zone(field: pa.Field, zone: str | None, of_source: str | None) -> pa.F
 
 
 def zone_of_clock(field_zone: str, declared: str | None) -> str | None:
-    """Return the zone of the clocks of a field whose values are shown in `field_zone`; None where nobody has told it."""
+    """Return the zone of the clocks of a field whose values are shown in `field_zone`; None if nobody has told it."""
     zone = declared_clock(declared, None, field_zone)
     return "UTC" if is_utc(zone) else zone
 
 
 @dataclass(frozen=True)
 class Clock:
-    """How clocks become instants of one field; `zone` is None where nobody has told it."""
+    """How clocks become instants of one field; `zone` is None if nobody has told it."""
 
     zone: str | None
 
