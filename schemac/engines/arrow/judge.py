@@ -18,6 +18,7 @@ from schemac.evolution.changes import DATASET_FACTS, LAYOUT_FACTS, PROPERTY_FACT
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge, Rule
 from schemac.evolution.layouts import missing_cast
+from schemac.evolution.messages import make_optional
 from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
@@ -48,7 +49,7 @@ def _added(change: Change, _pair: object) -> Judgement:
     return Judgement(
         Outcome.REFUSED,
         f"existing files have no {change.path}, and it may not be null",
-        f"make it optional: {{kind: Option, inner: {change.current_field.type.kind}}}",
+        make_optional(change.current_field.type),
     )
 
 

@@ -46,8 +46,8 @@ def to_schema(
     Without ids fields are numbered in pre-order from 1, as a first locking does.
     """
     extra = dataset.schema.extra
-    numbers = ids or {field: number for number, field in enumerate(preorder(dataset.columns), 1)}
-    columns = to_columns(lowered, emission, numbers, format_version(extra))
+    field_ids = ids or {field: number for number, field in enumerate(preorder(dataset.columns), 1)}
+    columns = to_columns(lowered, emission, field_ids, format_version(extra))
     for key in sorted(extra):
         if key not in (odf.DESCRIPTION.key, own.TARGETS_OF.key) and is_lost(key):
             emission.lose(None, f"the attribute {key}", "nothing")

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 BINARY, TEXT = "lance/schema.binpb", "lance/schema.txtpb"
 
 
-def to_message(lowered: LoweredSchema, numbers: Mapping[SchemaField, Numbers] | None = None) -> "pb.Schema":
+def to_message(lowered: LoweredSchema, field_ids: Mapping[SchemaField, Numbers] | None = None) -> "pb.Schema":
     """Return the schema as Lance writes it. Raises ValueError for a type that Lance has no word for."""
-    return _message(numbered(lowered, nodes_of(lowered), numbers), lowered.metadata)
+    return _message(numbered(lowered, nodes_of(lowered), field_ids), lowered.metadata)
 
 
 def _message(nodes: Iterable[tuple[int, Node]], metadata: Mapping[str, str]) -> "pb.Schema":

@@ -193,14 +193,14 @@ def _subtree(index: int, children: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def numbered(
-    lowered: LoweredSchema, nodes: Sequence[Node], numbers: Mapping[SchemaField, Numbers] | None
+    lowered: LoweredSchema, nodes: Sequence[Node], field_ids: Mapping[SchemaField, Numbers] | None
 ) -> Iterable[tuple[int, Node]]:
     """Every node with its id, its parent an id as well: those of the lock, else the indices."""
-    if numbers is None:
+    if field_ids is None:
         return enumerate(nodes)
     ids = [-1] * len(nodes)
     for field, indices in nodes_by_field(lowered, nodes).items():
-        for index, id in zip(indices, lance_ids(numbers[field]), strict=True):
+        for index, id in zip(indices, lance_ids(field_ids[field]), strict=True):
             ids[index] = id
     return [
         (id, node._replace(parent=ids[node.parent]) if node.parent >= 0 else node)

@@ -68,8 +68,8 @@ def to_table_schema(
     """
     known_ids = ids or {}
     start = max(known_ids.values(), default=-1) if highest is None else highest
-    numbers, highest = number_fields(compilation.dataset.columns, known_ids, start)
-    writer = _Writer(emission, numbers)
+    field_ids, highest = number_fields(compilation.dataset.columns, known_ids, start)
+    writer = _Writer(emission, field_ids)
     fields = [writer.member(top) for top in compilation.lowered.fields]
     extra = compilation.dataset.schema.extra
     writer.lose_schema_attributes(extra)
@@ -105,14 +105,14 @@ def emit(compilation: Compilation, emission: Emission) -> list[Artifact]:
 
 
 def table_schema(compilation: Compilation, emission: Emission, time_millis: int | None = None) -> TableSchema:
-    """Return the schema with the numbers of its lock; not to be used where the emission found an error."""
-    version, numbers = compilation.version, compilation.numbers
-    if version is None or numbers is None:
+    """Return the schema with the ids of its lock; not to be used where the emission found an error."""
+    version, field_ids = compilation.version, compilation.numbers
+    if version is None or field_ids is None:
         return to_table_schema(compilation, emission, time_millis=time_millis or 0)
     table = to_table_schema(
         compilation,
         emission,
-        ids=ids_of(numbers),
+        ids=ids_of(field_ids),
         highest=highest_of(version),
         schema_id=schema_id_of(version),
         time_millis=time_millis or time_millis_of(version),

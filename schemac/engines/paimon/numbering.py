@@ -19,9 +19,9 @@ from schemac.logical.schema_fields import SchemaField
 NAME = "paimon"
 
 
-def ids_of(numbers: Mapping[SchemaField, Numbers]) -> dict[SchemaField, int]:
+def ids_of(locked_ids: Mapping[SchemaField, Numbers]) -> dict[SchemaField, int]:
     """Return the ids that a lock gives to columns and members."""
-    ids_by_field = {field: field_ids.of(NAME) for field, field_ids in numbers.items()}
+    ids_by_field = {field: field_ids.of(NAME) for field, field_ids in locked_ids.items()}
     return {field: ids[0] for field, ids in ids_by_field.items() if ids}
 
 
