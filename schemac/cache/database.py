@@ -64,7 +64,8 @@ def write_entries(
     try:
         _write(path, compiler, new, used, is_fresh=is_fresh)
     except sqlite3.Error as error:
-        if error.sqlite_errorcode & 0xFF not in _NOT_THE_FILE:
+        # Errors of Python's own module have no code.
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_BUSY) & 0xFF not in _NOT_THE_FILE:
             os.unlink(path)
             with suppress(sqlite3.Error):
                 _write(path, compiler, new, (), is_fresh=True)

@@ -1,6 +1,7 @@
-"""`schemac breaking`: what each change means for each engine.
+"""`schemac breaking`: what each change means for each engine, and which promises it breaks.
 
 Layer: cli.
+Errors: SC431 early-removal, SC432 lost-classification, SC433 declassified.
 """
 
 import argparse
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from itertools import chain
 
+from schemac.attributes.own import CLASSIFICATION, DEPRECATED
 from schemac.cli.layout import GREEN, RED, YELLOW, painted, wrapped
 from schemac.cli.output import (
     add_engines,
@@ -24,12 +26,13 @@ from schemac.cli.output import (
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put_rendered
 from schemac.evolution.judge import JUDGE, judged_engines
+from schemac.evolution.ownership import Concern, Rule
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.physical.arrow import numpy_left_out
 from schemac.project.comparing import compare
 from schemac.project.comparisons import Comparison, ComparisonRequest, possible_renames_text, rename_findings
-from schemac.project.promises import promise_findings
 from schemac.project.shared_work import collector_paused
+from schemac.source.catalogue import DECLASSIFIED, EARLY_REMOVAL, LOST_CLASSIFICATION
 from schemac.source.diagnostic import Code, Diagnostic, Label
 from schemac.source.printable import printable
 from schemac.source.report import Report
@@ -246,3 +249,46 @@ def _summary(comparisons: list[Comparison], options: argparse.Namespace) -> str:
     return (
         f"{changes} change{'s' if changes != 1 else ''}{f': {grave}' if grave else ', none of them critical'}"
     )
+
+
+def promise_findings(comparison: Comparison, today: date) -> tuple[Diagnostic, ...]:
+    """Return what there is to say of one comparison on a day."""
+    report = Report()
+    for concern in comparison.concerns:
+        if concern.rule is Rule.REMOVAL and today.isoformat() > concern.old:
+            continue
+        code, message, help = _broken_promise(concern, comparison.dataset)
+        location = concern.location
+        report.add(
+            code,
+            message,
+            file=location.file if location is not None else comparison.new or comparison.old,
+            at=location.region if location is not None else WHOLE_FILE,
+            path=concern.path,
+            help=help,
+        )
+    return report.diagnostics
+
+
+def _broken_promise(concern: Concern, dataset: str) -> tuple[Code, str, str]:
+    what = concern.path or dataset
+    again = f"write `{CLASSIFICATION.key}: {concern.old}` under its `extra:`"
+    match concern.rule:
+        case Rule.REMOVAL:
+            return (
+                EARLY_REMOVAL,
+                f"{what} is removed, but `{DEPRECATED.key}` says that it stays until {concern.old}",
+                "keep it until then, or publish an earlier `removeAfter` first, so that readers know",
+            )
+        case Rule.LOST:
+            return (
+                LOST_CLASSIFICATION,
+                f"{what} was classified as {concern.old}, and has no classification any more",
+                f"{again}; if it is meant, write a less sensitive one, such as public",
+            )
+        case Rule.LOWERED:
+            return (
+                DECLASSIFIED,
+                f"{what} was classified as {concern.old}, and is {concern.new} now",
+                "make sure that those who answer for the data agree",
+            )

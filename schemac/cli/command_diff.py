@@ -79,7 +79,7 @@ def _write_page(comparisons: list[Comparison], options: argparse.Namespace, repo
     from schemac.project.writing import replace_file  # for start-up time, as below
 
     try:
-        from schemac.documentation.comparison import comparison_page
+        from schemac.documentation.html import comparison_page
     except ModuleNotFoundError as error:
         message = f"the page needs {error.name}, which is not installed"
         report.add(MISSING_EXTRA, message, help=install_help(error))

@@ -4,16 +4,25 @@ Layer: cli.
 """
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show
 from schemac.cli.project import open_project
 from schemac.cli.terminal import put_manifest
-from schemac.project.expanding import expand_files
+from schemac.manifest.expanded_text import expanded_text
+from schemac.manifest.library import Library, Reuse
+from schemac.project.configuration import Project
+from schemac.project.discovery import ManifestFile
+from schemac.project.imported import FolderFiles
+from schemac.project.manifests import CompiledFile, read_manifests
+from schemac.project.progress import PROGRESS
 from schemac.project.writing import replace_file
 from schemac.source.catalogue import WRITE_FAILED
+from schemac.source.diagnostic import Severity
 from schemac.source.report import Report
-from schemac.source.text import reason_of
+from schemac.source.text import decode_text, reason_of
+from schemac.syntax.document import parse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,3 +51,25 @@ def run(options: argparse.Namespace) -> int:
     diagnostics = report.diagnostics
     show(diagnostics, options)
     return exit_code(diagnostics, options)
+
+
+def expand_files(files: Sequence[ManifestFile], project: Project, report: Report) -> str:
+    """Return the manifests of these files as one stream of documents; empty where one of them has an error."""
+    local_report = Report()
+    compiled = read_manifests(files, project, local_report)
+    report.extend(d for d in local_report.diagnostics if d.severity is Severity.ERROR)
+    if report.has_errors:
+        return ""
+    library = Library()
+    return "---\n".join(
+        text for file in compiled if file.named and (text := _expanded(file, project, library))
+    )
+
+
+def _expanded(file: CompiledFile, project: Project, library: Library) -> str:
+    report = Report()
+    PROGRESS.begin("expand", file.file.name)
+    source = decode_text(file.content, file.file.name, report)
+    assert source is not None, "a manifest that was compiled is a text"
+    reuse = Reuse(FolderFiles(file.file.path, file.file.name, project=project), library)
+    return expanded_text(parse(source, report), source, reuse)

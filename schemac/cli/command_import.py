@@ -1,12 +1,14 @@
 """`schemac import`: a manifest from an existing file or table.
 
 Layer: cli.
+Shape: each version that the source has becomes one of the lock, with the numbers that its engine gave; a source
+that numbers every field gives the lock its ids.
 """
 
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
@@ -15,17 +17,20 @@ from typing import NamedTuple
 from schemac.artifacts.folder import make_folder
 from schemac.cli.output import add_output_arguments, exit_code, print_status, show
 from schemac.cli.terminal import put_manifest
-from schemac.identity.lock import Lock
+from schemac.identity.adopt import adopt, adopt_ids
+from schemac.identity.lock import Lock, LockedDataset, Numbers
 from schemac.identity.lockfile import write_lock
 from schemac.importers.checked import from_tree
 from schemac.importers.importer import Imported
 from schemac.importers.sources import formats, import_source, standard_form
 from schemac.logical.dataset import LogicalDataset
+from schemac.logical.schema_fields import preorder
 from schemac.manifest.names import fitted_name, is_dataset_name
 from schemac.manifest.write import write_manifest
 from schemac.project.locking import lock_name
 from schemac.source.catalogue import INVALID_DATASET_NAME, UNREADABLE_SOURCE, WRITE_FAILED
 from schemac.source.diagnostic import Diagnostic
+from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.text import reason_of
 
@@ -136,9 +141,6 @@ def _lock(
     """Return the lock of a manifest, with every dataset in it whose source has ids; empty if none has."""
     if not any(one.imported.has_ids for one in made):
         return {}
-    # Imported here for start-up time: most sources have no ids.
-    from schemac.project.adopting import adopted
-
     lock = Lock()
     for one in made:
         name = one.dataset.name
@@ -186,3 +188,32 @@ def _show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> Non
             show(diagnostics, options)
         return
     show(diagnostics, options)
+
+
+Compile = Callable[[Json], LogicalDataset | None]
+"""Makes the dataset of a schema in the standard's long form."""
+
+_NONE = Numbers()
+
+
+def adopted(dataset: LogicalDataset, imported: Imported, compile: Compile) -> LockedDataset | None:
+    """Return the lock of an imported dataset; None where its source has no numbers."""
+    locked = LockedDataset(dataset.name)
+    for version in imported.versions:
+        present = dataset if version is imported.versions[-1] else compile(version.schema)
+        if present is None:
+            return None
+        numbers = {field: version.numbers.get(field.path, _NONE) for field in preorder(present.columns)}
+        after = adopt(present, locked, numbers, version.highest, version.data)
+        if after is None:
+            return None
+        locked = after
+    for numbered in imported.numbered:
+        past = compile(numbered.schema)
+        if past is None:
+            return None
+        ids = {
+            field: numbered.ids[field.path] for field in preorder(past.columns) if field.path in numbered.ids
+        }
+        locked = adopt_ids(past, locked, ids, numbered.highest)
+    return locked if locked.versions else None

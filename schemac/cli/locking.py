@@ -5,6 +5,7 @@ Layer: cli.
 
 import argparse
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from schemac.cli.output import print_status
@@ -20,6 +21,8 @@ from schemac.identity.opening import open_version
 from schemac.logical.schema_fields import preorder
 from schemac.manifest.write import write_manifest
 from schemac.project.configuration import Project
+from schemac.project.discovery import has_lock, lock_path
+from schemac.project.lock_search import LockSearch
 from schemac.project.locking import (
     LockFile,
     identified,
@@ -34,12 +37,12 @@ from schemac.project.locking import (
 )
 from schemac.project.lost_locks import LostLocks
 from schemac.project.manifests import CompiledFile, read_manifests
-from schemac.project.unchanged_locks import UnchangedLocks
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_COLUMN
-from schemac.source.diagnostic import Severity
+from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.listing import listed
 from schemac.source.report import Report
 from schemac.source.suggest import closest
+from schemac.source.text import read_file
 
 
 def lock_manifests(options: argparse.Namespace, report: Report) -> None:
@@ -55,6 +58,59 @@ def lock_manifests(options: argparse.Namespace, report: Report) -> None:
     if not (options.check or options.show is not None or report.has_errors):
         _write(planned, unchanged, options, report)
     project.cache.save()
+
+
+class UnchangedLocks:
+    """What is kept of manifests whose locks need no new version."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._keys = project.cache.keys("lock", None)
+
+    @cached_property
+    def _search(self) -> LockSearch:
+        return LockSearch(self._project)
+
+    def key(self, file: CompiledFile) -> bytes | None:
+        """Return the key of a manifest and its lock as they are now; None where there is no lock to read."""
+        try:
+            lock = read_file(lock_path(file.file.path)) if has_lock(file.file.path) else None
+        except OSError:
+            return None
+        return self._key(file, lock) if lock is not None else None
+
+    def _key(self, file: CompiledFile, lock: bytes) -> bytes:
+        return self._keys.key(file.key, lock, file.named)
+
+    def cached(self, file: CompiledFile) -> tuple[Diagnostic, ...] | None:
+        """Return what there is to say of a lock that is as it should be; None where nobody has seen that yet."""
+        key = self.key(file)
+        entry = (
+            self._project.cache.get(key, tuple[tuple[Diagnostic, ...], str | None])
+            if key is not None
+            else None
+        )
+        if entry is None:
+            return None
+        findings, searched_locks = entry
+        is_current = searched_locks is None or searched_locks == self._search.digest_for(file.file.path)
+        return findings if is_current else None
+
+    def keep(
+        self, file: CompiledFile, key: bytes | None, lock_report: Report, *, is_looked_for: bool
+    ) -> None:
+        """Keep that a lock is as it should be, if it is still what lay there when the key was made."""
+        if key is not None and key == self.key(file) and not lock_report.has_errors:
+            searched_locks = self._search.digest_for(file.file.path) if is_looked_for else None
+            self._project.cache.put(key, (lock_report.diagnostics, searched_locks))
+
+    def keep_written(self, file: CompiledFile, lock: Lock) -> None:
+        """Keep that a lock which has just been written is as it should be, with what there is to say of it from now on."""
+        report = Report()
+        identifieds = [identified(dataset, lock.dataset(dataset.name), report) for dataset in file.datasets]
+        if not any(one.is_changed for one in identifieds):
+            key = self._key(file, write_lock(lock).encode())
+            self.keep(file, key, report, is_looked_for=False)
 
 
 def _write(

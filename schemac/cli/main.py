@@ -4,7 +4,9 @@ Layer: cli.
 """
 
 import argparse
+import codecs
 import gc
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -14,7 +16,6 @@ from typing import Any, NoReturn, cast
 
 from schemac.cache import WrongEntryError
 from schemac.cli.exit_code import ExitCode
-from schemac.cli.streams import open_streams
 from schemac.source.listing import listed
 from schemac.source.suggest import closest
 from schemac.version import __version__
@@ -311,3 +312,27 @@ def _parser(command: str | None, argv: Sequence[str]) -> _Parser:
         parser.chosen = _command_parser(command, argv)
         cast("dict[str, _Parser]", subparsers.choices)[command] = parser.chosen
     return parser
+
+
+_PLAIN = {"→": "->", "…": "...", "×": "x", "≤": "<=", "≥": ">=", "–": "-"}
+"""Signs of our own that some encodings lack, such as those of pipes on Windows, and what stands for them there."""
+
+
+def open_streams() -> None:
+    """Open what the one that started Python closed, and write plainly what an encoding lacks, or as an escape."""
+    codecs.register_error("schemac.plain", _plain)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            stream = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 — for the whole process
+            setattr(sys, name, stream)
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="schemac.plain")
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    sign = error.object[error.start]
+    replacement = _PLAIN.get(sign) or sign.encode("ascii", "backslashreplace").decode()
+    return replacement, error.start + 1

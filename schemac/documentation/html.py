@@ -2,25 +2,30 @@
 
 Layer: documentation.
 Shape: pages are alone in a folder and ask no server and no other host for anything: `index.html`, `references.html`,
-`datasets/<name>.html`, `style.css`, `site.js`, `search-data.js`.
+`datasets/<name>.html`, `style.css`, `site.js`, `search-data.js`. The page of a comparison needs no other file.
+Source: descriptions are CommonMark 0.31, with tables of GitHub Flavored Markdown. HTML in a text stays a text, and a picture is a link to
+it. Links lead to `https`, `http` and `mailto` addresses; all others stay as they were written, for what they are relative to is not on
+the site.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import jinja2
 from jinja2.utils import htmlsafe_json_dumps
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markupsafe import Markup
 
 from schemac.attributes.own import Classification
 from schemac.documentation.history import History, Step
 from schemac.documentation.model import DatasetPage, FieldPage, Site
 from schemac.documentation.picture import draw
-from schemac.documentation.prose import plain, prose
 from schemac.evolution.changes import Change, Fact
+from schemac.project.comparisons import Comparison, rename_findings
 from schemac.source.json_object import Json
 from schemac.source.printable import printable
 
@@ -174,3 +179,65 @@ def _steps(steps: Iterable[Step]) -> list[tuple[int, int, str | None, str]]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def comparison_page(comparisons: Sequence[Comparison], against: str, summary: str) -> bytes:
+    """Return the page; `summary` says all changes in a few words."""
+    style = files("schemac.documentation").joinpath("assets/style.css").read_text(encoding="utf-8")
+    template = environment_of_pages().get_template("comparison.html")
+    # The style is our own, and has nothing that ends it.
+    text = template.render(
+        comparisons=[(one, rename_findings(one)) for one in comparisons],
+        title=f"Changes since {against}",
+        summary=summary,
+        style=Markup(style),  # noqa: S704 — a file of this package
+    )
+    return text.encode("utf-8", "backslashreplace")
+
+
+_SCHEMES = ("https://", "http://", "mailto:")
+_HEADINGS_BELOW = 3
+"""The levels of headings that a page has of its own."""
+_BREAKS = frozenset({"softbreak", "hardbreak"})
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    parser.validateLink = lambda url: url.lower().startswith(_SCHEMES)  # type: ignore[method-assign]  # its way to say which
+    return parser
+
+
+_PARSER = _parser()
+
+
+def prose(text: str) -> Markup:
+    """Return a description as blocks of HTML."""
+    tokens = _tokens(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1:]) + _HEADINGS_BELOW)}"
+        if "style" in token.attrs:
+            # The pages allow no styles in a text: it is `text-align:` and a word.
+            token.attrSet("class", str(token.attrs.pop("style")).partition(":")[2])
+        for inline in token.children or ():
+            if inline.type == "link_open":
+                inline.attrSet("rel", "noopener noreferrer")
+    # The renderer escapes every text, and HTML is off.
+    return Markup(_PARSER.renderer.render(tokens, _PARSER.options, {}))  # noqa: S704
+
+
+def plain(text: str) -> str:
+    """Return a description without the signs of Markdown, for a list or a search; its blocks stand behind each other."""
+    return " ".join(" ".join(_texts(_tokens(text))).split())
+
+
+def _tokens(text: str) -> list[Token]:
+    return _PARSER.parse(printable(text, keep="\n\t"))
+
+
+def _texts(tokens: Sequence[Token]) -> Iterator[str]:
+    for token in tokens:
+        if token.children is not None:
+            yield "".join(" " if one.type in _BREAKS else one.content for one in token.children)
+        elif token.content:
+            yield token.content

@@ -12,6 +12,7 @@ from pathlib import Path
 from schemac.attributes.constraints import REFERENCES
 from schemac.attributes.own import DEPRECATED
 from schemac.attributes.registry import ATTRIBUTES, domain_of
+from schemac.identity.lock_lines import dataset_line
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.completion import names_fields
@@ -45,6 +46,7 @@ from schemac.manifest.documents import is_overlay, is_pipeline
 from schemac.manifest.groups import PLACEHOLDER, Use, strings_in
 from schemac.project.discovery import lock_path
 from schemac.project.imported import FolderFiles
+from schemac.project.locking import identified, open_lock
 from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import place_of_name
 from schemac.source.report import Report
@@ -248,8 +250,6 @@ class Navigator:
 
     def lock_lines(self, dataset_field: DatasetField) -> list[FileRange]:
         """Return the lines of a field in its lock, newest version last."""
-        from schemac.lsp.locks import lines_of  # for start-up time: not all manifests have locks
-
         path = lock_path(dataset_field.file.file.path)
         return [FileRange(key_of(path), Region.within(n, 1, end)) for n, end in lines_of(dataset_field)]
 
@@ -336,3 +336,22 @@ def documents_of(file: CompiledFile) -> list[Document]:
     """Return the documents of a manifest as it was written."""
     source = decode_text(file.content, file.file.name, Report())
     return parse(source, Report()) if source is not None else []
+
+
+def lines_of(dataset_field: DatasetField) -> Iterator[tuple[int, int]]:
+    """Yield the lines of a field in the lock beside its manifest, one-based, with the column behind their ends."""
+    report = Report()
+    lock_file = open_lock(dataset_field.file.file.path, dataset_field.file.file.name, report)
+    if lock_file is None or lock_file.text is None:
+        return
+    locked = lock_file.lock.dataset(dataset_field.dataset.name)
+    if locked.newest is None:
+        return
+    id_ = identified(dataset_field.dataset, locked, Report()).ids.get(dataset_field.field)
+    header = dataset_line(dataset_field.dataset.name)
+    is_in_dataset = False
+    for number, line in enumerate(lock_file.text.splitlines(), 1):
+        if line.startswith("dataset "):
+            is_in_dataset = line == header or line.startswith(f"{header} ")
+        elif is_in_dataset and line.startswith(f"field {id_} "):
+            yield number, len(line) + 1

@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path, PurePosixPath
 
-from schemac.project.configuration import Configuration, Project
+from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, is_manifest_name, lock_name, lock_path
 from schemac.project.exclusion import Exclusion, is_pattern
 from schemac.project.git_tree import Entry, NoCommitError, Tree, open_tree
 from schemac.project.imported import FolderFiles
 from schemac.project.past_manifests import Before
+from schemac.project.setting_values import Configuration
 from schemac.source.catalogue import NOTHING_TO_COMPILE, UNKNOWN_PAST, UNKNOWN_REFERENCE, UNREADABLE_FILE
 from schemac.source.files import Files
 from schemac.source.json_object import Json

@@ -1,7 +1,7 @@
 """What may be in `[tool.schemac]` or schemac.toml, and what is wrong with what is there.
 
 Layer: project.
-Shape: `project.configuration` has the values; this module is loaded where they have to be checked.
+Shape: `project.setting_values` has the values; this module is loaded where they have to be checked.
 Errors: SC601 invalid-configuration.
 """
 
@@ -17,8 +17,8 @@ from schemac.checks.vocabulary import Vocabulary
 from schemac.lint.settings import LintSettings
 from schemac.logical.system import Variant
 from schemac.manifest.json_schema_words import json_schema
-from schemac.project.configuration import Configuration
 from schemac.project.exclusion import is_pattern, is_within
+from schemac.project.setting_values import Configuration
 from schemac.project.settings_file import SettingsFile
 from schemac.registry.engine import EngineError
 from schemac.registry.installed import engines, version_settings

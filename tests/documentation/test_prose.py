@@ -10,7 +10,7 @@ from tests.documentation.projects import HARM
 from tests.effort import law
 
 pytest.importorskip("markdown_it", reason="markdown-it-py, which the extra `docs` brings, is not installed")
-from schemac.documentation.prose import plain, prose
+from schemac.documentation.html import plain, prose
 
 HARMFUL = (
     HARM,

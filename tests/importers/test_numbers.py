@@ -8,11 +8,11 @@ import pytest
 
 import schemac
 from schemac.arrow.lower import lower
+from schemac.cli.command_import import adopted
 from schemac.engines.lance.artifact import to_message
 from schemac.identity.opening import open_version
 from schemac.importers.checked import from_tree
 from schemac.importers.sources import import_source
-from schemac.project.adopting import adopted
 from schemac.source.report import Report
 
 CASES = sorted((Path(__file__).parents[1] / "corpus/accepted").iterdir())

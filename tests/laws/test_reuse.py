@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import schemac
+from schemac.cli.command_expand import expand_files
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
-from schemac.project.expanding import expand_files
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.report import Report
 from tests.effort import law

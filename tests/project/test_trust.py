@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemac.cli.main import main
-from schemac.documentation.comparison import comparison_page
+from schemac.documentation.html import comparison_page
 from schemac.lsp.projects import ProjectFolder
 from schemac.pipeline.reports import html
 

@@ -6,7 +6,7 @@ Layer: source.
 import unicodedata
 from collections.abc import Callable, Iterable
 
-from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.diagnostic import Diagnostic, Label, Severity
 from schemac.source.printable import pictured, printable
 
 _WIDEST = 120
@@ -48,26 +48,13 @@ def _finding(d: Diagnostic, paint: Paint, width: int | None) -> str:
     elif d.path:
         lines.append(f"{' ' * margin}{paint(_BLUE, '-->')} {printable(d.path)}\n")
     if d.line and d.excerpt:
-        end = d.end_column if d.end_line == d.line else len(d.excerpt[0]) + 1
-        lines.append(_excerpt(d.line, d.column, end, d.excerpt[0], "", (margin, width), tint, "^", paint))
+        lines.append(_excerpt(d, d.excerpt[0], "", (margin, width), tint, "^", paint))
     for label in d.labels:
         if label.file != d.file:
             place = f"{label.file}:{label.line}:{label.column}"
             lines.append(f"{' ' * margin}{paint(_BLUE, ':::')} {printable(place)}\n")
-        end = label.end_column if label.end_line == label.line else len(label.excerpt) + 1
-        lines.append(
-            _excerpt(
-                label.line,
-                label.column,
-                end,
-                label.excerpt,
-                label.message,
-                (margin, width),
-                _BLUE,
-                "-",
-                paint,
-            )
-        )
+        excerpt = _excerpt(label, label.excerpt, label.message, (margin, width), _BLUE, "-", paint)
+        lines.append(excerpt)
     if d.help:
         start = f"{' ' * margin} = help: "
         help_lines = _folded(start, printable(d.help), " " * (margin + _HANGING), width)
@@ -88,9 +75,7 @@ def _folded(start: str, text: str, indent: str, width: int | None) -> str:
 
 
 def _excerpt(
-    line: int,
-    column: int,
-    end: int,
+    location: Diagnostic | Label,
     text: str,
     message: str,
     room: tuple[int, int | None],
@@ -99,11 +84,13 @@ def _excerpt(
     paint: Paint,
 ) -> str:
     margin, columns = room
+    is_on_one_line = location.end_line == location.line
+    end = location.end_column if is_on_one_line else len(text) + 1
     # The gutter takes its part of a terminal.
     width = _WIDEST if columns is None else max(_LEAST, columns - margin - 3)
-    text, column, end = _window(pictured(text), column, end, width)
+    text, column, end = _window(pictured(text), location.column, end, width)
     before, culprit = text[: column - 1].expandtabs(4), text[column - 1 : end - 1]
-    gutter = paint(_BLUE, f"{line:>{margin}} |")
+    gutter = paint(_BLUE, f"{location.line:>{margin}} |")
     empty = paint(_BLUE, f"{'':>{margin}} |")
     underline = mark * max(1, _width(culprit))
     note = f" {printable(message)}" if message else ""
