@@ -152,7 +152,7 @@ def _text(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText
 
 
 def _complain(document: Document, found: ModelError, report: Report, code: Code = PIPELINE_FILE) -> None:
-    place = document.place(found.path, on_key=found.on_key)
+    place = document.location(found.path, on_key=found.on_key)
     report.add(code, found.message, location=place, help=found.help)
 
 
