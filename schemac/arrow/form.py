@@ -74,16 +74,16 @@ def forms() -> Mapping[str, ArrowForm]:
 @cache
 def extension_roles() -> Mapping[str, Role]:
     """Return what a field is by the name of its extension type: Arrow's own, and those of all engines. Raises EngineError."""
-    brought = (form.extensions.items() for form in forms().values())
-    return {"arrow.json": Role.JSON, **dict(chain.from_iterable(brought))}
+    declared = (form.extensions.items() for form in forms().values())
+    return {"arrow.json": Role.JSON, **dict(chain.from_iterable(declared))}
 
 
 @cache
 def deciding() -> Mapping[str, ArrowForm]:
     """Return the forms by those attributes that decide the type of a field. Raises EngineError."""
-    found = forms()
+    declared_forms = forms()
     return {
-        key: found[domain_of(key)]
+        key: declared_forms[domain_of(key)]
         for key, attribute in ATTRIBUTES.items()
-        if attribute.decides_type and domain_of(key) in found
+        if attribute.decides_type and domain_of(key) in declared_forms
     }

@@ -105,10 +105,10 @@ def _exact(text: str) -> Any:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> Json:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    distinct = dict(pairs)
+    if len(distinct) < len(pairs):
         raise ValueError
-    return found
+    return distinct
 
 
 _DEEPEST = 100

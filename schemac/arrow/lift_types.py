@@ -25,9 +25,9 @@ from schemac.source.json_object import Json
 
 def leaf(type_: Any) -> tuple[Json, Json] | None:
     """Kind and hints of a type without children; None for the others. Raises UnsupportedTypeError."""
-    found = None if pa.types.is_nested(type_) else kind_of(type_)
-    if found is not None:
-        kind, converted = found
+    kind_type = None if pa.types.is_nested(type_) else kind_of(type_)
+    if kind_type is not None:
+        kind, converted = kind_type
         return {"kind": kind.__name__, **converted.properties}, dict(converted.hints)
     if pa.types.is_nested(type_) and not pa.types.is_union(type_):
         return None
@@ -53,10 +53,8 @@ def storage_kind(type_: LogicalType) -> LogicalType | None:
     arrow_type: Any = type_.to_arrow((), Hints(), ArrowDefaults())
     if not isinstance(arrow_type, pa.BaseExtensionType):
         return None
-    found = kind_of(arrow_type.storage_type)
-    return (
-        None if found is None else found[0].model_validate({"kind": found[0].__name__, **found[1].properties})
-    )
+    kind = kind_of(arrow_type.storage_type)
+    return None if kind is None else kind[0].model_validate({"kind": kind[0].__name__, **kind[1].properties})
 
 
 def dictionary_hint(type_: Any) -> Json:

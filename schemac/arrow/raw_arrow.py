@@ -92,6 +92,6 @@ def _without_encodings(value: Any) -> Any:
         return [_without_encodings(item) for item in value]
     if not isinstance(value, dict):
         return value
-    kept = {key: _without_encodings(item) for key, item in value.items() if key != "extra"}
+    remaining = {key: _without_encodings(item) for key, item in value.items() if key != "extra"}
     extra = {key: item for key, item in value.get("extra", {}).items() if key not in _ENCODINGS}
-    return {**kept, "extra": extra} if extra else kept
+    return {**remaining, "extra": extra} if extra else remaining

@@ -38,7 +38,7 @@ from schemac.source.catalogue import (
     UNPORTABLE_PATTERN,
 )
 from schemac.source.help import Help
-from schemac.source.suggest import closest, shown_fields, with_article
+from schemac.source.suggest import closest, fields_text, with_article
 
 _OTHER_FORM = {
     Role.JSON: "JSON is stored in another form than it is written in",
@@ -244,7 +244,7 @@ def _unknown_field(
     near = closest(path, plain)
     above = known.get(path.partition(".")[0])
     inside = [one for one in plain if one.startswith(f"{path.rpartition('.')[0]}.")]
-    help: str = shown_fields(inside or plain)
+    help: str = fields_text(inside or plain)
     if above is not None and above.type.family in (Family.LIST, Family.MAP):
         help = f"the items of {above.path_text} have no single value in a row; name fields that have one"
     elif near:

@@ -23,7 +23,6 @@ from schemac.cli.output import (
 )
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put_rendered
-from schemac.evolution.changes import Place
 from schemac.evolution.judge import JUDGE, judged_engines
 from schemac.evolution.verdict import OF_DATA, OF_READERS, Judgement, Outcome, Verdict
 from schemac.physical.arrow import numpy_left_out
@@ -161,12 +160,10 @@ def _add(
         at=place.region if place is not None else WHOLE_FILE,
         path=change.path,
         help=judgement.way_out,
-        labels=() if place is None or place.used is None else (_used_label(place.used),),
+        labels=()
+        if place is None or place.used is None
+        else (Label("in a group, used here", place.used.file, *place.used.region),),
     )
-
-
-def _used_label(place: Place) -> Label:
-    return Label("in a group, used here", place.file, *place.region)
 
 
 def _by_change(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:

@@ -51,8 +51,8 @@ def _runs(options: argparse.Namespace, report: Report) -> list[CommittedRun]:
     try:
         runs = (
             _runs_of_pipeline(options, report)
-            if _is_pipeline(options.table)
-            else _runs_of_table(options.table)
+            if Path(options.table).suffix in (".yaml", ".yml") and Path(options.table).is_file()
+            else table_runs(options.table, _sink_of(options.table))
         )
         if report.has_errors:
             return []
@@ -65,14 +65,6 @@ def _runs(options: argparse.Namespace, report: Report) -> list[CommittedRun]:
     except PipelineError as error:
         report.add(error.code, error.message, file=options.table, help=error.help or "")
         return []
-
-
-def _is_pipeline(path: str) -> bool:
-    return Path(path).suffix in (".yaml", ".yml") and Path(path).is_file()
-
-
-def _runs_of_table(path: str) -> Iterable[CommittedRun] | None:
-    return table_runs(path, _sink_of(path))
 
 
 def _runs_of_pipeline(options: argparse.Namespace, report: Report) -> Iterable[CommittedRun] | None:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from schemac.artifacts.dataset import CheckedDataset
     from schemac.rows.samples.files import SampleFormat
     from schemac.rows.samples.sampler import Datasets
-    from schemac.rows.samples.wrong import WrongRow
 
 _MOST_SEEDS = 2**63
 _MOST_PATHS = 8
@@ -195,7 +194,10 @@ def _write_wrong(
 
     generated = wrong_rows(dataset, options.seed, others)
     wrong_form = form.wrong(dataset, generated)
-    rules = [_rule(one, i, "line" if form is NDJSON else "row") for i, one in enumerate(wrong_form.rows, 1)]
+    rules = [
+        {("line" if form is NDJSON else "row"): i, "_path": one.path, "_rule": one.rule}
+        for i, one in enumerate(wrong_form.rows, 1)
+    ]
     if options.output is None:
         for one, rule in zip(wrong_form.rows, rules, strict=True):
             put_source(f"{json.dumps({**rule, 'record': one.text}, ensure_ascii=False)}\n")
@@ -231,7 +233,3 @@ def _listed(rules: "Sequence[tuple[str, str]]") -> str:
 def _some(paths: "Sequence[str]") -> str:
     more = f" and {len(paths) - _MOST_PATHS:,} more" if len(paths) > _MOST_PATHS else ""
     return f"{', '.join(paths[:_MOST_PATHS])}{more}"
-
-
-def _rule(one: "WrongRow", number: int, unit: str) -> dict[str, int | str]:
-    return {unit: number, "_path": one.path, "_rule": one.rule}

@@ -36,7 +36,7 @@ from schemac.kinds.decimal import Decimal
 from schemac.kinds.plain import Int64
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.help import Help
-from schemac.source.suggest import closest, shown_fields, with_article
+from schemac.source.suggest import closest, fields_text, with_article
 
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
@@ -65,7 +65,7 @@ class Unread(NamedTuple):
     """A value that is written out; which type it is of, the other side says."""
 
     authored: str | int | bool
-    shown: str
+    source_text: str
 
 
 def read_condition(text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> Node:
@@ -122,12 +122,12 @@ class _Parser:
         if isinstance(part, FieldNode) and part.type.family is Family.BOOLEAN:
             return TruthNode(part)
         if isinstance(part, Unread):
-            raise ExpressionError(f"`{part.shown}` alone is not a condition", "compare a field with it")
+            raise ExpressionError(f"`{part.source_text}` alone is not a condition", "compare a field with it")
         if isinstance(part, Operand):
             self.refuse_other_words()
-            shown = _shown(part)
+            text = _operand_text(part)
             raise ExpressionError(
-                f"`{shown}` is neither true nor false", f"compare it, such as `{_sample(part)}`"
+                f"`{text}` is neither true nor false", f"compare it, such as `{_sample(part)}`"
             )
         return part
 
@@ -199,10 +199,10 @@ class _Parser:
         )
 
     def _value(self) -> Unread:
-        found = self._sum()
-        if not isinstance(found, Unread):
+        node = self._sum()
+        if not isinstance(node, Unread):
             raise ExpressionError("`in (…)` lists values, not fields", "write `a = b or a = c` for fields")
-        return found
+        return node
 
     def _sum(self) -> _Part:
         return self._arithmetic(("+", "-"), lambda: self._arithmetic(("*",), self._atom))
@@ -219,14 +219,14 @@ class _Parser:
             raise self.unexpected("a field or a value is expected")
         if self.takes("("):
             self._deeper()
-            found = self.either()
+            node = self.either()
             self.needs(")")
             self.depth -= 1
-            return found
+            return node
         if self.takes("-"):
-            found = self._atom()
-            if isinstance(found, Unread) and token.text == "-" and not isinstance(found.authored, bool):
-                return Unread(f"-{found.authored}", f"-{found.shown}")
+            node = self._atom()
+            if isinstance(node, Unread) and token.text == "-" and not isinstance(node.authored, bool):
+                return Unread(f"-{node.authored}", f"-{node.source_text}")
             raise ExpressionError("`-` comes before a number, or between two numbers", "write `0 - field`")
         self.place += 1
         if token.kind == "text":
@@ -243,12 +243,12 @@ class _Parser:
         raise self.unexpected("a field or a value is expected")
 
     def _length(self) -> Operand:
-        found = self._atom()
+        argument = self._atom()
         self.needs(")")
-        if not isinstance(found, FieldNode) or found.type.family is not Family.TEXT:
-            is_list = isinstance(found, FieldNode) and found.type.family is Family.LIST
+        if not isinstance(argument, FieldNode) or argument.type.family is not Family.TEXT:
+            is_list = isinstance(argument, FieldNode) and argument.type.family is Family.LIST
             raise ExpressionError("`length` takes a text field", instead_of("size") if is_list else "")
-        return LengthNode(Int64(), found)
+        return LengthNode(Int64(), argument)
 
     def _field(self, first: Token) -> FieldNode:
         words = [first]
@@ -261,23 +261,25 @@ class _Parser:
         path = tuple(_name(word) for word in words)
         field = self.fields.get(path)
         if field is None:
-            shown = ".".join(word.text for word in words)
-            near = closest(shown, self._names())
+            path_text = ".".join(word.text for word in words)
+            near = closest(path_text, self._names())
             if self.token is not None and self.token.text == "(":
-                raise ExpressionError(f"there is no function `{shown}`", instead_of_function(shown))
-            if shown.lower() in INSTEAD:
-                message = f"`{shown}` (character {first.at + 1}) is not supported, and no field has that name"
-                raise ExpressionError(message, instead_of(shown))
-            raise ExpressionError(f"there is no field `{shown}`", self._field_help(path, shown, near))
+                raise ExpressionError(f"there is no function `{path_text}`", instead_of_function(path_text))
+            if path_text.lower() in INSTEAD:
+                message = (
+                    f"`{path_text}` (character {first.at + 1}) is not supported, and no field has that name"
+                )
+                raise ExpressionError(message, instead_of(path_text))
+            raise ExpressionError(f"there is no field `{path_text}`", self._field_help(path, path_text, near))
         return FieldNode.of(field)
 
-    def _field_help(self, path: tuple[str, ...], shown: str, near: str | None) -> str:
+    def _field_help(self, path: tuple[str, ...], path_text: str, near: str | None) -> str:
         above = self.fields.get(path[:1])
         if above is not None and above.type.family in (Family.LIST, Family.MAP):
             return f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
         if near:
-            return Help.did_you_mean_part(near, shown)
-        return shown_fields(self._names())
+            return Help.did_you_mean_part(near, path_text)
+        return fields_text(self._names())
 
     def _names(self) -> list[str]:
         """Return the fields that have one value."""
@@ -287,7 +289,7 @@ class _Parser:
 def compared(operator: str, left: _Part, right: _Part) -> ComparisonNode:
     """Compare two values of one sort. Raises ExpressionError."""
     if isinstance(left, Unread) and isinstance(right, Unread):
-        raise ExpressionError(f"`{left.shown} {operator} {right.shown}` does not compare a field")
+        raise ExpressionError(f"`{left.source_text} {operator} {right.source_text}` does not compare a field")
     if isinstance(left, Unread):
         assert not isinstance(right, Unread)
         right = _operand(right)
@@ -304,7 +306,7 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
     """Calculate with exact numbers. Raises ExpressionError."""
     if isinstance(left, Unread) and isinstance(right, Unread):
         raise ExpressionError(
-            f"`{left.shown} {operator} {right.shown}` is the same in every row",
+            f"`{left.source_text} {operator} {right.source_text}` is the same in every row",
             "write the result; write a date in quotes, such as '2020-01-31'",
         )
     sides = [side if isinstance(side, Unread) else _operand(side) for side in (left, right)]
@@ -313,13 +315,13 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
         if one.type.family not in _EXACT:
             help = "calculate with integers and decimals"
             raise ExpressionError(
-                f"`{_shown(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly",
+                f"`{_operand_text(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly",
                 help,
             )
     decimal = result_type(operator, operands[0].type, operands[1].type)
     if decimal is None:
         raise ExpressionError(
-            f"`{_shown(operands[0])} {operator} {_shown(operands[1])}` may need more than {MOST_DIGITS} digits",
+            f"`{_operand_text(operands[0])} {operator} {_operand_text(operands[1])}` may need more than {MOST_DIGITS} digits",
             "give the fields fewer digits, or compare them without calculating",
         )
     return ArithmeticNode(decimal, operator, *operands)
@@ -330,7 +332,7 @@ def _operand(part: Node | Unread) -> Operand:
         if part.type.family in _COMPARED and scale_of(part.type) >= 0:
             return part
         raise ExpressionError(
-            f"`{_shown(part)}` is {with_article(part.type.type_text())}, which cannot be compared"
+            f"`{_operand_text(part)}` is {with_article(part.type.type_text())}, which cannot be compared"
         )
     raise ExpressionError("a condition in parentheses cannot be compared", "compare fields and values")
 
@@ -338,17 +340,26 @@ def _operand(part: Node | Unread) -> Operand:
 def _literal(unread: Unread, other: Operand) -> LiteralNode:
     type_ = other.type
     if type_.family in _EXACT:
-        if not isinstance(unread.authored, str) or unread.shown.startswith("'"):
-            help = "write it without quotes" if _is_number(unread.shown[1:-1]) else "compare it with a number"
-            raise ExpressionError(f"{unread.shown} is not a number, but `{_shown(other)}` is one", help)
+        if not isinstance(unread.authored, str) or unread.source_text.startswith("'"):
+            help = (
+                "write it without quotes"
+                if _is_number(unread.source_text[1:-1])
+                else "compare it with a number"
+            )
+            raise ExpressionError(
+                f"{unread.source_text} is not a number, but `{_operand_text(other)}` is one", help
+            )
         return _number(unread)
-    is_quoted = unread.shown.startswith("'")
+    is_quoted = unread.source_text.startswith("'")
     if type_.family is Family.TEXT and not is_quoted:
         raise ExpressionError(
-            f"{unread.shown} is not text, but `{_shown(other)}` is", f"write '{unread.shown}'"
+            f"{unread.source_text} is not text, but `{_operand_text(other)}` is",
+            f"write '{unread.source_text}'",
         )
     if type_.family is Family.DATE and not is_quoted:
-        raise ExpressionError(f"{unread.shown} is not a date", "write a date in quotes, such as '2020-01-31'")
+        raise ExpressionError(
+            f"{unread.source_text} is not a date", "write a date in quotes, such as '2020-01-31'"
+        )
     try:
         return LiteralNode(type_, read_value(type_, unread.authored))
     except UnfitValueError as error:
@@ -365,12 +376,12 @@ def _is_number(text: str) -> bool:
 
 def _number(unread: Unread) -> LiteralNode:
     """Return a number with as many digits as it is written with."""
-    if not isinstance(unread.authored, str) or unread.shown.startswith("'"):
-        raise ExpressionError(f"{unread.shown} is not a number", "write it without quotes")
+    if not isinstance(unread.authored, str) or unread.source_text.startswith("'"):
+        raise ExpressionError(f"{unread.source_text} is not a number", "write it without quotes")
     whole, _, fraction = unread.authored.lstrip("-").partition(".")
     precision = max(len(whole.lstrip("0")) + len(fraction), 1)
     if precision > MOST_DIGITS:
-        raise ExpressionError(f"{unread.shown} has more than {MOST_DIGITS} digits")
+        raise ExpressionError(f"{unread.source_text} has more than {MOST_DIGITS} digits")
     return LiteralNode(
         Decimal(precision=max(precision, len(fraction)), scale=len(fraction)),
         decimal.Decimal(unread.authored),
@@ -379,7 +390,7 @@ def _number(unread: Unread) -> LiteralNode:
 
 def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
     one, other = left.type, right.type
-    both = f"`{_shown(left)}` is {with_article(one.type_text())} and `{_shown(right)}` {with_article(other.type_text())}"
+    both = f"`{_operand_text(left)}` is {with_article(one.type_text())} and `{_operand_text(right)}` {with_article(other.type_text())}"
     if one.family in _EXACT and other.family in _EXACT:
         if sum(common_digits(one, other)) > MOST_DIGITS:
             raise ExpressionError(f"{both}: comparing them needs more than {MOST_DIGITS} digits")
@@ -389,7 +400,7 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
     for side in (left, right):
         if side.type.family is Family.FLOAT and getattr(side.type, "bits", 64) < 32:
             raise ExpressionError(
-                f"`{_shown(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored",
+                f"`{_operand_text(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored",
                 "use Float32",
             )
     is_zoned = [getattr(type_, "timezone", None) is not None for type_ in (one, other)]
@@ -399,10 +410,10 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
         raise ExpressionError(f"true and false have no order, so `{operator}` cannot compare them")
 
 
-def _shown(operand: Operand) -> str:
+def _operand_text(operand: Operand) -> str:
     match operand:
         case ArithmeticNode():
-            return f"{_shown(operand.left)} {operand.operator} {_shown(operand.right)}"
+            return f"{_operand_text(operand.left)} {operand.operator} {_operand_text(operand.right)}"
         case LengthNode():
             return f"length({operand.field})"
     return str(operand)
@@ -410,15 +421,15 @@ def _shown(operand: Operand) -> str:
 
 def _sample(operand: Operand) -> str:
     """Return a condition of an operand that can be read."""
-    shown = _shown(operand)
+    operand_text = _operand_text(operand)
     if operand.type.family in _EXACT or operand.type.family is Family.FLOAT:
-        return f"{shown} > 0"
-    return f"{shown} = 'x'" if operand.type.family is Family.TEXT else f"{shown} is not null"
+        return f"{operand_text} > 0"
+    return f"{operand_text} = 'x'" if operand.type.family is Family.TEXT else f"{operand_text} is not null"
 
 
-def _any_of(found: list[ComparisonNode]) -> Node:
-    result: Node = found[0]
-    for one in found[1:]:
+def _any_of(comparisons: list[ComparisonNode]) -> Node:
+    result: Node = comparisons[0]
+    for one in comparisons[1:]:
         result = LogicNode("or", result, one)
     return result
 

@@ -176,15 +176,12 @@ class _Reader:
                 _refuse(self._at[version.number], message, self._file, self._report)
                 break
         versions = [
-            version if version.seal else _sealed(version, [self._states[i] for i in places])
+            version
+            if version.seal
+            else replace(version, seal=digest_of(version, [self._states[i] for i in places]))
             for version, places in zip(self._versions, members, strict=True)
         ]
         self._datasets.append(LockedDataset(self._name, tuple(versions), tuple(self._states)))
-
-
-def _sealed(version: Version, states: Iterable[State]) -> Version:
-    """Return a version of an earlier form with the digest of the lines that it is going to have."""
-    return replace(version, seal=digest_of(version, states))
 
 
 def _lines(dataset: LockedDataset) -> Iterator[str]:

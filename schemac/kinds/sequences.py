@@ -59,7 +59,7 @@ def buffer_hint(*, is_view: bool = False, is_large: bool = False) -> ExtraAttrib
     return {BUFFER_ENCODING.key: {"kind": kind, "offsetBitWidth": width}}
 
 
-def _lifted_layout(type_: Any, base: str) -> Lifted | None:
+def _layout_from_arrow(type_: Any, base: str) -> Lifted | None:
     """Return the layout of a variable-length type, by what pyarrow prints for it."""
     layout = str(type_)
     if layout == base:
@@ -141,7 +141,7 @@ class String(Invariable, Checked):
     @classmethod
     def lift(cls, type_: Any) -> Lifted | None:
         """Return the layout as a hint, where it is not the default."""
-        return _lifted_layout(type_, "string")
+        return _layout_from_arrow(type_, "string")
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
@@ -190,7 +190,7 @@ class Binary(LogicalType, Checked):
             if type_.byte_width == 0:
                 raise UnsupportedTypeError("fixed_size_binary of no bytes")
             return Lifted({"fixedLength": type_.byte_width})
-        return _lifted_layout(type_, "binary")
+        return _layout_from_arrow(type_, "binary")
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Yield the length."""

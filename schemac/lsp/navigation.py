@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from schemac.attributes.constraints import REFERENCES, Reference
+from schemac.attributes.constraints import REFERENCES
 from schemac.attributes.own import DEPRECATED
 from schemac.attributes.registry import ATTRIBUTES, domain_of
 from schemac.logical.dataset import LogicalDataset
@@ -319,7 +319,7 @@ class Navigator:
 
     def _in_others(self, dataset_field: DatasetField) -> Iterator[FileRange]:
         for _, dataset in self._all_datasets():
-            for i, reference in enumerate(_read_references(dataset)):
+            for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or []):
                 if reference.dataset != dataset_field.dataset.name:
                     continue
                 key = "to" if reference.to is not None else "fields"
@@ -330,10 +330,6 @@ class Navigator:
 
 _OTHER_NAME = "\0"
 """What a field would be called, to find what names it."""
-
-
-def _read_references(dataset: LogicalDataset) -> list[Reference]:
-    return REFERENCES.read(dataset.schema.extra) or []
 
 
 def documents_of(file: CompiledFile) -> list[Document]:

@@ -66,15 +66,12 @@ def renamed_texts(
     _check_definition(target, occurrences)
     locks = _locks(target, new, texts) if isinstance(target, DatasetTarget) else {}
     afters = {
-        path: _edited([one for one in occurrences if one.path == path], new) for path in _paths(occurrences)
+        path: _edited([one for one in occurrences if one.path == path], new)
+        for path in dict.fromkeys(one.path for one in occurrences)
     }
     keys = {old: new} if isinstance(target, VocabularyTarget) else {}
     _compare(texts.checked, _tried(target, afters, texts, folder), keys)
     return afters, locks
-
-
-def _paths(occurrences: Sequence[Occurrence]) -> list[str]:
-    return list(dict.fromkeys(one.path for one in occurrences))
 
 
 def _edited(occurrences: Sequence[Occurrence], new: str) -> str:
@@ -265,7 +262,10 @@ class RenameEdits(NamedTuple):
         changes = [
             types.TextDocumentEdit(
                 types.OptionalVersionedTextDocumentIdentifier(uri_of(path), versions.get(path)),
-                [_annotated(edit, group) if has_annotations else edit for edit in edits],
+                [
+                    types.AnnotatedTextEdit(group, edit.range, edit.new_text) if has_annotations else edit
+                    for edit in edits
+                ],
             )
             for group, by_path in ((OF_TEXTS, self.texts), (OF_LOCKS, self.locks))
             for path, edits in by_path.items()
@@ -346,7 +346,3 @@ def _planned(target: FieldTarget, new: str, checked: Checked) -> Rewriting:
     if rewriting is None:
         raise RefusedRenameError(refusal(report.diagnostics))
     return rewriting
-
-
-def _annotated(edit: types.TextEdit, group: str) -> types.AnnotatedTextEdit:
-    return types.AnnotatedTextEdit(group, edit.range, edit.new_text)

@@ -26,7 +26,7 @@ from schemac.source.catalogue import (
     FLOW_SKIPPED,
     FRIENDLY_FORM,
     INVALID_DATASET_NAME,
-    LOOSE_SPELLING,
+    LENIENT_SPELLING,
     MISSING_PROPERTY,
     UNKNOWN_DOCUMENT,
     UNKNOWN_EVENT,
@@ -305,7 +305,7 @@ class Documents:
             self._add(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
         elif kind != written and self._is_strict:
             self._add(
-                LOOSE_SPELLING,
+                LENIENT_SPELLING,
                 (*at, "kind"),
                 f"the standard spells '{written}' as {kind}",
                 help=Help.write(kind),
@@ -363,7 +363,7 @@ class Documents:
             self._add(UNKNOWN_VALUE, at, message, help=help)
         elif self._is_strict and kind not in words.values():
             self._add(
-                LOOSE_SPELLING,
+                LENIENT_SPELLING,
                 at,
                 f"the standard spells '{kind}' as {words[kind]}",
                 help=Help.write(words[kind]),

@@ -18,7 +18,7 @@ from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import LogicalType
 from schemac.source.catalogue import (
     FRIENDLY_FORM,
-    LOOSE_SPELLING,
+    LENIENT_SPELLING,
     PLURAL_UNIT,
     SECOND_DESCRIPTION,
     UNQUOTED_NAME,
@@ -222,7 +222,9 @@ class Standardizer:
         if word is None:
             return written
         if self._is_strict:
-            self._add(LOOSE_SPELLING, at, f"the standard spells '{written}' as {word}", help=Help.write(word))
+            self._add(
+                LENIENT_SPELLING, at, f"the standard spells '{written}' as {word}", help=Help.write(word)
+            )
         return word
 
     def _null(self, at: TreePath, is_nested: bool) -> Json:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from schemac.pipeline.reports.run_facts import ReasonCount
     from schemac.pipeline.reports.run_report import RunReport
     from schemac.pipeline.reruns.history import CommittedRun, runs_of
-    from schemac.pipeline.reruns.replay import Replay
     from schemac.pipeline.writing.table_sink import register_formats
+    from schemac.rows.runs.request import Replay
 
 __all__ = [
     "CommittedRun",

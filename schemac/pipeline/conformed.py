@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, functions
 
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.codes import SESSION_SETTING
-from schemac.pipeline.conforming.given import with_given
+from schemac.pipeline.conforming.given import with_computed_fields
 from schemac.pipeline.conforming.mapping import mapping_mistakes
 from schemac.pipeline.conforming.row_constraints import reference_mistakes
 from schemac.pipeline.conforming.validation import conform as projected
@@ -30,7 +30,7 @@ from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.spark.columns import ERRORS, POSITIONS, RAW, SOURCE
 from schemac.pipeline.spark.executors import ship
-from schemac.pipeline.spark.failures import sparks_errors_told
+from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.spark.registration import active
 from schemac.pipeline.spark.sqltext import name
 from schemac.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN
@@ -116,7 +116,7 @@ class Conformed:
             functions.col("reason.rule").alias("rule"),
             is_first.cast("long").alias("first"),
         )
-        with sparks_errors_told():
+        with spark_errors_reported():
             groups = (
                 each.groupBy("path", "rule")
                 .agg(functions.sum("first").alias("rows"), functions.count(functions.lit(1)).alias("count"))
@@ -137,7 +137,9 @@ class Conformed:
     def __str__(self) -> str:
         width = max((len(label) for label, _ in self.columns), default=0)
         lines = [f"a frame that was conformed to {self.dataset.name}; `report()` counts its rows"]
-        return "\n".join([*lines, *(f"  {label:<{width}}  {held}" for label, held in self.columns)])
+        return "\n".join(
+            [*lines, *(f"  {label:<{width}}  {column_type}" for label, column_type in self.columns)]
+        )
 
     def _repr_html_(self) -> str:
         return conformed_fragment(self.dataset.name, self.columns)
@@ -161,19 +163,19 @@ def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -
     _check_settings(frame)
     # Its tasks run in Python, also on machines that do not have this package.
     ship(spark)
-    with sparks_errors_told(), active(spark), settings_of_a_run(spark, job):
-        records = with_given(open_frame(frame, rules.get("json_column")), job)
-        found = with_warnings(key_checked(projected(records, schema, job), schema, job), job)
-        good = found.where(f"{ERRORS} is null").selectExpr(*map(name, schema.names))
-        rejected = found.where(f"{ERRORS} is not null").select(SOURCE, RAW, ERRORS)
-    return Conformed(found, good, rejected, dataset)
+    with spark_errors_reported(), active(spark), settings_of_a_run(spark, job):
+        records = with_computed_fields(open_frame(frame, rules.get("json_column")), job)
+        conformed = with_warnings(key_checked(projected(records, schema, job), schema, job), job)
+        good = conformed.where(f"{ERRORS} is null").selectExpr(*map(name, schema.names))
+        rejected = conformed.where(f"{ERRORS} is not null").select(SOURCE, RAW, ERRORS)
+    return Conformed(conformed, good, rejected, dataset)
 
 
 def open_frame(frame: DataFrame, json_column: str | None) -> Records:
     """See a frame as the records of a source."""
-    twins = {label for label in frame.columns if frame.columns.count(label) > 1}
-    if twins:
-        message = f"the frame has two columns `{min(twins)}`"
+    duplicates = {label for label in frame.columns if frame.columns.count(label) > 1}
+    if duplicates:
+        message = f"the frame has two columns `{min(duplicates)}`"
         raise PipelineError(DUPLICATE_COLUMN, message, "rename or drop one of them")
     if json_column is None:
         return records_of_frame(frame)
@@ -186,12 +188,12 @@ def open_frame(frame: DataFrame, json_column: str | None) -> Records:
 
 def job_of_frame(table: str, rules: Mapping[str, Any], **settings: Any) -> Job:
     """Make the job that writes a frame, of rules and settings in the words of Python; what is None has its default."""
-    told = {**rules, **settings}
-    source = {"format": FRAME, "timezone": told.pop("timezone", None)}
-    target = {"path": table, **told.pop("target", {})}
-    told.pop("json_column", None)
-    value = {key: found for key, found in told.items() if found is not None or key == "fields"}
-    value |= {"source": source, "target": {key: found for key, found in target.items() if found is not None}}
+    settings_by_name = {**rules, **settings}
+    source = {"format": FRAME, "timezone": settings_by_name.pop("timezone", None)}
+    target = {"path": table, **settings_by_name.pop("target", {})}
+    settings_by_name.pop("json_column", None)
+    value = {key: item for key, item in settings_by_name.items() if item is not None or key == "fields"}
+    value |= {"source": source, "target": {key: item for key, item in target.items() if item is not None}}
     return checked_job(value)
 
 
@@ -209,9 +211,9 @@ def _check_settings(frame: DataFrame) -> None:
     """Refuse a session whose settings would change values when they are computed."""
     needed = DEFAULT_SETTINGS | RUN_SETTINGS
     for key in LATE_SETTINGS:
-        held = frame.sparkSession.conf.get(key, needed[key])
-        if str(held).upper() != needed[key].upper():
-            message = f"the session has `{key}` = `{held}`, which would change values"
+        current = frame.sparkSession.conf.get(key, needed[key])
+        if str(current).upper() != needed[key].upper():
+            message = f"the session has `{key}` = `{current}`, which would change values"
             way_out = (
                 f'`spark.conf.set("{key}", "{needed[key]}")`, or use `write`, which sets it while it runs'
             )

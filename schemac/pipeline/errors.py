@@ -24,5 +24,5 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
         return Help.did_you_mean(near, word)
     if not names:
         return None
-    shown = ", ".join(f"`{name}`" for name in names[:MOST_NAMES])
-    return f"known here: {shown}" + (", …" if len(names) > MOST_NAMES else "")
+    names_text = ", ".join(f"`{name}`" for name in names[:MOST_NAMES])
+    return f"known here: {names_text}" + (", …" if len(names) > MOST_NAMES else "")

@@ -22,7 +22,6 @@ from schemac.pipeline.conforming.validation import primary_key
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reports.progress import Progress
-from schemac.pipeline.reruns.replay import Replay
 from schemac.pipeline.runner import Opened, RunReport
 from schemac.pipeline.spark.columns import ERRORS, ROW_ID
 from schemac.pipeline.spark.sqltext import name
@@ -67,7 +66,6 @@ def run_loaded(
     loaded: LoadedJob,
     *,
     request: RunRequest | None = None,
-    replay: Replay | None = None,
     spark: SparkSession | None = None,
     progress: Progress | None = None,
 ) -> RunReport:
@@ -77,7 +75,6 @@ def run_loaded(
         loaded.arrow_schema,
         loaded.form,
         request=request,
-        replay=replay,
         progress=progress,
         spark=spark,
     )
@@ -109,12 +106,14 @@ def write(
     source = frame.frame if isinstance(frame, Conformed) else frame
     _refuse_streams(source)
     target = {"mode": mode, "allow_empty": allow_empty, "storage_options": storage_options}
-    beside = None if quarantine is None else {"path": str(quarantine)}
-    job = job_of_frame(str(table), rules, target=target, quarantine=beside, max_quarantined=max_quarantined)
+    quarantine_target = None if quarantine is None else {"path": str(quarantine)}
+    job = job_of_frame(
+        str(table), rules, target=target, quarantine=quarantine_target, max_quarantined=max_quarantined
+    )
     is_conformed = ERRORS in source.columns
     if is_conformed and rules:
-        given = ", ".join(f"`{rule}`" for rule in rules)
-        message = f"the frame is already conformed, so {given} would do nothing"
+        rules_text = ", ".join(f"`{rule}`" for rule in rules)
+        message = f"the frame is already conformed, so {rules_text} would do nothing"
         raise PipelineError(PIPELINE_FILE, message, "pass the rules to `conform`")
 
     def opened() -> Any:

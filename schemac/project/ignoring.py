@@ -45,11 +45,12 @@ class Ignoring:
             content = contents.of(files, path)
             text = None if isinstance(content, OSError) else decode_text(content, files.name(path), Report())
             texts += [text] if text is not None else []
-        self._ignores = [self._of(text) for text in texts if _MARK in text.content]
+        self._ignores = [
+            _ignores(text, self._project, has_rules=self._has_rules)
+            for text in texts
+            if _MARK in text.content
+        ]
         self._manifest_ignores = self._ignores[0] if self._ignores and _MARK in source.content else None
-
-    def _of(self, source: SourceText) -> "Ignores":
-        return _ignores(source, self._project, has_rules=self._has_rules)
 
     def not_ignored(self, findings: Iterable[Diagnostic]) -> list[Diagnostic]:
         """Return the findings that no comment ignores."""

@@ -9,7 +9,6 @@ Errors: SC419 lost-lock.
 
 import os
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 from schemac.identity.lock import Lock, LockedDataset
@@ -137,13 +136,9 @@ def _has(lock: Path, name: str, project: Project) -> bool:
 
 def _is_alike(dataset: LogicalDataset, locked: LockedDataset) -> bool:
     """Whether half of the columns of the poorer one have the same names in both."""
-    olds = set(_columns(locked))
+    olds = {str(s.shape.segment) for s in locked.states if s.last is None and s.shape.parent is None}
     news = {str(field.segment) for field in dataset.columns}
     return bool(olds & news) and 2 * len(olds & news) >= min(len(olds), len(news))
-
-
-def _columns(locked: LockedDataset) -> Iterator[str]:
-    return (str(s.shape.segment) for s in locked.states if s.last is None and s.shape.parent is None)
 
 
 def _display_path(path: Path) -> str:

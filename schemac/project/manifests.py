@@ -113,10 +113,13 @@ class Checks:
         """Return what an earlier run has kept of a manifest with these bytes; None if there is nothing."""
         key = self._key(file, content)
         checked = self._project.cache.get(key, _Checked)
-        if checked is None or not self._is_current(checked.imported, file):
+        if checked is None:
+            return None
+        imported = checked.imported
+        if imported.files and not imported.is_current(self._contents, self._files(file)):
             return None
         report.extend(checked.findings)
-        return self._compiled(file, content, checked.named, checked.imported, key)
+        return self._compiled(file, content, checked.named, imported, key)
 
     def known(
         self, file: ManifestFile, content: bytes, named: tuple[Named, ...], imported: Imported
@@ -133,9 +136,6 @@ class Checks:
             return b""
         path = self._project.path_for_rules(file.path, file.name) if self._options.has_rules else None
         return self._keys.key(file.name, file.is_named, content, path)
-
-    def _is_current(self, imported: Imported, file: ManifestFile) -> bool:
-        return not imported.files or imported.is_current(self._contents, self._files(file))
 
     def _files(self, file: ManifestFile) -> FolderFiles:
         return FolderFiles(file.path, file.name, self._options.edited, self._project)

@@ -85,12 +85,18 @@ def _emit(
         if (
             target_report.has_errors
             and engine(name).is_optional
-            and not _is_requested(target, compilation.dataset, options)
+            and not (
+                target.name in options.asked_for or speaks_of(engine(target.name).domain, compilation.dataset)
+            )
         ):
             losses[name] = [_leave_out(target, compilation.dataset, target_report, report)]
             continue
         if target.interop is not None and not target_report.has_errors:
-            target.interop(compilation, emission, _asked_for(compilation.dataset, options))
+            target.interop(
+                compilation,
+                emission,
+                frozenset(TARGETS_OF.read(compilation.dataset.schema.extra) or options.asked_for),
+            )
         artifacts += made
         losses[name] = emission.losses
         is_denied = name in options.denied
@@ -98,16 +104,6 @@ def _emit(
             emission.report_losses(Severity.ERROR if is_denied else None)
         report.extend(target_report.diagnostics)
     return artifacts, losses, report.diagnostics
-
-
-def _is_requested(target: Target, dataset: LogicalDataset, options: CompileOptions) -> bool:
-    """Whether the run or the schema speaks of this engine."""
-    return target.name in options.asked_for or speaks_of(engine(target.name).domain, dataset)
-
-
-def _asked_for(dataset: LogicalDataset, options: CompileOptions) -> frozenset[str]:
-    """Return the engines that the schema names, or else the run or the project."""
-    return frozenset(TARGETS_OF.read(dataset.schema.extra) or options.asked_for)
 
 
 def engines_of(dataset: LogicalDataset, targets: Sequence[str], *, is_named: bool) -> list[str]:

@@ -25,7 +25,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.runs.recover import recover
 from schemac.engines.lance.runs.spelling import encode
 from schemac.engines.lance.tables.differences import lance_fields_of
-from schemac.pipeline.reruns.repeats import settle
+from schemac.pipeline.reruns.repeats import fence_and_find_commit
 from schemac.pipeline.spark.columns import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
@@ -127,7 +127,7 @@ def attempt(folder: Path, run: str, good: list[int], bad: int, mode: str, proces
     sink = sink_of("lance")
     sink.recover(table, quarantine, NO_STORAGE)
     identity = RunIdentity(run, datetime.now(UTC), "", mode, process)
-    if settle(identity, table, quarantine, sink, NO_STORAGE) is not None:
+    if fence_and_find_commit(identity, table, quarantine, sink, NO_STORAGE) is not None:
         return False
     options = SinkOptions(
         path=table, quarantine=quarantine, schema=encode_schema(SCHEMA), run=identity.to_json()

@@ -20,7 +20,7 @@ from schemac.rows.judging.exact_types import to_batches
 from schemac.rows.judging.judge import Judge
 from schemac.rows.judging.layouts import laid_out
 from schemac.rows.judging.typed_texts import raw_values
-from schemac.rows.samples.patterns import piece_of
+from schemac.rows.samples.patterns import generator_of
 from schemac.rows.samples.sampler import Sampler
 from schemac.rows.samples.written import csv_lines, json_lines
 from schemac.rows.samples.wrong import WrongRows, rule_of, wrong_rows
@@ -255,7 +255,7 @@ def test_sample_in_batches() -> None:
     "pattern", [*PATTERNS[:1], "^(?:a|bc){2,3}$", "^[^a]*$", "^D-[0-9]{4}$", "^(x|y)?z+$"]
 )
 def test_number_texts_of_patterns(pattern: str) -> None:
-    piece = piece_of(pattern, 2)
+    piece = generator_of(pattern, 2)
     texts = [piece.nth(i) for i in range(min(piece.count, 500))]
     assert all(re.search(pattern, text) for text in texts)
     if piece.is_plain:

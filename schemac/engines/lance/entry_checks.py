@@ -55,10 +55,14 @@ def _check_values(
     try:
         attribute.typed(value)
     except ValidationError as error:
-        for found in model_errors(error, attribute.value_type, value):
-            steps = [entries[str(name)] for name in found.path]
-            message = found.message.replace(f"`{found.path[0]}`", f"`{steps[0]}`") if steps else found.message
-            help = found.help or f"its entries are those of `{attribute.key}`: {attribute.summary}"
+        for model_error in model_errors(error, attribute.value_type, value):
+            steps = [entries[str(name)] for name in model_error.path]
+            message = (
+                model_error.message.replace(f"`{model_error.path[0]}`", f"`{steps[0]}`")
+                if steps
+                else model_error.message
+            )
+            help = model_error.help or f"its entries are those of `{attribute.key}`: {attribute.summary}"
             findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, *steps, help=help)
     for name in sorted(entries.keys() & field.extra.get(attribute.key, {}).keys()):
         message = f"`{entries[name]}` and `{name}` of `{attribute.key}` set the same option"

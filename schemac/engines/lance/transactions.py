@@ -265,7 +265,7 @@ def _commit(commit: Commit) -> None:
     except OSError as error:
         if is_conflict(error):
             message = f"another run has replaced the rows of `{commit.place.path}` in the meantime"
-            raise PipelineError(CONCURRENT_RUN, message, AGAIN) from error
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN) from error
         raise
 
 

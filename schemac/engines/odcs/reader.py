@@ -25,7 +25,7 @@ from schemac.importers.declared import (
 )
 from schemac.importers.importer import Imported, Importer, Notes
 from schemac.importers.keys import mark_key
-from schemac.importers.type_texts import TypeFound, dialect_of, kind_of, type_of_text
+from schemac.importers.type_texts import TypeMatch, dialect_of, kind_of, type_of_text
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import pa
 from schemac.source.json_object import Json
@@ -191,7 +191,7 @@ class _Reader:
             options.has("format") if logical in ("integer", "number") else physical.casefold() == "timestamp"
         )
 
-    def _with_notes(self, known: TypeFound, path: FieldPath) -> tuple[Json, Json]:
+    def _with_notes(self, known: TypeMatch, path: FieldPath) -> tuple[Json, Json]:
         self._notes.merge(known.notes, path)
         return known.tree, known.extra
 

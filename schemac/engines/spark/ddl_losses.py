@@ -37,7 +37,7 @@ def report_differences(
         _report_field(field, there, reported_paths, lose)
 
 
-def _report_field(field: LoweredField, made: MadeField, told: frozenset[str], lose: Lose) -> None:
+def _report_field(field: LoweredField, made: MadeField, reported: frozenset[str], lose: Lose) -> None:
     schema_field: SchemaField = field.field
     arrow = field.arrow
     expected_type: Any = arrow.type
@@ -52,7 +52,7 @@ def _report_field(field: LoweredField, made: MadeField, told: frozenset[str], lo
     if not field.children and expected_type.equals(made.type):
         return
     words, becomes = _layout(expected_type), _layout(made.type)
-    if words != becomes and not (told and schema_field.path_text in told) and not _is_json(arrow):
+    if words != becomes and not (reported and schema_field.path_text in reported) and not _is_json(arrow):
         lose(schema_field, words, becomes)
     if not field.children:
         return
@@ -65,7 +65,7 @@ def _report_field(field: LoweredField, made: MadeField, told: frozenset[str], lo
             if pa.types.is_list(made.type) and child.arrow.name != part.name:
                 lose(schema_field, f"the name {child.arrow.name} of its items", part.name)
             inner = MadeField(part.name, part.type, part.nullable, _texts(part.metadata))
-            _report_field(child, inner, told, lose)
+            _report_field(child, inner, reported, lose)
 
 
 def _is_json(field: ArrowField) -> bool:

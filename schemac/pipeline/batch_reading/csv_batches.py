@@ -77,8 +77,8 @@ class CsvForm:
             return pc.fill_null(pc.match_substring_regex(records, self._pattern), False)
         except pa.ArrowInvalid:
             # The pattern is too long for the library.
-            wanted = len(self.columns) - 1
-            is_known = pc.equal(pc.count_substring(records, self.dialect.sep), wanted)
+            separators = len(self.columns) - 1
+            is_known = pc.equal(pc.count_substring(records, self.dialect.sep), separators)
             odd = f"[{re.escape(self.dialect.quote)}{NO_TEXT}]"
             return pc.fill_null(pc.and_(is_known, pc.invert(pc.match_substring_regex(records, odd))), False)
 
@@ -88,7 +88,7 @@ class CsvForm:
         offsets = pa.array([0, len(records)], pa.int32())
         text = pc.binary_join(pa.ListArray.from_arrays(offsets, records), "\n").buffers()[2]
         names = [f"c{number}" for number in range(len(self.columns))]
-        wanted = {label: names[self.columns.index(label)] for label in self.taken}
+        cell_names = {label: names[self.columns.index(label)] for label in self.taken}
         table = pv.read_csv(
             pa.BufferReader(text),
             read_options=pv.ReadOptions(use_threads=False, block_size=text.size + 1, column_names=names),
@@ -96,8 +96,8 @@ class CsvForm:
                 delimiter=self.dialect.sep, quote_char=self.dialect.quote or False, ignore_empty_lines=False
             ),
             convert_options=pv.ConvertOptions(
-                include_columns=[*wanted.values()],
-                column_types=dict.fromkeys(wanted.values(), pa.string()),
+                include_columns=[*cell_names.values()],
+                column_types=dict.fromkeys(cell_names.values(), pa.string()),
                 null_values=[""],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
@@ -106,4 +106,4 @@ class CsvForm:
         )
         if table.num_rows != len(records):
             raise pa.ArrowInvalid("another number of records")
-        return {label: table.column(name).combine_chunks() for label, name in wanted.items()}
+        return {label: table.column(name).combine_chunks() for label, name in cell_names.items()}

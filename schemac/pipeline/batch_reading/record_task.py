@@ -113,8 +113,8 @@ class RecordTask:
             yield self._batch([pa.nulls(1, REASONS), packed(good)], nothing)
         if len(bad):
             reasons = pa.array([judged.reasons[row] for row in bad.to_pylist()], REASONS)
-            kept = [batch.column(name).take(bad) for name in self.kept]
-            yield self._batch([reasons, pa.nulls(len(bad), ARROW_TYPE)], kept)
+            extra_columns = [batch.column(name).take(bad) for name in self.kept]
+            yield self._batch([reasons, pa.nulls(len(bad), ARROW_TYPE)], extra_columns)
 
     def _unpacked(self, batch: pa.RecordBatch, judged: JudgedBatch) -> Iterator[pa.RecordBatch]:
         """Give each record as a row."""
@@ -124,21 +124,23 @@ class RecordTask:
             if reasons
             else pa.nulls(count, REASONS)
         )
-        kept = [batch.column(name) for name in self.kept]
+        extra_columns = [batch.column(name) for name in self.kept]
         if not self.keeps_all:
             rows = pa.array([row if row in reasons else None for row in range(count)], pa.int64())
-            kept = [column.take(rows) for column in kept]
+            extra_columns = [column.take(rows) for column in extra_columns]
         columns = [
             column_of(judged.rows.column(i), self.schema.field(one.label))
             for i, one in enumerate(self.inputs)
         ]
-        yield self._batch([*columns, errors], kept)
+        yield self._batch([*columns, errors], extra_columns)
 
-    def _batch(self, columns: list[pa.Array], kept: list[pa.Array]) -> pa.RecordBatch:
-        return pa.RecordBatch.from_arrays([*columns, *kept], names=[*self.row_schema.names, *self.kept])
+    def _batch(self, columns: list[pa.Array], extra_columns: list[pa.Array]) -> pa.RecordBatch:
+        return pa.RecordBatch.from_arrays(
+            [*columns, *extra_columns], names=[*self.row_schema.names, *self.kept]
+        )
 
 
-def _whole(rule: str, shown: str | None) -> Reason:
+def _whole(rule: str, text: str | None) -> Reason:
     """Return the one reason of a record that breaks a rule as a whole."""
-    told = EXPLAINED.get(rule, shown)
-    return Reason("", rule, None if told is None else told[:LONGEST_VALUE])
+    reason_text = EXPLAINED.get(rule, text)
+    return Reason("", rule, None if reason_text is None else reason_text[:LONGEST_VALUE])

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
 from schemac.pipeline.batch_reading.record_task import RecordTask
 from schemac.pipeline.conforming.clocks import with_zones
-from schemac.pipeline.conforming.given import constant_text, with_given
+from schemac.pipeline.conforming.given import constant_text, with_computed_fields
 from schemac.pipeline.conforming.merge_settings import merge_of, with_marker, without_other_reasons
 from schemac.pipeline.conforming.validation import conform, key_checked, settings_of, with_warnings
 from schemac.pipeline.declaration.job import Job
@@ -71,7 +71,7 @@ def gathered(
             read = read.append(ADDRESS_FIELD) if is_replay else read
             for opened in [open_records(spark, part)] if given is None else given:
                 counted = Observation(f"records read from source {i}, {len(counts)}")
-                records = with_given(opened, part)
+                records = with_computed_fields(opened, part)
                 if given is None:
                     missing = absent_paths(records, part.source, marked.fields)
                     absent += [replace(one, place=job.place_of(i, one.place)) for one in missing]
@@ -86,9 +86,9 @@ def _conformed(
     records: Records, schema: pa.Schema, job: Job, counted: Observation, *, may_pack: bool
 ) -> DataFrame:
     """Conform records, where they are read if Spark is not needed for that, and count them."""
-    found = conform(records, schema, job, may_pack=may_pack)
-    count = COUNTED if PACKED in found.columns else "count(1)"
-    return found.observe(counted, functions.expr(count).alias("rows"))
+    conformed_rows = conform(records, schema, job, may_pack=may_pack)
+    count = COUNTED if PACKED in conformed_rows.columns else "count(1)"
+    return conformed_rows.observe(counted, functions.expr(count).alias("rows"))
 
 
 def conformed(
@@ -99,10 +99,10 @@ def conformed(
     if isinstance(records, DataFrame):
         counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
         return Gathered(records.observe(counted, rows), [counted], [])
-    found = gathered(spark, job, schema, records, may_pack=may_pack)
-    merge, frame = merge_of(job, schema), found.frame
+    conformed_rows = gathered(spark, job, schema, records, may_pack=may_pack)
+    merge, frame = merge_of(job, schema), conformed_rows.frame
     frame = frame if merge is None else without_other_reasons(frame, merge, job.target.delete)
-    return found._replace(frame=with_warnings(key_checked(frame, schema, job), job))
+    return conformed_rows._replace(frame=with_warnings(key_checked(frame, schema, job), job))
 
 
 def records_read(counts: Sequence[Observation]) -> int:
@@ -139,14 +139,14 @@ def check_constants(job: Job, schema: pa.Schema) -> None:
     }
     if not origins:
         return
-    wanted = with_zones(pa.schema([schema.field(label) for label in origins], schema.metadata), job)
+    constant_fields = with_zones(pa.schema([schema.field(label) for label in origins], schema.metadata), job)
     inputs = [FieldInput(label, "json", label) for label in origins]
-    task = RecordTask(wanted.serialize().to_pybytes(), settings_of(job), tuple(inputs))
+    task = RecordTask(constant_fields.serialize().to_pybytes(), settings_of(job), tuple(inputs))
     texts = {label: [constant_text(origin.value)] for label, origin in origins.items()}
-    (found,) = task.rows(
+    (batch,) = task.rows(
         pa.RecordBatch.from_pydict(texts, pa.schema([(label, pa.string()) for label in origins]))
     )
-    for why in found.column(ERRORS)[0].as_py() or ():
+    for why in batch.column(ERRORS)[0].as_py() or ():
         path = why["path"]
         label = next(
             label for label in origins if path == label or path.startswith((f"{label}.", f"{label}["))

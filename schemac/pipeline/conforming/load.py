@@ -88,9 +88,9 @@ class LoadedJob:
     def report(self, error: PipelineError, report: Report) -> None:
         """Report what a run told, at the setting of the file that it is about."""
         place = _place_in(self.document, error.place)
-        found = ModelError(error.code, place, error.message, error.help or "")
+        model_error = ModelError(error.code, place, error.message, error.help or "")
         if place:
-            _complain(self.document, found, report, error.code)
+            _complain(self.document, model_error, report, error.code)
         else:
             name = self.document.source.name
             report.add(error.code, error.message, file=name, help=error.help or "")
@@ -119,21 +119,21 @@ def load_job(
     try:
         job = _with_paths(Job.model_validate(value), path.parent)
     except ValidationError as error:
-        for found in model_errors(error, Job, value):
-            if found.path[:1] == ("storage",):
+        for model_error in model_errors(error, Job, value):
+            if model_error.path[:1] == ("storage",):
                 # Without an excerpt: the line may hold a secret.
-                report.add(PIPELINE_FILE, found.message, file=str(path), help=found.help)
+                report.add(PIPELINE_FILE, model_error.message, file=str(path), help=model_error.help)
             else:
-                _complain(document, found, report)
+                _complain(document, model_error, report)
         return None
-    found_any = False
+    has_errors = False
     for i, part in enumerate(job.parts):
         for option, mistaken in option_mistakes(part.source, is_stream=job.trigger is not None):
             place = job.place_of(i, ("source", "options", option))
-            found = ModelError(SOURCE_OPTION, place, mistaken.message, mistaken.help or "", on_key=True)
-            _complain(document, found, report, SOURCE_OPTION)
-            found_any = True
-    if found_any:
+            model_error = ModelError(SOURCE_OPTION, place, mistaken.message, mistaken.help or "", on_key=True)
+            _complain(document, model_error, report, SOURCE_OPTION)
+            has_errors = True
+    if has_errors:
         return None
     if job.schema_ is None:
         missing = ModelError(
@@ -151,9 +151,11 @@ def _text(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText
     return decode_text(content, str(path), report)
 
 
-def _complain(document: Document, found: ModelError, report: Report, code: Code = PIPELINE_FILE) -> None:
-    place = document.location(found.path, on_key=found.on_key)
-    report.add(code, found.message, location=place, help=found.help)
+def _complain(
+    document: Document, model_error: ModelError, report: Report, code: Code = PIPELINE_FILE
+) -> None:
+    location = document.location(model_error.path, on_key=model_error.on_key)
+    report.add(code, model_error.message, location=location, help=model_error.help)
 
 
 def _with_schema(
@@ -172,8 +174,8 @@ def _with_schema(
     datasets = check_source(source, project, report, reuse=reuse) if source is not None else []
     if report.has_errors:
         return None
-    wanted = [dataset for dataset in datasets if job.dataset in (None, dataset.name)]
-    if len(wanted) != 1:
+    matching = [dataset for dataset in datasets if job.dataset in (None, dataset.name)]
+    if len(matching) != 1:
         names = [dataset.name for dataset in datasets]
         near = closest(job.dataset, names) if job.dataset else None
         message = (
@@ -192,14 +194,16 @@ def _with_schema(
             report,
         )
         return None
-    (dataset,) = wanted
+    (dataset,) = matching
     locked = None
     if overlay is not None:
-        found = Report()
-        overlay.check_names([one.name for one in datasets], found, is_whole=False)
-        dataset, locked = overlay.over(dataset, _locked(manifest, dataset, found), project, found)
-        report.extend(found.diagnostics)
-        if found.has_errors:
+        schema_report = Report()
+        overlay.check_names([one.name for one in datasets], schema_report, is_whole=False)
+        dataset, locked = overlay.over(
+            dataset, _locked(manifest, dataset, schema_report), project, schema_report
+        )
+        report.extend(schema_report.diagnostics)
+        if schema_report.has_errors:
             return None
     loaded = _lowered(job, dataset, project, document, report)
     if loaded is None or not has_lock(manifest):
@@ -229,8 +233,8 @@ def _lowered(
     mistakes = (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *_expression_mistakes(job))
     for mistake in mistakes:
         error, place = mistake.error, _place_in(document, mistake.place)
-        told = ModelError(error.code, place, error.message, error.help or "", mistake.is_key)
-        _complain(document, told, report, error.code)
+        model_error = ModelError(error.code, place, error.message, error.help or "", mistake.is_key)
+        _complain(document, model_error, report, error.code)
     for error in (*merge_mistakes(job, loaded.arrow_schema), *reference_mistakes(job, loaded.arrow_schema)):
         loaded.report(error, report)
     return None if report.has_errors else loaded
@@ -249,12 +253,12 @@ def schema_engines(target: Target) -> tuple[str, ...]:
 
 
 def _expression_mistakes(job: Job) -> Iterator[Mistake]:
-    told = set()
+    reported = set()
     for i, part in enumerate(job.parts):
         for error in expression_mistakes(part):
             place = job.place_of(i, error.place)
-            if place not in told:
-                told.add(place)
+            if place not in reported:
+                reported.add(place)
                 yield Mistake(place, error)
 
 

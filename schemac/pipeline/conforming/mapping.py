@@ -72,12 +72,12 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     for member in schema:
         yield from _unsupported(member)
     yield from (*_mode_mistakes(job), *_target_mistakes(job), *_rule_mistakes(job, schema))
-    told = set()
+    reported = set()
     for i, part in enumerate(job.parts):
         for mistake in _part_mistakes(part, with_zones(schema, part)):
             place = job.place_of(i, mistake.place)
-            if place not in told:
-                told.add(place)
+            if place not in reported:
+                reported.add(place)
                 yield replace(mistake, place=place)
 
 
@@ -90,7 +90,7 @@ def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names))
             yield Mistake(("fields", label), error, is_key=True)
         elif origin is not None:
-            yield from _given_mistakes(label, origin, job.source)
+            yield from _computed_mistakes(label, origin, job.source)
             yield from _origin_mistakes(label, origin, schema.field(label))
 
 
@@ -196,8 +196,8 @@ def _explode_mistakes(source: Source) -> Iterator[Mistake]:
         yield Mistake(place, PipelineError(NO_LIST, message, "name the list, without a position in brackets"))
 
 
-def _given_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator[Mistake]:
-    told = [
+def _computed_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator[Mistake]:
+    conflicting = [
         key
         for key, text in (
             ("from", origin.from_),
@@ -207,12 +207,12 @@ def _given_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator
         )
         if text is not None
     ]
-    if len(told) > 1:
-        message = f"`{label}` has both `{told[0]}` and `{told[1]}`"
+    if len(conflicting) > 1:
+        message = f"`{label}` has both `{conflicting[0]}` and `{conflicting[1]}`"
         error = PipelineError(
             CONFLICTING_ORIGIN, message, "leave one of the two out; an expression names columns itself"
         )
-        yield Mistake(("fields", label, told[1]), error)
+        yield Mistake(("fields", label, conflicting[1]), error)
     if source.format in source_names() and file_part(origin.from_) is not None:
         yield Mistake(("fields", label, "from"), no_file(label, source.format))
 
@@ -275,24 +275,28 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
             parse_steps(origin.from_)
         except PipelineError as caught:
             yield Mistake((*place, "from"), caught)
-    held, is_ = storage_type(member.type), pa.types
-    is_temporal = is_scalar(member) and bool(is_.is_date(held) or is_.is_timestamp(held))
-    told = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
-    if told and not is_temporal:
+    stored_type, is_ = storage_type(member.type), pa.types
+    is_temporal = is_scalar(member) and bool(is_.is_date(stored_type) or is_.is_timestamp(stored_type))
+    origin_settings = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
+    if origin_settings and not is_temporal:
         error = PipelineError(
             MISPLACED_FORMAT,
-            f"`{label}` is {member.type}: `{told[0]}` is for dates and timestamps",
-            _leave_out(told[0], ", or give the field a Date or Timestamp type"),
+            f"`{label}` is {member.type}: `{origin_settings[0]}` is for dates and timestamps",
+            _leave_out(origin_settings[0], ", or give the field a Date or Timestamp type"),
         )
-        yield Mistake((*place, told[0]), error)
-    elif len(told) == 2:
+        yield Mistake((*place, origin_settings[0]), error)
+    elif len(origin_settings) == 2:
         error = PipelineError(
             MISPLACED_FORMAT,
             f"`{label}` has both `format` and `epoch`",
             "use `format` for text, and `epoch` for numbers",
         )
         yield Mistake((*place, "epoch"), error)
-    elif origin.format is not None and is_.is_timestamp(held) and (half := _half_zone(origin.format, member)):
+    elif (
+        origin.format is not None
+        and is_.is_timestamp(stored_type)
+        and (half := _half_zone(origin.format, member))
+    ):
         yield Mistake((*place, "format"), half)
     elif origin.format is not None and (mistake := pattern_mistake(origin.format)) is not None:
         error = PipelineError(

@@ -49,8 +49,8 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
         place = ("target", "mode") if is_upsert else ("keys",)
         message = f"{asked} needs a primary key, but the schema has none"
         yield PipelineError(MERGE_SETTING, message, help, place=place)
-    for name, told in (("latest", target.latest), ("delete", target.delete)):
-        if told is not None and not is_upsert:
+    for name, expression in (("latest", target.latest), ("delete", target.delete)):
+        if expression is not None and not is_upsert:
             message = f"`{name}` has no effect with `mode: {target.mode}`"
             yield PipelineError(
                 MERGE_SETTING,
@@ -115,9 +115,11 @@ def without_other_reasons(frame: DataFrame, merge: Merge, marker: DeleteMarker |
         return frame
     # A record that is none at all has no path.
     paths = ", ".join(literal(path) for path in ("", DELETE, *merge.columns))
-    own = f"filter({ERRORS}, e -> e.path in ({paths}))"
-    kept = f"if(size({own}) = 0, null, {own})"
+    row_errors = f"filter({ERRORS}, e -> e.path in ({paths}))"
+    reduced = f"if(size({row_errors}) = 0, null, {row_errors})"
     deletes = f"coalesce({DELETE} = {literal(merge.deletes)}, false)"
     at_path = f"named_struct('path', {literal(marker.from_)}, 'rule', e.rule, 'value', e.value)"
-    named = f"transform(if({deletes}, {kept}, {ERRORS}), e -> if(e.path = {literal(DELETE)}, {at_path}, e))"
+    named = (
+        f"transform(if({deletes}, {reduced}, {ERRORS}), e -> if(e.path = {literal(DELETE)}, {at_path}, e))"
+    )
     return frame.withColumn(ERRORS, functions.expr(named))

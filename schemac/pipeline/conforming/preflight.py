@@ -93,9 +93,7 @@ def _check_tables(job: Job, schema: pa.Schema | None, *, is_typed: bool) -> None
         check_same_schema(sink, job.target.path, TableForm(schema), job.storage_options)
     quarantine = table(job.quarantine_path, QUARANTINE_PATH)
     if quarantine is not None and list(quarantine.names) != QUARANTINE_SCHEMA.names:
-        message = (
-            f"the table at `{job.quarantine_path}` is not a quarantine: it has {_shown(quarantine.names)}"
-        )
+        message = f"the table at `{job.quarantine_path}` is not a quarantine: it has {_names_text(quarantine.names)}"
         help = "name another path as `quarantine: {path: ...}`"
         raise PipelineError(NOT_A_QUARANTINE, message, help, place=QUARANTINE_PATH)
 
@@ -129,7 +127,7 @@ def check_places(job: Job) -> None:
             _check_writable(Path(absolute(path)), place)
 
 
-def _shown(names: Sequence[str]) -> str:
+def _names_text(names: Sequence[str]) -> str:
     return ", ".join(f"`{label}`" for label in names[:5])
 
 

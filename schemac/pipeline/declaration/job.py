@@ -220,17 +220,17 @@ class Target(JobModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _connector_names_format(cls, told: Any) -> Any:
-        connector = told.get("connector") if isinstance(told, dict) else None
+    def _connector_names_format(cls, value: Any) -> Any:
+        connector = value.get("connector") if isinstance(value, dict) else None
         if connector is None:
-            return told
-        if told.get("format") not in (None, connector):
+            return value
+        if value.get("format") not in (None, connector):
             raise ValueError(
                 "a target has either `format` or `connector`: leave `format` out, `connector` names it too"
             )
         if connector in FILE_FORMATS:
             raise ValueError(f"Spark writes {connector} files by itself: write `format: {connector}`")
-        return {**told, "format": connector}
+        return {**value, "format": connector}
 
     @property
     def is_through_connector(self) -> bool:
@@ -271,15 +271,15 @@ def _known_address(address: str) -> str:
     return address
 
 
-def _without_secrets(told: Any) -> Any:
+def _without_secrets(value: Any) -> Any:
     """Refuse a secret that is in the file, where whoever reads the repository would read it."""
-    if isinstance(told, dict):
-        for place in written_secrets(told):
+    if isinstance(value, dict):
+        for place in written_secrets(value):
             name = ".".join(map(str, place))
             raise ValueError(
                 f"`{name}` is a secret: write the name of an environment variable, such as ${{AWS_SECRET_ACCESS_KEY}}"
             )
-    return told
+    return value
 
 
 class ObjectStore(JobModel):
@@ -430,7 +430,7 @@ class Job(JobModel):
         """One job for each source, with the `fields` that hold for it."""
         if self.is_backfill or (self.source_ is not None and not self.source_.fields):
             return (self,)
-        found = self.sources or (self.source,)
+        sources = self.sources or (self.source,)
         return tuple(
             self.model_copy(
                 update={
@@ -439,7 +439,7 @@ class Job(JobModel):
                     "fields": {**self.fields, **source.fields},
                 }
             )
-            for source in found
+            for source in sources
         )
 
     def part_of_join(self, label: str) -> "Job":
@@ -460,12 +460,12 @@ class Job(JobModel):
 
     def place_of(self, part: int, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
         """Where the file says what is at a place (keys from the root) of one of the parts."""
-        own = ("sources", part) if self.sources else ("source",)
+        source_path = ("sources", part) if self.sources else ("source",)
         source = self.sources[part] if self.sources else self.source
         if place[:1] == ("source",):
-            return (*own, *place[1:])
-        is_own = place[:1] == ("fields",) and place[1:2] and place[1] in source.fields
-        return (*own, *place) if is_own else place
+            return (*source_path, *place[1:])
+        is_of_source = place[:1] == ("fields",) and place[1:2] and place[1] in source.fields
+        return (*source_path, *place) if is_of_source else place
 
     @property
     def checkpoint_path(self) -> str:
@@ -482,8 +482,8 @@ class Job(JobModel):
     @property
     def storage_options(self) -> Storage:
         """How object stores are reached."""
-        told = {address: store.model_dump(by_alias=True) for address, store in self.storage.items()}
-        return Storage.parse(told)
+        settings = {address: store.model_dump(by_alias=True) for address, store in self.storage.items()}
+        return Storage.parse(settings)
 
     @property
     def warned(self) -> tuple[str, ...]:

@@ -66,8 +66,8 @@ class Limits(AuthoredModel):
                     if key
                     else None
                 )
-                told = f"{what} `{key[1]}`" if what else "do not fit"
-                return Passed(key, f"{count} of {records} records {told}, the limit is {limit}")
+                description = f"{what} `{key[1]}`" if what else "do not fit"
+                return Passed(key, f"{count} of {records} records {description}, the limit is {limit}")
         return None
 
 

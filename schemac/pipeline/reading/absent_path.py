@@ -52,5 +52,7 @@ def explained(error: PipelineError, absent: Sequence[AbsentPath]) -> PipelineErr
     if error.code is not EMPTIED_TABLE or not absent:
         return error
     cause = absent[0]
-    said = "; ".join(filter(None, (cause.message, cause.help, error.help)))
-    return PipelineError(error.code, error.message, said, place=cause.place)
+    way_out = "; ".join(filter(None, (cause.message, cause.help, error.way_out)))
+    return PipelineError(
+        error.code, error.message, way_out, place=cause.place, is_uncommitted=error.is_uncommitted
+    )

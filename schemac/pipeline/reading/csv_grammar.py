@@ -107,19 +107,19 @@ class Dialect:
                 yield bare
 
     def _joined(self, lines: Iterable[str]) -> Iterator[str]:
-        held: list[str] = []
+        pending: list[str] = []
         for line in lines:
-            if not held and self.is_comment(line):
+            if not pending and self.is_comment(line):
                 continue
-            if self.quote and (self.quote in line or held):
-                is_open = (self._stays_open if held else self._opens).match(line) is not None
-                held.append(line)
+            if self.quote and (self.quote in line or pending):
+                is_open = (self._stays_open if pending else self._opens).match(line) is not None
+                pending.append(line)
                 if is_open:
                     continue
-                line, held = "".join(held), []
+                line, pending = "".join(pending), []
             yield _without_break(line)
-        if held:
-            yield _without_break("".join(held))
+        if pending:
+            yield _without_break("".join(pending))
 
     def is_open(self, line: str) -> bool:
         """Whether a quote opens in a line, and does not close there."""
@@ -157,16 +157,16 @@ class Dialect:
         """Each value, and whether it is in quotes."""
         if not self.quote or self.quote not in record:
             return [(self._bare(cell), False) for cell in record.split(self.sep)]
-        found, start = [], 0
+        cells, start = [], 0
         value = re.compile(f"(?s)({self.quoted})|({self.plain})")
         while True:
             match = value.match(record, start)
             assert match is not None
             is_quoted = match[1] is not None
-            found.append((self._unquoted(match[1]) if is_quoted else self._bare(match[2]), is_quoted))
+            cells.append((self._unquoted(match[1]) if is_quoted else self._bare(match[2]), is_quoted))
             start = match.end() + len(self.sep)
             if match.end() >= len(record):
-                return found
+                return cells
 
     def _bare(self, cell: str) -> str:
         cell = cell.lstrip() if self.skips_leading else cell

@@ -71,10 +71,12 @@ def check_encoding(path: str) -> None:
     # Whoever reads the file says what is wrong with it.
     with contextlib.suppress(Exception), open_file(path) as stream:
         head = stream.read(4)
-    found = _wide_encoding(head)
-    if found is not None:
-        message = f"`{path}` is not UTF-8; it looks like {found}"
-        raise PipelineError(UNREADABLE_INPUT, message, f"set `options: {{encoding: {found}}}` under `source`")
+    encoding = _wide_encoding(head)
+    if encoding is not None:
+        message = f"`{path}` is not UTF-8; it looks like {encoding}"
+        raise PipelineError(
+            UNREADABLE_INPUT, message, f"set `options: {{encoding: {encoding}}}` under `source`"
+        )
 
 
 def _wide_encoding(head: bytes) -> str | None:
@@ -207,10 +209,10 @@ class _Unpacked(io.RawIOBase):
                 needs_input = self._unpacker.needs_input
                 packed = self._packed.read(PACKED_BYTES) if needs_input else b""
                 is_at_end = needs_input and not packed
-            found = self._unpacker.decompress(packed, len(buffer))
-            if found:
-                buffer[: len(found)] = found
-                return len(found)
+            unpacked = self._unpacker.decompress(packed, len(buffer))
+            if unpacked:
+                buffer[: len(unpacked)] = unpacked
+                return len(unpacked)
             if is_at_end and not self._unpacker.eof:
                 raise EOFError("the compressed stream ended before its end marker was reached")
 
@@ -244,9 +246,9 @@ def _settled(path: str, codec: str, first: bytes) -> tuple[str, int]:
     """Find the codec with its byte order, and the length of the mark."""
     if codec not in WITH_BYTE_ORDER_MARK:
         return codec, 0
-    for mark, settled in WITH_BYTE_ORDER_MARK[codec]:
+    for mark, encoding in WITH_BYTE_ORDER_MARK[codec]:
         if first.startswith(mark):
-            return settled, len(mark)
+            return encoding, len(mark)
     if codec == "utf-8" or not first:
         return codec, 0
     help = f"set `encoding` to {codec.upper()}LE or {codec.upper()}BE"
@@ -263,11 +265,11 @@ def byte_text(text: str, encoding: str) -> str:
     codec = codec_name(encoding)
     codec = f"{codec}-le" if codec in ("utf-16", "utf-32") else codec
     parts = re.split(f"([{chr(MARK)}-{chr(MARK + 255)}]+)", text)
-    found = [
+    texts = [
         bytes(ord(letter) - MARK for letter in part) if i % 2 else part.encode(codec, "replace")
         for i, part in enumerate(parts)
     ]
-    return b"".join(found).decode("iso-8859-1")
+    return b"".join(texts).decode("iso-8859-1")
 
 
 def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:

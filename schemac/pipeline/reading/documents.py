@@ -32,16 +32,16 @@ def split_records(text: str, member: str | None = None) -> Iterator[str]:
     return records_of((text,), member)
 
 
-def records_of(pieces: Iterable[str], member: str | None = None) -> Iterator[str]:
+def records_of(chunks: Iterable[str], member: str | None = None) -> Iterator[str]:
     """Do the same for a document that comes in pieces."""
-    return _Cutter(_Window(pieces), member).records()
+    return _Cutter(_Window(chunks), member).records()
 
 
 class _Window:
     """The part of a document that is held, from the record that is being read to the end of a piece; `at` is the reader's place."""
 
-    def __init__(self, pieces: Iterable[str]) -> None:
-        self._pieces = iter(pieces)
+    def __init__(self, chunks: Iterable[str]) -> None:
+        self._chunks = iter(chunks)
         self.text = ""
         self.at = 0
         self.is_last = False
@@ -59,11 +59,11 @@ class _Window:
     def more(self) -> None:
         """Read on; as much again as is held, so that a long record is not looked through for every piece of it."""
         self._forget()
-        wanted, parts, read = len(self.text), [self.text], 0
-        while not self.is_last and read <= wanted:
-            piece = next(self._pieces, None)
-            self.is_last = piece is None
-            parts.append(piece or "")
+        needed, parts, read = len(self.text), [self.text], 0
+        while not self.is_last and read <= needed:
+            chunk = next(self._chunks, None)
+            self.is_last = chunk is None
+            parts.append(chunk or "")
             read += len(parts[-1])
         self.text = "".join(parts)
 
@@ -71,11 +71,11 @@ class _Window:
         """Let go of what is behind, but for the indent of the line, by which the end of a broken record is found."""
         start = self.at if self.held is None else self.held
         line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
-        kept = line if not line.strip() else "x"
-        self.text = kept + self.text[start:]
-        self.at += len(kept) - start
+        placeholder = line if not line.strip() else "x"
+        self.text = placeholder + self.text[start:]
+        self.at += len(placeholder) - start
         if self.held is not None:
-            self.held = len(kept)
+            self.held = len(placeholder)
 
     def skip(self, blank: re.Pattern[str]) -> None:
         """Pass over what is between two tokens."""
@@ -108,8 +108,8 @@ class _Window:
     def take(self, end: int) -> str:
         """Give the text up to a place, and go there."""
         start = self.at if self.held is None else self.held
-        found, self.at, self.held = self.text[start:end], end, None
-        return found
+        text, self.at, self.held = self.text[start:end], end, None
+        return text
 
 
 class _Cutter:
@@ -160,7 +160,7 @@ class _Cutter:
 
     def _collection(self, member: str) -> Iterator[str]:
         """Cut out the items of a member's array; the object itself where it has no such member, as a single feature."""
-        window, is_found = self.window, False
+        window, has_records = self.window, False
         window.held = window.at
         window.at += 1
         window.skip(BETWEEN)
@@ -173,7 +173,7 @@ class _Cutter:
                 window.at += 1
                 window.skip(BLANK)
                 if key == member and window.mark == "[":
-                    is_found = True
+                    has_records = True
                     window.take(window.at + 1)
                     yield from self._items()
                 else:
@@ -181,16 +181,16 @@ class _Cutter:
                 window.skip(BETWEEN)
         except (ValueError, RecursionError):
             pass
-        yield from self._rest(is_found)
+        yield from self._rest(has_records)
 
-    def _rest(self, is_found: bool) -> Iterator[str]:
+    def _rest(self, has_records: bool) -> Iterator[str]:
         """Cut what follows the members of a collection: its end, or whatever is there instead."""
         window = self.window
         if window.mark == "}":
             whole = window.take(window.at + 1)
-            if not is_found:
+            if not has_records:
                 yield whole
-        elif not is_found:
+        elif not has_records:
             window.at = window.held or 0
             yield self._record()[0]
         elif window.mark:

@@ -29,7 +29,7 @@ def local_part(path: str) -> str | None:
     return None if "://" in path else path
 
 
-def found_files(path: str) -> list[str]:
+def listed_files(path: str) -> list[str]:
     """List what a local path names; empty if nothing is there."""
     if os.path.exists(path):
         return [path]
@@ -63,7 +63,7 @@ def base_path(paths: tuple[str, ...]) -> str | None:
         if SPECIAL.search(part) or PARTITION.match(part):
             break
         fixed.append(part)
-    below = [path.split("/")[len(fixed) :] for path in (paths[0], *(found_files(local) if local else ()))]
+    below = [path.split("/")[len(fixed) :] for path in (paths[0], *(listed_files(local) if local else ()))]
     has_columns = any(PARTITION.match(part) for parts in below for part in parts)
     return "/".join(fixed) if has_columns and any(fixed) else None
 
@@ -73,20 +73,20 @@ def check_path(path: str, *, is_text: bool, is_listed_by_spark: bool) -> list[st
     local = local_part(path)
     if local is None:
         return [path]
-    found = found_files(local)
-    if not found:
+    files = listed_files(local)
+    if not files:
         raise PipelineError(INPUT_NOT_FOUND, f"there is no file `{path}`", _nearby(local))
-    for entry in found:
+    for entry in files:
         name = os.path.basename(entry.rstrip("/"))
         is_hidden = name.startswith(("_", ".")) and "=" not in name
-        if is_listed_by_spark and is_hidden and len(found) == 1:
+        if is_listed_by_spark and is_hidden and len(files) == 1:
             message = (
                 f"`{path}` begins with `{name[0]}`: Spark treats such names as hidden and does not read them"
             )
             raise PipelineError(HIDDEN_INPUT, message, "rename the file")
         if is_text and os.path.isfile(entry):
             refuse_packed(entry)
-    return found
+    return files
 
 
 def refuse_packed(path: str) -> None:

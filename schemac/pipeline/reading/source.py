@@ -48,7 +48,7 @@ from schemac.pipeline.reading.row_texts import rows_of_texts, text_of_row
 from schemac.pipeline.reading.table_source import read_tables
 from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW, SOURCE
-from schemac.pipeline.spark.failures import deepest, told
+from schemac.pipeline.spark.failures import deepest, error_of_text
 from schemac.pipeline.spark.sqltext import first_of, is_alone, literal, name, parsed
 from schemac.rows.runs.tables import source_names
 from schemac.source.catalogue import MISSING_PATH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN, UNREADABLE_INPUT
@@ -88,7 +88,7 @@ class Records:
     absent: dict[str, str] = field(default_factory=dict)
     has_file: bool = True
     """Whether `FILE` says of each record which file it is from."""
-    given: dict[str, Input] = field(default_factory=dict)
+    computed: dict[str, Input] = field(default_factory=dict)
     """Values of fields that are at no place of the record (see `given`)."""
     failing: dict[str, str] = field(default_factory=dict)
     """For fields with an expression: the condition that it failed."""
@@ -96,7 +96,7 @@ class Records:
     """Columns, or keys, that expressions name."""
     parsing: tuple[tuple[str, str], ...] = ()
     csv: CsvRecords | None = None
-    worked: Callable[[Work[Found]], DataFrame] | None = None
+    read_in_tasks: Callable[[Work[Found]], DataFrame] | None = None
     """Gives what tasks of ours make of the records where they lie; None where each has to pass through Spark."""
     is_of_lines: bool = True
     """Whether a record is a line, so that one without text is none."""
@@ -112,7 +112,7 @@ class Records:
 
     def with_frame(self, frame: DataFrame) -> "Records":
         """Take other rows with the same columns."""
-        return replace(self, rows=lambda: frame, worked=None, in_place=None)
+        return replace(self, rows=lambda: frame, read_in_tasks=None, in_place=None)
 
     def parsed(self) -> "Records":
         """Parse every record now, for expressions over what is in them."""
@@ -125,16 +125,16 @@ class Records:
         """Where a field is read; None if the job says that it comes from nowhere."""
         if origin is None:
             return None
-        if label in self.given:
-            return self.given[label]
-        wanted = label if origin.from_ is None else origin.from_
-        if wanted in self.partitions:
-            return Text(self.partitions[wanted])
+        if label in self.computed:
+            return self.computed[label]
+        column_name = label if origin.from_ is None else origin.from_
+        if column_name in self.partitions:
+            return Text(self.partitions[column_name])
         if self.columns is None:
             return follow(Json(RECORD, IN_RECORD), self.steps_of(label, origin))
-        if wanted in self.columns:
-            return self.columns[wanted]
-        first, *rest = parse_steps(wanted)
+        if column_name in self.columns:
+            return self.columns[column_name]
+        first, *rest = parse_steps(column_name)
         if first in self.absent:
             message = (
                 f"`{self.absent[str(first)]}` has no column `{first}`, but other files of the source have it"
@@ -147,7 +147,7 @@ class Records:
 
     def is_outside(self, label: str, origin: FieldSource) -> bool:
         """Whether a field is read from something else than the record: the name of a folder, or what is given."""
-        return label in self.given or (origin.from_ or label) in self.partitions
+        return label in self.computed or (origin.from_ or label) in self.partitions
 
     def steps_of(self, label: str, origin: FieldSource) -> tuple[str | int, ...]:
         """Where a field is in a JSON record."""
@@ -159,31 +159,31 @@ class Records:
 
     def objects(self, schema: pa.Schema, job: Job) -> Iterator[tuple[Input, list[str], tuple[str, ...]]]:
         """Each JSON object that fields are taken from, with the keys that some field takes."""
-        taken: dict[tuple[str | int, ...], set[str]] = {(): set(self.used)}
+        consumed: dict[tuple[str | int, ...], set[str]] = {(): set(self.used)}
         if self.columns is not None:
             self._check_columns(schema, job)
             return
         if self.is_geojson:
-            taken[()].update(GEOJSON_ALWAYS)
+            consumed[()].update(GEOJSON_ALWAYS)
         for label in schema.names:
             origin = job.fields.get(label, FieldSource())
-            if origin is None or label in self.given:
+            if origin is None or label in self.computed:
                 continue
             steps = self.steps_of(label, origin)
             for depth, step in enumerate(steps):
                 if isinstance(step, str):
-                    taken.setdefault(steps[:depth], set()).add(step)
-        for steps, keys in taken.items():
+                    consumed.setdefault(steps[:depth], set()).add(step)
+        for steps, keys in consumed.items():
             if self.is_geojson and steps == ("geometry",):
                 keys |= {"type", "coordinates"}
             path = ".".join(str(step) for step in steps)
             yield Json(RECORD, (*IN_RECORD, *steps)), sorted(keys), (literal(path),) if path else ()
 
     def _check_columns(self, schema: pa.Schema, job: Job) -> None:
-        read = [label for label in schema.names if label not in self.given]
-        taken = {*self.used, *((job.fields.get(label) or FieldSource()).from_ or label for label in read)}
+        read = [label for label in schema.names if label not in self.computed]
+        consumed = {*self.used, *((job.fields.get(label) or FieldSource()).from_ or label for label in read)}
         known = {*(self.columns or ()), *self.absent}
-        extra = sorted(known - taken - {path.split(".")[0].split("[")[0] for path in taken})
+        extra = sorted(known - consumed - {path.split(".")[0].split("[")[0] for path in consumed})
         if extra:
             raise PipelineError(
                 UNEXPECTED_COLUMN,
@@ -206,16 +206,16 @@ def check_source(job: Job) -> list[str]:
         )
     is_text, is_listed_by_spark = job.source.format in OF_TEXT, not is_table
     is_utf8 = is_text and not Options(job.source).text("encoding", "")
-    found = []
+    findings = []
     try:
         for path in job.source.path:
-            found += check_path(path, is_text=is_text, is_listed_by_spark=is_listed_by_spark)
-        for file in found[:FILES_LOOKED_AT] if is_utf8 else ():
+            findings += check_path(path, is_text=is_text, is_listed_by_spark=is_listed_by_spark)
+        for file in findings[:FILES_LOOKED_AT] if is_utf8 else ():
             if os.path.isfile(file):
                 check_encoding(file)
     except PipelineError as error:
         raise error.at("source", "path") from error
-    return found
+    return findings
 
 
 def open_records(spark: SparkSession, job: Job) -> Records:
@@ -242,9 +242,9 @@ def _reading(job: Job) -> Iterator[None]:
         ) from error
     except Py4JError as error:
         # What Spark raises without a class of its own, as for a file that is not Parquet, comes as Java's error.
-        found = told(str(error))
-        if found.code is not PIPELINE_FAILED:
-            raise found from error
+        reason = error_of_text(str(error))
+        if reason.code is not PIPELINE_FAILED:
+            raise reason from error
         raise PipelineError(
             UNREADABLE_INPUT, deepest(str(error)), f"format is `{job.source.format}`", place=("source",)
         ) from error
@@ -302,27 +302,27 @@ def _loaded(spark: SparkSession, job: Job) -> DataFrame:
         return reader.load(texts.spark_paths(job.source)) if job.source.path else reader.load()
 
 
-def json_text_records(found: Texts, *, is_geojson: bool = False) -> Records:
+def json_text_records(texts: Texts, *, is_geojson: bool = False) -> Records:
     """Read texts of JSON objects as records."""
     # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
     is_record = f"{FAULT} is null and {is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
     place = (*IN_RECORD, "properties") if is_geojson else IN_RECORD
-    conflicts = [_conflict((*place, label), column) for label, column in found.partitions.items()]
+    conflicts = [_conflict((*place, label), column) for label, column in texts.partitions.items()]
     malformed = " or ".join([f"not ({is_record})", *conflicts])
     rule = f"coalesce({FAULT}, {literal('malformed')})"
     if conflicts:
         rule = first_of([(f"not ({is_record})", rule)], "'partition'")
     return Records(
-        lambda: found.frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
-        partitions=found.partitions, parsing=((RECORD, parsed(RAW)),), worked=found.worked,
-        is_of_lines=found.is_of_lines,
+        lambda: texts.frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
+        partitions=texts.partitions, parsing=((RECORD, parsed(RAW)),), read_in_tasks=texts.read_in_tasks,
+        is_of_lines=texts.is_of_lines,
     )  # fmt: skip
 
 
 def _conflict(steps: tuple[str | int, ...], column: str) -> str:
     """Whether a record has a key of a folder's name, with another value."""
-    own = f"try_variant_get({RECORD}, {literal(variant_path(steps))}, 'string')"
-    return f"({own} is not null and not ({own} <=> {column}))"
+    member_text = f"try_variant_get({RECORD}, {literal(variant_path(steps))}, 'string')"
+    return f"({member_text} is not null and not ({member_text} <=> {column}))"
 
 
 def _explained(rule: str) -> str:
@@ -331,21 +331,21 @@ def _explained(rule: str) -> str:
     return first_of(branches, RAW)
 
 
-def _csv_records(found: CsvRecords) -> Records:
-    columns: dict[str, Input] = {label: Text(cell) for label, cell in found.cells.items()}
-    partitions = found.texts.partitions
+def _csv_records(csv_records: CsvRecords) -> Records:
+    columns: dict[str, Input] = {label: Text(cell) for label, cell in csv_records.cells.items()}
+    partitions = csv_records.texts.partitions
     both = [
-        f"({found.cells[label]} is not null and not ({found.cells[label]} <=> {column}))"
+        f"({csv_records.cells[label]} is not null and not ({csv_records.cells[label]} <=> {column}))"
         for label, column in partitions.items()
-        if label in found.cells
+        if label in csv_records.cells
     ]
-    is_corrupt = f"{found.corrupt} is not null"
+    is_corrupt = f"{csv_records.corrupt} is not null"
     malformed = " or ".join([f"{FAULT} is not null", is_corrupt, *both])
     rule = first_of([(f"{FAULT} is not null", FAULT), (is_corrupt, literal("malformed"))], "'partition'")
     return Records(
-        lambda: found.texts.frame, RAW, f"({malformed})", columns, fault_rule=rule, fault_value=_explained(rule),
-        partitions=partitions, absent=found.absent, parsing=found.parsing, csv=None if both else found,
-        worked=found.texts.worked,
+        lambda: csv_records.texts.frame, RAW, f"({malformed})", columns, fault_rule=rule, fault_value=_explained(rule),
+        partitions=partitions, absent=csv_records.absent, parsing=csv_records.parsing, csv=None if both else csv_records,
+        read_in_tasks=csv_records.texts.read_in_tasks,
     )  # fmt: skip
 
 
@@ -382,8 +382,8 @@ def _typed_records(
 
 def _records_of(types: Mapping[str, DataType]) -> Records:
     """See columns of these types as records that have no rows yet."""
-    types = {label: held for label, held in types.items() if label != SOURCE}
-    columns = {label: typed_input(name(label), held) for label, held in types.items()}
+    types = {label: data_type for label, data_type in types.items() if label != SOURCE}
+    columns = {label: typed_input(name(label), data_type) for label, data_type in types.items()}
     return Records(_no_rows, text_of_row(types), None, columns)
 
 

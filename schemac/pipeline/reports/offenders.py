@@ -54,15 +54,15 @@ def first_offenders(report: RunFacts, *, of_each: int = OF_EACH) -> tuple[Offend
     """Find the first records of each field and rule; none where the run has quarantined none."""
     if report.quarantine_path is None:
         return ()
-    wanted = {(reason.path, reason.rule): of_each for reason in report.reasons}
+    remaining = {(reason.path, reason.rule): of_each for reason in report.reasons}
     offenders: list[Offender] = []
     for row in itertools.islice(_rows(report), ROWS_LOOKED_AT):
         for error in row["errors"]:
             offender = Offender(error["path"], error["rule"], error["value"], row["source"], row["raw"])
-            if wanted.get(offender.group, 0) > 0:
-                wanted[offender.group] -= 1
+            if remaining.get(offender.group, 0) > 0:
+                remaining[offender.group] -= 1
                 offenders.append(offender)
-        if not any(wanted.values()):
+        if not any(remaining.values()):
             break
     return _with_lines(offenders)
 
@@ -76,21 +76,21 @@ def _rows(report: RunFacts) -> Iterator[dict[str, Any]]:
     # The parts that were written last are those of this run.
     for part in reversed(source.parts(path, version, current_storage())):
         for batch in source.read(path, version, part, storage_options=current_storage()):
-            own = pc.equal(batch.column("run"), report.run)
-            if pc.any(own).as_py():
-                yield from batch.filter(own).to_pylist()
+            of_this_run = pc.equal(batch.column("run"), report.run)
+            if pc.any(of_this_run).as_py():
+                yield from batch.filter(of_this_run).to_pylist()
             else:
                 return
 
 
-def _with_lines(found: list[Offender]) -> tuple[Offender, ...]:
+def _with_lines(offenders: list[Offender]) -> tuple[Offender, ...]:
     lines: dict[tuple[str, str], int] = {}
-    files = {offender.source for offender in found if offender.source is not None}
+    files = {offender.source for offender in offenders if offender.source is not None}
     for file in sorted(files):
-        raws = {one.raw for one in found if one.source == file and one.raw}
+        raws = {one.raw for one in offenders if one.source == file and one.raw}
         with contextlib.suppress(OSError, pa.ArrowException):
             lines |= {(file, raw): line for raw, line in lines_of(file, raws).items()}
-    return tuple(replace(one, line=lines.get((one.source or "", one.raw or ""))) for one in found)
+    return tuple(replace(one, line=lines.get((one.source or "", one.raw or ""))) for one in offenders)
 
 
 def lines_of(file: str, records: set[str]) -> dict[str, int]:
@@ -100,12 +100,12 @@ def lines_of(file: str, records: set[str]) -> dict[str, int]:
         return {}
     with pa.input_stream(str(path), compression=PACKED.get(path.suffix)) as stream:
         content = stream.read(BYTES_LOOKED_THROUGH)
-    found = {}
+    lines = {}
     for record in records:
         at = _position(content, record)
         if at is not None:
-            found[record] = content.count(b"\n", 0, at) + 1
-    return found
+            lines[record] = content.count(b"\n", 0, at) + 1
+    return lines
 
 
 def local_file(file: str) -> Path | None:

@@ -84,5 +84,5 @@ def _json(outcome: Outcome) -> str:
 def _text(outcome: Outcome) -> str:
     from schemac.source.render.text import render_text
 
-    told = render_text(outcome.diagnostics)
-    return told + ("" if outcome.report is None else run_text(outcome.report) + "\n")
+    diagnostics_text = render_text(outcome.diagnostics)
+    return diagnostics_text + ("" if outcome.report is None else run_text(outcome.report) + "\n")

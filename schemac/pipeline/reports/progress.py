@@ -193,11 +193,11 @@ def _step(tracker: Any | None, run: str, seconds: float) -> Step:
         return Step.WRITING
     try:
         numbers = tracker.getJobIdsForGroup(run)
-        jobs = [found for number in numbers if (found := tracker.getJobInfo(number)) is not None]
+        jobs = [job for number in numbers if (job := tracker.getJobInfo(number)) is not None]
         stages = [
             stage
-            for found in jobs
-            for number in found.stageIds
+            for job in jobs
+            for number in job.stageIds
             if (stage := tracker.getStageInfo(number)) is not None
         ]
     except Exception:  # noqa: BLE001  the session may be going down; its own error is told elsewhere
@@ -206,7 +206,7 @@ def _step(tracker: Any | None, run: str, seconds: float) -> Step:
         return Step.PLANNING
     if any(stage.numActiveTasks for stage in stages):
         return Step.WRITING
-    is_done = all(found.status == "SUCCEEDED" for found in jobs)
+    is_done = all(job.status == "SUCCEEDED" for job in jobs)
     if is_done or sum(stage.numCompletedTasks for stage in stages):
         return Step.PLANNING
     return Step.WAITING if seconds > LONG_WAIT_SECONDS else Step.PLANNING

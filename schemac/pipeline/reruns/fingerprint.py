@@ -26,8 +26,8 @@ ID_LENGTH = 32
 def fingerprint_of_interval(job: Job, interval: str) -> str:
     """Return the id of the run of a job for an interval of its schedule, whatever it finds to read."""
     sources = [part.source.model_dump(mode="json") for part in job.parts]
-    told: dict[str, object] = {"source": sources[0]} if len(sources) == 1 else {"sources": sources}
-    return _digest({**told, "interval": interval, **_table(job)})
+    inputs: dict[str, object] = {"source": sources[0]} if len(sources) == 1 else {"sources": sources}
+    return _digest({**inputs, "interval": interval, **_table(job)})
 
 
 def fingerprint(job: Job, form: TableForm) -> str | None:

@@ -13,7 +13,6 @@ from schemac.pipeline.codes import JAVA_GONE
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns.fingerprint import fingerprint, fingerprint_of_interval
-from schemac.pipeline.spark.failures import NOTHING, without_promise
 from schemac.rows.runs.file_records import records_in
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import RunIdentity, random_id
@@ -64,7 +63,7 @@ def unnamed(job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
     return _named(random_id(), job, form, request)
 
 
-def settle(
+def fence_and_find_commit(
     identity: RunIdentity, table: str, quarantine: str | None, sink: Sink, storage_options: StorageOptions
 ) -> CommittedRun | None:
     """Keep earlier attempts of a run from committing, and find the commit of one that has."""
@@ -80,20 +79,20 @@ def committed_nevertheless(error: PipelineError, identity: RunIdentity, job: Job
     """
     table, quarantine = job.target.path, job.quarantine_path
     try:
-        committed_run = settle(identity, table, quarantine, sink, job.storage_options)
+        committed_run = fence_and_find_commit(identity, table, quarantine, sink, job.storage_options)
     except (PipelineError, OSError, RuntimeError) as reason:
         raise _unknown(error, f"it is unknown whether this run was committed ({reason})", job) from error
     if committed_run is not None:
         return committed_run
-    if is_local(table) or NOTHING not in (error.help or ""):
+    if is_local(table) or not error.is_uncommitted:
         raise error
     # Nobody can be kept from committing there: a process of Spark may still be at it.
     raise _unknown(error, "nothing of this run is in the table so far", job) from error
 
 
-def _unknown(error: PipelineError, told: str, job: Job) -> PipelineError:
+def _unknown(error: PipelineError, reason: str, job: Job) -> PipelineError:
     """Return the error without its promise."""
-    return without_promise(error, f"{told}: `schemac runs {job.target.path}` lists it if it was")
+    return error.with_outcome(f"{reason}: `schemac runs {job.target.path}` lists it if it was")
 
 
 def committed_in_format(
@@ -112,7 +111,7 @@ def committed_in_format(
     for record in records or ():
         if record.run.identity == identity:
             return record.run
-    raise error if is_known else without_promise(error, _left_behind(job))
+    raise error if is_known else error.with_outcome(_left_behind(job))
 
 
 def _left_behind(job: Job) -> str:

@@ -24,21 +24,25 @@ PREFIX, ENDING = "spark-classes-", ".jsa"
 OF_AUTHOR = re.compile(r"-XX:(SharedArchiveFile|ArchiveClassesAtExit)\b|-Xshare\b")
 
 
-def archive_options(own: str) -> str:
+def archive_options(java_options: str) -> str:
     """Write the options with which Java uses the archive; none where there is no archive, or the options `own` speak of one."""
     path = archive_path()
-    return "" if OF_AUTHOR.search(own) or not path.is_file() else shlex.quote(f"-XX:SharedArchiveFile={path}")
+    return (
+        ""
+        if OF_AUTHOR.search(java_options) or not path.is_file()
+        else shlex.quote(f"-XX:SharedArchiveFile={path}")
+    )
 
 
 def archive_path() -> Path:
     """Where the archive for this Java and this Spark is; those of others have other names."""
     home, jars = java_runtime(), Path(pyspark.__file__).parent / "jars"
     release = home / "release" if (home / "release").is_file() else home / "bin" / "java"
-    told = [str(home), str(jars), hashlib.sha256(release.read_bytes()).hexdigest()]
+    identity = [str(home), str(jars), hashlib.sha256(release.read_bytes()).hexdigest()]
     for jar in sorted(jars.iterdir()):
         status = jar.stat()
-        told.append(f"{jar.name} {status.st_size} {status.st_mtime_ns}")
-    digest = hashlib.sha256(os.fsencode("\n".join(told))).hexdigest()[:16]
+        identity.append(f"{jar.name} {status.st_size} {status.st_mtime_ns}")
+    digest = hashlib.sha256(os.fsencode("\n".join(identity))).hexdigest()[:16]
     return user_cache() / f"{PREFIX}{digest}{ENDING}"
 
 

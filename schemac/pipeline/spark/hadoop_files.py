@@ -52,14 +52,14 @@ class HadoopFiles:
         """Names of what is in a folder, in order; none where there is no folder."""
         if not self.exists(folder):
             return []
-        return sorted(found.getPath().getName() for found in self._system.listStatus(self._path(folder)))
+        return sorted(status.getPath().getName() for status in self._system.listStatus(self._path(folder)))
 
     def files(self, folder: str) -> list[str]:
         """Names of the files at every depth of a folder."""
         base, names = self.qualified(folder) + "/", []
-        found = self._system.listFiles(self._path(folder), True)
-        while found.hasNext():
-            names.append(str(found.next().getPath().toString()).removeprefix(base))
+        statuses = self._system.listFiles(self._path(folder), True)
+        while statuses.hasNext():
+            names.append(str(statuses.next().getPath().toString()).removeprefix(base))
         return sorted(names)
 
     def data_files(self, folder: str) -> Iterator[str]:

@@ -41,8 +41,8 @@ def with_links_as_home() -> Iterator[None]:
 def home_of_links() -> Path | None:
     """Make the folder; None where workers would not find PySpark without the archive, or Java is not to start this Spark."""
     installed = Path(pyspark.__file__).parent
-    is_found = installed.parent.resolve() == Path(sysconfig.get_path("purelib")).resolve()
-    if not is_found or (installed / "spark-distribution").exists():
+    is_installed = installed.parent.resolve() == Path(sysconfig.get_path("purelib")).resolve()
+    if not is_installed or (installed / "spark-distribution").exists():
         return None
     # Another environment has another PySpark.
     digest = hashlib.sha256(os.fsencode(installed)).hexdigest()[:16]

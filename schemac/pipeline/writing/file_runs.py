@@ -117,7 +117,7 @@ class FileRuns:
             records = self.records()
             if any(record.run.id == run.id for record in records):
                 message = f"another attempt of the run `{run.id}` was committed in the meantime"
-                raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+                raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
             yield partial(self.commit, folder, run, records)
 
     def commit(
@@ -159,7 +159,7 @@ class FileRuns:
                 self.system.delete(mark)
                 if time.monotonic() > until:
                     message = f"another run is being committed to `{self.path}`"
-                    raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+                    raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
                 # Both may have seen each other: the names of their folders, which are random, say who waits longer.
                 time.sleep(staging.LOOKED_EVERY_SECONDS * int(folder[-2:], 16) / 128)
                 self.system.write(mark, "")
@@ -177,7 +177,7 @@ class FileRuns:
         """Refuse to take the place of what another run has created since this one looked."""
         if self.system.exists(self.path) and next(self.system.data_files(self.path), None) is not None:
             message = f"another run has created `{self.path}` in the meantime"
-            raise PipelineError(CONCURRENT_RUN, message, JOIN)
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, JOIN)
 
     def _append(self, folder: str, record: FileRecord) -> None:
         """Move the files into the folder that exists; Spark gives each a name that no other run gives."""
@@ -242,8 +242,8 @@ class FileRuns:
     def _folders(self) -> list[str]:
         """List the staging folders of all runs into the target."""
         parent, _, name = self.path.rpartition("/")
-        found = self.system.names(parent or "/")
-        return [f"{parent}/{one}" for one in found if one.startswith(f"{name}{STAGING}")]
+        names = self.system.names(parent or "/")
+        return [f"{parent}/{one}" for one in names if one.startswith(f"{name}{STAGING}")]
 
     def _recover(self, folder: str, undone: Callable[[RunIdentity], None]) -> None:
         run = self._run_in(folder)

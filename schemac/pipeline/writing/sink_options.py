@@ -78,21 +78,21 @@ def encode_schema(schema: pa.Schema) -> str:
 def sink_options(options: Any, format: str) -> SinkOptions:
     """Read the options of a format out of Spark's, whose keys ignore case."""
     folded = {name.lower(): text for name, text in dict(options).items()}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in SinkOptions.__dataclass_fields__:
         text = folded.get(name.replace("_", ""))
         if text is not None:
-            found[name] = text
+            values[name] = text
     for name in ("path", "schema"):
-        if name not in found:
+        if name not in values:
             raise PipelineError(SINK_OPTION, f"the sink `{format}` needs the option `{name}`")
     for name in ("must_create", "keep_rows"):
-        if name in found:
-            found[name] = found[name].lower() == "true"
+        if name in values:
+            values[name] = values[name].lower() == "true"
     for name in ("max_rows_per_file", "replay"):
-        if name in found:
-            found[name] = int(found[name])
-    return SinkOptions(**found)
+        if name in values:
+            values[name] = int(values[name])
+    return SinkOptions(**values)
 
 
 def encode_options(options: SinkOptions) -> dict[str, str]:

@@ -50,7 +50,7 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not foll
 
     pieces: list[str] = field(default_factory=list)
     rows: int = 0
-    bad_pieces: list[str] = field(default_factory=list)
+    bad_files: list[str] = field(default_factory=list)
     bad_rows: int = 0
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
     moved: list[int] = field(default_factory=list)
@@ -197,7 +197,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             written.bad_rows, written.reasons = bad.rows, bad.reasons
             if bad.rows and not self.options.replay:
                 assert self.quarantine is not None
-                written.bad_pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
+                written.bad_files = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
                 written.broken = bad.broken.counts
         return written
 
@@ -224,17 +224,17 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     ) -> Iterator[pa.RecordBatch]:
         """Pass on the records that are rows, and keep what says which rows the others delete."""
         assert self.merge is not None
-        schema, found = self._deletes_schema, []
+        schema, remaining = self._deletes_schema, []
         for batch in batches:
             deletes = pc.fill_null(pc.equal(batch.column(DELETE), self.merge.deletes), False)
-            found.append(to_schema(batch.filter(deletes), schema))
+            remaining.append(to_schema(batch.filter(deletes), schema))
             rows = batch.filter(pc.invert(deletes))
             if rows.num_rows:
                 yield rows
-        if any(one.num_rows for one in found):
+        if any(one.num_rows for one in remaining):
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, schema) as stream:
-                for one in found:
+                for one in remaining:
                     stream.write_batch(one)
             written.deletes = sink.getvalue().to_pybytes()
 
@@ -261,7 +261,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             check_unchanged(self.options.inputs)
         results = [message for message in messages if isinstance(message, Written)]
         good = [text for result in results for text in result.pieces]
-        bad = [text for result in results for text in result.bad_pieces]
+        bad = [text for result in results for text in result.bad_files]
         report = self._report(results)
         self._check_limits(report, sum((result.broken for result in results), Counter()))
         moved = [address for result in results for address in result.moved]
@@ -366,7 +366,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self._take_rows_back()
         self.sink.discard(self.table, [text for result in results for text in result.pieces])
         if self.quarantine is not None:
-            self.sink.discard(self.quarantine, [text for result in results for text in result.bad_pieces])
+            self.sink.discard(self.quarantine, [text for result in results for text in result.bad_files])
 
     def _take_rows_back(self) -> None:
         """Take this attempt's rows out of the quarantine again, unless the table has the run."""

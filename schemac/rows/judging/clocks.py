@@ -28,10 +28,10 @@ _LEAST, _GREATEST = forms.FIRST_MICROSECOND + 2 * _DAY, forms.LAST_MICROSECOND -
 
 def zone_of(field: pa.Field) -> str | None:
     """Give the zone that was declared for a field's clocks."""
-    told = (field.metadata or {}).get(CLOCK_ZONE)
-    if told is None:
+    declared = (field.metadata or {}).get(CLOCK_ZONE)
+    if declared is None:
         return None
-    text = told.decode()
+    text = declared.decode()
     return str(json.loads(text)) if text.startswith('"') else text
 
 
@@ -59,17 +59,17 @@ def _with_zone(field: pa.Field, zone: str | None, of_source: str | None) -> pa.F
         return field.with_type(pa.large_list(inner(data_type.value_field)))
     if is_.is_list(data_type):
         return field.with_type(pa.list_(inner(data_type.value_field)))
-    held = data_type.value_type if is_.is_dictionary(data_type) else data_type
-    pair = (zone, zone_of(field)) if getattr(held, "tz", None) is not None else (zone_of(field), zone)
-    told = declared_clock(*pair, None) or of_source
-    if told is None or not is_.is_timestamp(held):
+    value_type = data_type.value_type if is_.is_dictionary(data_type) else data_type
+    pair = (zone, zone_of(field)) if getattr(value_type, "tz", None) is not None else (zone_of(field), zone)
+    declared = declared_clock(*pair, None) or of_source
+    if declared is None or not is_.is_timestamp(value_type):
         return field
-    return field.with_metadata({**(field.metadata or {}), CLOCK_ZONE: json.dumps(told).encode()})
+    return field.with_metadata({**(field.metadata or {}), CLOCK_ZONE: json.dumps(declared).encode()})
 
 
-def zone_of_clock(field_zone: str, told: str | None) -> str | None:
+def zone_of_clock(field_zone: str, declared: str | None) -> str | None:
     """Return the zone of the clocks of a field whose values are shown in `field_zone`; None if nobody has told it."""
-    zone = declared_clock(told, None, field_zone)
+    zone = declared_clock(declared, None, field_zone)
     return "UTC" if is_utc(zone) else zone
 
 
@@ -86,9 +86,9 @@ class Clock:
 
     @cached_property
     def _rules(self) -> tzinfo:
-        found = find_zone(self.zone or "UTC")
-        assert found is not None, self.zone
-        return found
+        zone = find_zone(self.zone or "UTC")
+        assert zone is not None, self.zone
+        return zone
 
     def instant(self, clock: int) -> int | None:
         """Return the instant of a clock; None if it is none."""
@@ -116,11 +116,11 @@ class Clock:
     def _instants(self, clock: int) -> set[int]:
         """All instants at which the clock shows the time."""
         reading = _EPOCH + timedelta(microseconds=clock)
-        found = set()
+        instants = set()
         for fold in (0, 1):
             offset = reading.replace(tzinfo=self._rules, fold=fold).utcoffset()
             assert offset is not None
             instant = clock - offset // _MICROSECOND
             if self.shown(instant) == clock:
-                found.add(instant)
-        return found
+                instants.add(instant)
+        return instants

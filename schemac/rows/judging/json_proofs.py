@@ -22,7 +22,7 @@ from msgspec import Raw
 
 from schemac.attributes.attribute import Role
 from schemac.rows.judging.layouts import maps_of
-from schemac.rows.judging.loose import loose_type
+from schemac.rows.judging.loose import nullable_type
 from schemac.rows.judging.record_paths import Step
 from schemac.rows.judging.scalars import Token
 from schemac.rows.judging.settings import Settings, Unexpected
@@ -76,8 +76,8 @@ def _colons(tokens: pa.Array) -> Any:
 
 def _data_of(texts: pa.Array) -> bytes:
     """Return the texts of a column behind each other."""
-    held = texts.buffers()[2]
-    return b"" if held is None else held.to_pybytes()
+    data = texts.buffers()[2]
+    return b"" if data is None else data.to_pybytes()
 
 
 def _is_sound(token: str) -> bool:
@@ -124,10 +124,10 @@ class Members:
         order: dict[str, None] = {}
         for token in tokens[:LEARNED_RECORDS]:
             try:
-                found = msgspec.json.decode(token, type=dict[str, Raw])
+                members = msgspec.json.decode(token, type=dict[str, Raw])
             except (msgspec.MsgspecError, RecursionError):
                 continue
-            order |= dict.fromkeys(found)
+            order |= dict.fromkeys(members)
         self.lessons += 1
         others = [
             key
@@ -135,35 +135,33 @@ class Members:
             if key not in self.keys and (self.known is None or key in self.known) and len(key) < LONGEST_KEY
         ]
         self.others = tuple(dict.fromkeys(others))[:MOST_LEARNED_KEYS]
-        wanted = {*self.keys, *self.others}
+        known = {*self.keys, *self.others}
         before = self.order
-        self._compile(
-            tuple(dict.fromkeys(key for key in (*order, *self.keys, *self.others) if key in wanted))
-        )
+        self._compile(tuple(dict.fromkeys(key for key in (*order, *self.keys, *self.others) if key in known)))
         return self.order != before
 
     def columns(self, rows: Sequence[Any], texts: Sequence[bytes]) -> tuple[dict[str, pa.Array], Any]:
         """Return the tokens of each key, and a mask of objects that have something else; `texts` are those of the objects."""
         if not rows:
             return {key: pa.array([], pa.string()) for key in self.keys}, np.zeros(0, bool)
-        found: dict[str, pa.Array] = {}
+        by_name: dict[str, pa.Array] = {}
         count = np.zeros(len(rows), np.int64)
         unsound = np.zeros(len(rows), bool)
         for key, getter in zip(self.order, self._getters, strict=True):
-            column = found[key] = column_of(list(map(getter, rows)))
+            column = by_name[key] = column_of(list(map(getter, rows)))
             count += _colons(column)
             count += (1 + key.count(":")) * (np.diff(np.frombuffer(column.buffers()[1], np.int32)) > 0)
         if any(":" in key for key in self.order):
             # Spelled with an escape, a key may have fewer colons.
             unsound |= [b"\\" in text for text in texts]
         for key in self.others:
-            column = found.pop(key)
+            column = by_name.pop(key)
             is_odd = pc.or_(
                 pc.match_substring(column, "{"), pc.greater_equal(pc.binary_length(column), LONGEST_NUMBER)
             )
             for row in pc.indices_nonzero(is_odd).to_pylist():
                 unsound[row] = not _is_sound(column[row].as_py())
-        return found, unsound | (count != [text.count(b":") for text in texts])
+        return by_name, unsound | (count != [text.count(b":") for text in texts])
 
     def of_tokens(self, tokens: pa.Array) -> tuple[dict[str, pa.Array], Any]:
         """Take tokens that are objects apart."""
@@ -210,10 +208,10 @@ class Tokens:
             if self._root.learn([raw[row] for row in rows]):
                 columns, odd = self._of_records(raw, unsound)
         odd |= self._too_deep(texts, raw)
-        found: dict[tuple[Step, ...], pa.Array] = {}
+        by_path: dict[tuple[Step, ...], pa.Array] = {}
         for key, column in columns.items():
-            odd |= self._below((key,), column, found)
-        return {place: found[place] for place in self.places}, odd
+            odd |= self._below((key,), column, by_path)
+        return {place: by_path[place] for place in self.places}, odd
 
     def _of_records(self, raw: list[bytes], unsound: Any) -> tuple[dict[str, pa.Array], Any]:
         decode, odd = self._root.decode, unsound.copy()
@@ -327,8 +325,8 @@ class JsonLeaf:
         content = pc.binary_slice(texts.cast(pa.binary()), 1, -1).cast(pa.string())
         is_escaped = some(pc.match_substring(content, "\\"))
         if is_escaped is not None:
-            told = pa.array(_decode_texts(_joined(_bytes_of(texts.filter(is_escaped)))), pa.string())
-            content = pc.replace_with_mask(content, is_escaped, told)
+            decoded = pa.array(_decode_texts(_joined(_bytes_of(texts.filter(is_escaped)))), pa.string())
+            content = pc.replace_with_mask(content, is_escaped, decoded)
         values, doubts = self.text.read(content)
         return Proven(values, either(others, doubts))
 
@@ -348,9 +346,9 @@ def _of_rows(doubts: pa.Array | None, rows: Any, count: int) -> pa.Array | None:
     """Return which of so many rows have a doubtful part; `rows` are those of the parts."""
     if doubts is None:
         return None
-    found = np.zeros(count, bool)
-    found[rows[_fill(doubts)]] = True
-    return pa.array(found)
+    is_doubtful = np.zeros(count, bool)
+    is_doubtful[rows[_fill(doubts)]] = True
+    return pa.array(is_doubtful)
 
 
 def _offsets(is_there: pa.Array, lengths: Any) -> Any:
@@ -364,12 +362,12 @@ def _offsets(is_there: pa.Array, lengths: Any) -> Any:
 def _items_of(lists: pa.Array) -> tuple[Any, pa.Array]:
     """Return how many items each list has, and the tokens of all."""
     content = pc.binary_slice(lists.cast(pa.binary()), 1, -1).cast(pa.string())
-    held = _data_of(content)
-    if any(mark in held for mark in b'"[{'):
+    data = _data_of(content)
+    if any(mark in data for mark in b'"[{'):
         rows = _decode_lists(_joined(_bytes_of(lists)))
         return np.fromiter(map(len, rows), np.int32, len(rows)), column_of(list(chain.from_iterable(rows)))
     # Numbers, truth values and nulls: every comma stands between two of them.
-    if any(blank in held for blank in b" \t\r\n"):
+    if any(blank in data for blank in b" \t\r\n"):
         content = pc.replace_substring_regex(content, "[ \t\r\n]+", "")
     items = pc.split_pattern(without(content, some(pc.equal(content, ""))), ",")
     return pc.fill_null(pc.list_value_length(items), 0).to_numpy(), items.flatten()
@@ -382,9 +380,9 @@ class _JsonList:
 
     def __call__(self, tokens: pa.Array) -> Proven:
         is_there, doubts = _parts(tokens, "[", self.member)
-        lengths, found = _items_of(tokens.filter(is_there))
+        lengths, item_tokens = _items_of(tokens.filter(is_there))
         offsets = _offsets(is_there, lengths)
-        items, odd = self.item(found)
+        items, odd = self.item(item_tokens)
         rows = np.repeat(np.arange(len(tokens)), np.diff(offsets))
         doubts = either(doubts, _of_rows(odd, rows, len(tokens)))
         data_type = self.member.type
@@ -392,7 +390,7 @@ class _JsonList:
             is_other = pa.array(np.diff(offsets) != data_type.list_size)
             doubts = either(doubts, some(pc.and_(is_there, is_other)))
         mask = None if is_there.true_count == len(tokens) else pc.invert(is_there)
-        type_ = loose_type(self.member)
+        type_ = nullable_type(self.member)
         return Proven(pa.ListArray.from_arrays(pa.array(offsets), items, type_, mask=mask), doubts)
 
 
@@ -412,15 +410,15 @@ class _JsonMap:
         counts = np.zeros(len(keys) + 1, np.int64)
         np.cumsum(np.ones(len(keys), np.int64) + _colons(keys) + _colons(values), out=counts[1:])
         counted = counts[offsets[1:]] - counts[offsets[:-1]]
-        told = np.zeros(len(tokens), np.int64)
-        told[_fill(is_there)] = [text.count(b":") for text in texts]
+        positions = np.zeros(len(tokens), np.int64)
+        positions[_fill(is_there)] = [text.count(b":") for text in texts]
         # An escape may stand in a key, whose colons are not those of its text then; very long keys are refused.
-        is_odd = pc.and_(is_there, pc.or_(pa.array(counted != told), pc.match_substring(tokens, "\\")))
+        is_odd = pc.and_(is_there, pc.or_(pa.array(counted != positions), pc.match_substring(tokens, "\\")))
         items, odd = self.item(values)
         if len(keys) and pc.max(pc.binary_length(keys)).as_py() >= LONGEST_KEY:
             odd = either(odd, pc.greater_equal(pc.binary_length(keys), LONGEST_KEY))
         doubts = either(either(doubts, some(is_odd)), _of_rows(odd, rows, len(tokens)))
-        type_ = loose_type(self.member)
+        type_ = nullable_type(self.member)
         mask = None if is_there.true_count == len(tokens) else pc.invert(is_there)
         lists = pa.ListArray.from_arrays(pa.array(offsets), items, mask=mask)
         return Proven(maps_of(lists, keys.cast(type_.key_type), items, type_), doubts)
@@ -442,7 +440,7 @@ class _JsonStruct:
             values, odd = proof(columns[part.name])
             doubts = either(doubts, _of_rows(odd, rows, count))
             children.append(values)
-        type_ = loose_type(self.member)
+        type_ = nullable_type(self.member)
         struct = pa.StructArray.from_arrays(children, fields=list(type_))
         if len(rows) < count:
             places = np.zeros(count, np.int64)

@@ -62,7 +62,7 @@ class Judge:
         self.schema = with_zones(schema, zones.get, settings.timezone)
         self._of_json = _Readers(self, is_json=True)
         self._of_csv = _Readers(self, is_json=False)
-        self.objects = [*self._objects_taken()] if settings.unexpected is Unexpected.REJECT else []
+        self.objects = [*self._consumed_objects()] if settings.unexpected is Unexpected.REJECT else []
 
     @property
     def json_readers(self) -> Sequence[tuple[str, tuple[Step, ...], Reader]]:
@@ -105,9 +105,9 @@ class Judge:
         for label, steps, read in self._of_json.readers:
             values[label] = read(value_at(record, steps), label, run)
         for steps, known, path in self.objects:
-            found = value_at(record, steps)
-            if type(found) is dict:
-                object_to_unexpected(found, known, path, run)
+            value = value_at(record, steps)
+            if type(value) is dict:
+                object_to_unexpected(value, known, path, run)
         return values, run
 
     def read_cells(self, cells: Mapping[str, str | None]) -> tuple[dict[str, Any], Run]:
@@ -122,16 +122,16 @@ class Judge:
         assert not self.uncovered_cells, self.uncovered_cells
         return _judged(*self.read_cells(cells))
 
-    def _objects_taken(self) -> Iterator[tuple[tuple[Step, ...], frozenset[str], str]]:
+    def _consumed_objects(self) -> Iterator[tuple[tuple[Step, ...], frozenset[str], str]]:
         """Each JSON object that fields are taken from, with the keys that some field takes, and its path."""
-        taken: dict[tuple[Step, ...], set[str]] = {(): set()}
+        consumed: dict[tuple[Step, ...], set[str]] = {(): set()}
         if self.settings.is_geojson:
-            taken[()].update(GEOJSON_ALWAYS)
+            consumed[()].update(GEOJSON_ALWAYS)
         for steps in [*(steps for _, steps, _ in self._of_json.readers), *self.settings.taken]:
             for depth, step in enumerate(steps):
                 if isinstance(step, str):
-                    taken.setdefault(steps[:depth], set()).add(step)
-        for steps, keys in taken.items():
+                    consumed.setdefault(steps[:depth], set()).add(step)
+        for steps, keys in consumed.items():
             if self.settings.is_geojson and steps == ("geometry",):
                 keys |= {*GEOJSON_GEOMETRY}
             yield steps, frozenset(keys), ".".join(map(str, steps))

@@ -42,8 +42,8 @@ class Run:
 
     def object_to(self, path: Path, rule: str, value: str | None) -> None:
         """Add a reason."""
-        shown = None if value is None else value[:LONGEST_VALUE]
-        self.reasons.append(Reason(path_text(path), rule, shown))
+        value_text = None if value is None else value[:LONGEST_VALUE]
+        self.reasons.append(Reason(path_text(path), rule, value_text))
 
 
 class NotCoveredError(Exception):
@@ -112,10 +112,10 @@ def scalar_reader(member: pa.Field, scalar: Scalar, null_texts: Sequence[str]) -
     def read(t: Any, path: Path, run: Run) -> Any:
         if t is None or t in nulls:
             return absent(path, run)
-        found = value(t)
-        if found is None:
+        result = value(t)
+        if result is None:
             run.object_to(path, rule(t), t)
-        return found
+        return result
 
     return read
 
@@ -166,16 +166,16 @@ def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader
         if x is None:
             return absent(path, run)
         if quick is not None and not (nulls and type(x) is str):
-            found = quick(x)
-            if found is not None:
-                return found
+            result = quick(x)
+            if result is not None:
+                return result
         j = written(x)
         if j in nulls:
             return absent(path, run)
         t = text(x, j)
-        found = None if t is None else value(t)
-        if found is not None:
-            return found
+        result = None if t is None else value(t)
+        if result is not None:
+            return result
         if token is Token.ANY:
             run.object_to(path, rule(j), j)
         elif is_other(x, j):
@@ -210,12 +210,12 @@ def _list_reader(member: pa.Field, context: Context) -> Reader:
             return absent(path, run)
         if type(x) is not list:
             return run.object_to(path, "type", written(x))
-        found = None if many is None else many(x)
-        if found is None:
-            found = [item(part, (path, i), run) for i, part in enumerate(x)]
+        items = None if many is None else many(x)
+        if items is None:
+            items = [item(part, (path, i), run) for i, part in enumerate(x)]
         if size is not None and len(x) != size:
             run.object_to(path, "length", str(len(x)))
-        return found
+        return items
 
     return read
 
@@ -242,18 +242,18 @@ def _map_reader(member: pa.Field, context: Context) -> Reader:
             return absent(path, run)
         if type(x) is not dict:
             return run.object_to(path, "type", written(x))
-        found = []
+        entries = []
         for label, value in x.items():
             at = (path, f'["{label}"]')
-            found.append((key(label, at, run), item(value, at, run)))
+            entries.append((key(label, at, run), item(value, at, run)))
         if not is_identity:
-            check_twins([pair[0] for pair in found], path, run)
-        return found
+            check_duplicate_keys([pair[0] for pair in entries], path, run)
+        return entries
 
     return read
 
 
-def check_twins(keys: list[Any], path: Path, run: Run) -> None:
+def check_duplicate_keys(keys: list[Any], path: Path, run: Run) -> None:
     """Object to keys of a map that are equal."""
     there = [
         "NaN" if isinstance(value, float) and math.isnan(value) else value
@@ -284,16 +284,18 @@ def _struct_reader(member: pa.Field, context: Context) -> Reader:
             return run.object_to(path, "type", written(x))
         if is_strict and is_first:
             object_to_unexpected(x, known, path, run)
-        found = {label: read_member(x.get(label), (path, step), run) for label, step, read_member in members}
+        members_read = {
+            label: read_member(x.get(label), (path, step), run) for label, step, read_member in members
+        }
         if is_strict and not is_first:
             object_to_unexpected(x, known, path, run)
-        return found
+        return members_read
 
     return cast("Reader", read)
 
 
-def object_to_unexpected(found: dict[str, Any], known: frozenset[str], path: Path, run: Run) -> None:
+def object_to_unexpected(record: dict[str, Any], known: frozenset[str], path: Path, run: Run) -> None:
     """Object to each key of an object that no field takes."""
-    if not known.issuperset(found):
-        for label in (label for label in found if label not in known):
+    if not known.issuperset(record):
+        for label in (label for label in record if label not in known):
             run.object_to((path, "." + label) if path else label, "unexpected", label)

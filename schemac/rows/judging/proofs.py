@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from schemac.kinds.units import ARROW_PER_SECOND
 from schemac.rows.judging.clocks import zone_of, zone_of_clock
 from schemac.rows.judging.layouts import compact, entries_of, lists_of, maps_of, mask_of
-from schemac.rows.judging.loose import loose_type
+from schemac.rows.judging.loose import nullable_type
 from schemac.rows.judging.shapes import integer_limits, is_list, is_scalar, is_string, role_of, storage_type
 from schemac.rows.judging.text_proofs import Proof, Proven, TextProof, some
 from schemac.rows.judging.typed_values import binary_width, is_alike, is_bytes, is_kept, range_of, takes_bytes
@@ -42,7 +42,7 @@ class ColumnProof(ABC):
     @property
     def type(self) -> pa.DataType:
         """The type of the values that it gives."""
-        return loose_type(self.member, self.source)
+        return nullable_type(self.member, self.source)
 
     def doubts(self, array: pa.Array) -> pa.Array:
         """Return which values are in doubt."""

@@ -165,13 +165,13 @@ def _integer(data_type: pa.DataType) -> Scalar:
     def whole(t: str) -> int | None:
         if len(t) > MOST_DIGITS_OF_INTEGER and len(t.lstrip("+-").lstrip("0")) > MOST_DIGITS_OF_INTEGER:
             return None
-        found = int(t.lstrip("+-").lstrip("0") or "0") * (-1 if t[0] == "-" else 1)
-        return found if lowest <= found <= highest else None
+        number = int(t.lstrip("+-").lstrip("0") or "0") * (-1 if t[0] == "-" else 1)
+        return number if lowest <= number <= highest else None
 
     def value(t: str) -> int | None:
         if len(t) < 19 and t.isdigit() and t.isascii():
-            found = int(t)
-            return found if found <= highest else None
+            number = int(t)
+            return number if number <= highest else None
         if form.fullmatch(t):
             return whole(t)
         if not _NUMBER.fullmatch(t):
@@ -274,10 +274,10 @@ def _float_within(bits: int, largest: float, finish: Callable[[float], Any]) -> 
 
     def value(t: str) -> Any | None:
         if _NUMBER.fullmatch(t):
-            found = rounded(t)
-            if not -largest <= found <= largest:
+            number = rounded(t)
+            if not -largest <= number <= largest:
                 return None
-            return found if is_finished else finish(found)
+            return number if is_finished else finish(number)
         return finish(float(t)) if _NOT_FINITE.fullmatch(t) else None
 
     def rule(t: str) -> str:
@@ -318,8 +318,8 @@ def _fixed_binary(data_type: pa.DataType) -> Scalar:
     width_bytes = data_type.byte_width
 
     def value(t: str) -> bytes | None:
-        found = from_base64(t)
-        return found if found is not None and len(found) == width_bytes else None
+        content = from_base64(t)
+        return content if content is not None and len(content) == width_bytes else None
 
     return Scalar(Token.STRING, value, lambda t: "cast" if from_base64(t) is None else "length")
 

@@ -21,7 +21,7 @@ from schemac.kinds.units import FRACTION_DIGITS
 from schemac.rows.judging.clocks import zone_of
 from schemac.rows.judging.exact_types import to_field
 from schemac.rows.judging.forms import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST, LARGEST_BFLOAT16
-from schemac.rows.judging.loose import loose_type
+from schemac.rows.judging.loose import nullable_type
 from schemac.rows.judging.scalars import Token
 from schemac.rows.judging.shapes import (
     extension_name,
@@ -106,8 +106,8 @@ class Form:
     def _outside(self, values: pa.Array) -> pa.Array | None:
         assert self.limits is not None
         lowest, highest = self.limits
-        found = pc.min_max(values)
-        least, greatest = found["min"].as_py(), found["max"].as_py()
+        extremes = pc.min_max(values)
+        least, greatest = extremes["min"].as_py(), extremes["max"].as_py()
         if least is None or (lowest <= least and greatest <= highest):
             return None
         return some(pc.or_(pc.less(values, lowest), pc.greater(values, highest)))
@@ -169,10 +169,10 @@ class TextProof:
         """Read texts that are values, or null."""
         absent = some(texts.is_null()) if not self.member.nullable and texts.null_count else None
         values, doubts = self.form.read(texts, is_number=is_number)
-        return Proven(self._loose(values), either(absent, doubts))
+        return Proven(self._lenient(values), either(absent, doubts))
 
-    def _loose(self, values: pa.Array) -> pa.Array:
-        target = loose_type(self.member)
+    def _lenient(self, values: pa.Array) -> pa.Array:
+        target = nullable_type(self.member)
         if role_of(self.member) is Role.BRAIN_FLOATS:
             values = to_field(values, self.member.with_type(storage_type(self.member.type)))
         if pa.types.is_duration(target):
@@ -185,8 +185,8 @@ def _rounded_in_doubt(values: pa.Array) -> pa.Array | None:
     doubles = values.fill_null(0.0).to_numpy(zero_copy_only=False)
     below = doubles.view(np.uint64) & _BELOW_FLOAT
     is_small = (np.abs(doubles) < SMALLEST_NORMAL_FLOAT) & (doubles != 0)
-    found = (np.abs(below.astype(np.int64) - _MIDDLE) <= 1) | is_small
-    return pa.array(found) if found.any() else None
+    is_doubtful = (np.abs(below.astype(np.int64) - _MIDDLE) <= 1) | is_small
+    return pa.array(is_doubtful) if is_doubtful.any() else None
 
 
 def form_of(field: pa.Field) -> Form | None:
@@ -253,8 +253,8 @@ def _time(field: pa.Field, data_type: pa.DataType) -> Form | None:
     if data_type.tz is not None:
         # Without a zone it is the reading of a clock, which needs no more than this where the clock is in UTC.
         pattern += f"{ZONE}?" if is_utc(zone_of(field) or data_type.tz) else ZONE
-    held = pa.timestamp("ns" if unit == "ns" else "us", None if data_type.tz is None else "UTC")
-    return Form(Token.STRING, pattern, held)
+    timestamp_type = pa.timestamp("ns" if unit == "ns" else "us", None if data_type.tz is None else "UTC")
+    return Form(Token.STRING, pattern, timestamp_type)
 
 
 def _clock(unit: str) -> str:

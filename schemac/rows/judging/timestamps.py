@@ -69,10 +69,10 @@ def date_of_count(data_type: pa.DataType, epoch: str) -> tuple[Value, Rule]:
     per_unit, per_day = forms.NANOSECONDS_PER[epoch], forms.NANOSECONDS_PER["Day"]
 
     def value(t: str) -> object | None:
-        found = _nanoseconds(t, per_unit) if _COUNT.fullmatch(t) else None
-        if found is None or found % per_day:
+        nanoseconds = _nanoseconds(t, per_unit) if _COUNT.fullmatch(t) else None
+        if nanoseconds is None or nanoseconds % per_day:
             return None
-        days = found // per_day
+        days = nanoseconds // per_day
         return days * factor if forms.FIRST_DAY <= days <= forms.LAST_DAY else None
 
     return value, lambda t: _rule_of_count(t, per_unit, per_day)
@@ -82,8 +82,8 @@ def _rule_of_count(t: str, per_unit: int, step: int) -> str:
     """Name the rule that a count breaks; `step` in nanoseconds."""
     if not _COUNT.fullmatch(t):
         return "cast"
-    found = _nanoseconds(t, per_unit)
-    return "precision" if found is None or found % step else "range"
+    nanoseconds = _nanoseconds(t, per_unit)
+    return "precision" if nanoseconds is None or nanoseconds % step else "range"
 
 
 def _nanoseconds(t: str, per_unit: int) -> int | None:
@@ -128,8 +128,8 @@ def _zone(t: str) -> str | None:
 
 
 def _instant(t: str, zone: str) -> int | None:
-    shown, offset = micros_of(t), offset_of(zone)
-    return None if shown is None or offset is None else shown - offset
+    micros, offset = micros_of(t), offset_of(zone)
+    return None if micros is None or offset is None else micros - offset
 
 
 def _in_nanoseconds(micros: int, t: str) -> int | None:
@@ -172,7 +172,7 @@ def _patterns(unit: str) -> tuple[str, str]:
 
 def clock_of_text(data_type: pa.DataType) -> tuple[Value, Rule]:
     """Read a clock that stays one: a field without a zone."""
-    exact, loose = map(re.compile, _patterns(data_type.unit))
+    exact, lenient = map(re.compile, _patterns(data_type.unit))
     converted = _converted(data_type)
 
     def value(t: str) -> object | None:
@@ -180,7 +180,7 @@ def clock_of_text(data_type: pa.DataType) -> tuple[Value, Rule]:
         return None if micros is None else converted(micros, t)
 
     def rule(t: str) -> str:
-        if not loose.fullmatch(t) or micros_of(t) is None:
+        if not lenient.fullmatch(t) or micros_of(t) is None:
             return "cast"
         return "range" if exact.fullmatch(t) else _range_or_precision(t)
 
@@ -189,9 +189,9 @@ def clock_of_text(data_type: pa.DataType) -> tuple[Value, Rule]:
 
 def instant_of_text(data_type: pa.DataType, clock: Clock) -> tuple[Value, Rule]:
     """Read an instant out of a text with a zone; or without one, as the clock has it."""
-    exact_text, loose_text = _patterns(data_type.unit)
+    exact_text, lenient_text = _patterns(data_type.unit)
     exact = re.compile(f"{exact_text}{forms.ZONE}?")
-    loose, loose_with_zone = re.compile(loose_text), re.compile(loose_text + forms.ZONE)
+    lenient, lenient_with_zone = re.compile(lenient_text), re.compile(lenient_text + forms.ZONE)
     converted, is_inside = _converted(data_type), _is_inside(data_type)
 
     def value(t: str) -> object | None:
@@ -201,17 +201,17 @@ def instant_of_text(data_type: pa.DataType, clock: Clock) -> tuple[Value, Rule]:
         if zone is not None:
             micros = _instant(t, zone)
         else:
-            shown = micros_of(t)
-            micros = None if shown is None else clock.instant(shown)
+            local_micros = micros_of(t)
+            micros = None if local_micros is None else clock.instant(local_micros)
         return None if micros is None or not is_inside(micros) else converted(micros, t)
 
     def rule(t: str) -> str:
-        shown = micros_of(t) if loose.fullmatch(t) else None
-        is_instant = bool(loose_with_zone.fullmatch(t)) and _instant(t, _zone(t) or "Z") is not None
-        broken = clock.rule(shown) if shown is not None else None
+        micros = micros_of(t) if lenient.fullmatch(t) else None
+        is_instant = bool(lenient_with_zone.fullmatch(t)) and _instant(t, _zone(t) or "Z") is not None
+        broken = clock.rule(micros) if micros is not None else None
         if broken is not None:
             return broken
-        if shown is None and not is_instant:
+        if micros is None and not is_instant:
             return "cast"
         return "range" if exact.fullmatch(t) else _range_or_precision(t)
 
@@ -222,22 +222,22 @@ def timestamp_of_count(data_type: pa.DataType, epoch: str, clock: Clock) -> tupl
     """Read a timestamp out of a count."""
     unit, per_unit = data_type.unit, forms.NANOSECONDS_PER[epoch]
     step, is_inside, converted = 10**9 // ARROW_PER_SECOND[unit], _is_inside(data_type), _converted(data_type)
-    is_shown = data_type.tz is None and clock.zone != "UTC"
+    is_converted = data_type.tz is None and clock.zone != "UTC"
 
     def value(t: str) -> object | None:
-        found = _nanoseconds(t, per_unit) if _COUNT.fullmatch(t) else None
-        if found is None or found % step:
+        nanoseconds = _nanoseconds(t, per_unit) if _COUNT.fullmatch(t) else None
+        if nanoseconds is None or nanoseconds % step:
             return None
-        if unit == "ns" and not is_shown:
-            return _long(found)
-        micros = found // 1000
+        if unit == "ns" and not is_converted:
+            return _long(nanoseconds)
+        micros = nanoseconds // 1000
         if not forms.FIRST_MICROSECOND <= micros <= forms.LAST_MICROSECOND:
             return None
         # A count is an instant; the field has what the clocks of the zone show at it.
-        shown = clock.shown(micros) if is_shown else micros
+        local_micros = clock.shown(micros) if is_converted else micros
         if unit == "ns":
-            return _long(shown * 1000 + found % 1000)
-        return converted(shown, "") if is_inside(shown) else None
+            return _long(local_micros * 1000 + nanoseconds % 1000)
+        return converted(local_micros, "") if is_inside(local_micros) else None
 
     return value, lambda t: _rule_of_count(t, per_unit, step)
 
@@ -260,16 +260,16 @@ def of_pattern(
     )
 
     def timestamp(micros: int) -> tuple[int | None, str | None]:
-        found: int | None = micros
+        result: int | None = micros
         if takes_instants and not has_zone:
-            found, rule = clock.instant(micros), clock.rule(micros)
+            result, rule = clock.instant(micros), clock.rule(micros)
             if rule is not None:
                 return None, rule
-        if found is None or not is_inside(found):
+        if result is None or not is_inside(result):
             return None, "range"
         if has_zone and not takes_instants:
-            found = clock.shown(found)
-        count = _long(found * per_microsecond)
+            result = clock.shown(result)
+        count = _long(result * per_microsecond)
         if count is None:
             return None, "range"
         return (None, "precision") if count % step else (count // step, None)
@@ -280,7 +280,7 @@ def of_pattern(
 def time_of_day(data_type: pa.DataType) -> tuple[Value, Rule]:
     """Read a time of day such as `13:45:00.5`."""
     digits, per_second = FRACTION_DIGITS[data_type.unit], ARROW_PER_SECOND[data_type.unit]
-    exact, loose = map(re.compile, forms.time_forms(digits))
+    exact, lenient = map(re.compile, forms.time_forms(digits))
 
     def value(t: str) -> object | None:
         if not exact.fullmatch(t):
@@ -288,4 +288,4 @@ def time_of_day(data_type: pa.DataType) -> tuple[Value, Rule]:
         seconds = int(t[:2]) * 3600 + int(t[3:5]) * 60 + (int(t[6:8]) if len(t) >= 8 else 0)
         return seconds * per_second + (int(t[9 : 9 + digits].ljust(digits, "0")) if digits else 0)
 
-    return value, lambda t: "precision" if loose.fullmatch(t) else "cast"
+    return value, lambda t: "precision" if lenient.fullmatch(t) else "cast"

@@ -35,10 +35,10 @@ def _refused(constant: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise NotJsonError
-    return found
+    return members
 
 
 def _small_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -167,12 +167,12 @@ def written(value: Any) -> str:
 
 def _reversed(opened: _Text, members: Iterable[tuple[Any, ...]], closed: _Text) -> list[Any]:
     """Return the parts of a list or an object, the last one first."""
-    found: list[Any] = [opened]
+    tokens: list[Any] = [opened]
     for i, member in enumerate(members):
-        found += (_Text(","), *member) if i else member
-    found.append(closed)
-    found.reverse()
-    return found
+        tokens += (_Text(","), *member) if i else member
+    tokens.append(closed)
+    tokens.reverse()
+    return tokens
 
 
 def _scalar(value: Any) -> str:

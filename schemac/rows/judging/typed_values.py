@@ -22,7 +22,7 @@ from schemac.rows.judging.parts import (
     Run,
     absent_reader,
     cell_reader,
-    check_twins,
+    check_duplicate_keys,
     scalar_reader,
     text_reader,
 )
@@ -252,7 +252,7 @@ def _map_reader(member: pa.Field, held: pa.DataType, settings: Settings) -> Read
             at = (path, f'["{cast_text(label, key_type)}"]')
             found.append((key(label, at, run), item(value, at, run)))
         if is_hashed:
-            check_twins([pair[0] for pair in found], path, run)
+            check_duplicate_keys([pair[0] for pair in found], path, run)
         return found
 
     return read

@@ -14,6 +14,18 @@ from schemac.source.catalogue import INVALID_RUN
 
 
 @dataclass(frozen=True)
+class Replay:
+    """Which records of the quarantine; all of them by default."""
+
+    run: str = ""
+    """Of one run."""
+    rule: str = ""
+    """That broke this rule, such as `range`."""
+    path: str = ""
+    """With a reason at this path, without positions, such as `stops[].name`."""
+
+
+@dataclass(frozen=True)
 class RunRequest:
     """What is asked for; by default whatever the input says."""
 
@@ -23,6 +35,10 @@ class RunRequest:
     """Of a schedule, as `START..END` of two ISO 8601 dates or times."""
     again: bool = False
     """Whether input that was read before is to be read once more, as another run."""
+    replay: Replay | None = None
+    """The records of the quarantine that are read in place of the source."""
+    is_batch: bool = False
+    """Whether the source is one batch of a stream, which may lack what others have."""
 
     def __post_init__(self) -> None:
         if self.id and not IDENTIFIER.match(self.id):

@@ -27,7 +27,7 @@ from schemac.rows.judging.typed_values import range_of
 from schemac.rows.samples import geometries
 from schemac.rows.samples.draws import Draws
 from schemac.rows.samples.numbers import COUNTED, Floats, grid_of, value_of
-from schemac.rows.samples.patterns import Piece, piece_of
+from schemac.rows.samples.patterns import TextGenerator, generator_of
 from schemac.rows.samples.written import plain_text
 
 NULLS = 12
@@ -87,7 +87,7 @@ class Values:
     """Whether no two numbers stand for one value."""
 
 
-def values_of(field: SchemaField, member: pa.Field, wanted: tuple[Any, ...] = ()) -> Values:
+def values_of(field: SchemaField, member: pa.Field, preferred: tuple[Any, ...] = ()) -> Values:
     """Return the values of a place; `wanted` are some that conditions speak of. Raises NoValueError."""
     if field.parent is None and (parts := _least_parts(field)) > _MOST_PARTS:
         message = (
@@ -101,14 +101,14 @@ def values_of(field: SchemaField, member: pa.Field, wanted: tuple[Any, ...] = ()
             raise
         # Null breaks no constraint.
         return Values(lambda _: None)
-    return values if not wanted else _with(values, wanted)
+    return values if not preferred else _with(values, preferred)
 
 
-def _with(found: Values, wanted: tuple[Any, ...]) -> Values:
+def _with(values: Values, preferred: tuple[Any, ...]) -> Values:
     def draw(draws: Draws) -> Any:
-        return draws.one_of(wanted) if draws.chance(30) else found.draw(draws)
+        return draws.one_of(preferred) if draws.chance(30) else values.draw(draws)
 
-    return Values(draw, found.nth, found.count, found.differ)
+    return Values(draw, values.nth, values.count, values.differ)
 
 
 def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
@@ -172,10 +172,10 @@ def stored(value: Any, member: pa.Field) -> Any:
 
 def _enumerated(enum: Enum, member: pa.Field) -> Values:
     limits = range_of(storage_type(member.type))
-    kept = [value for value in enum.values if limits is None or limits[0] <= value <= limits[1]]  # type: ignore[operator]  # counts
-    if not kept:
+    allowed = [value for value in enum.values if limits is None or limits[0] <= value <= limits[1]]  # type: ignore[operator]  # counts
+    if not allowed:
         raise NoValueError(f"{enum.attribute.key} has no value that all readers accept")
-    values = [stored(value, member) for value in kept]
+    values = [stored(value, member) for value in allowed]
     return Values(lambda draws: draws.one_of(values), lambda number: values[number], len(values))
 
 
@@ -233,9 +233,9 @@ def _texts(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
 
     def draw(draws: Draws) -> str:
         if draws.chance(8):
-            found = draws.one_of(_ODD_TEXTS)
-            if low <= len(found) <= high:
-                return found
+            drawn = draws.one_of(_ODD_TEXTS)
+            if low <= len(drawn) <= high:
+                return drawn
         size = low + draws.below(high - low + 1)
         text = draws.one_of(_WORDS)
         while len(text) < size:
@@ -247,17 +247,17 @@ def _texts(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
 
 
 def _base36(number: int, low: int, high: int) -> str:
-    found = ""
+    digits = ""
     while number:
         number, digit = divmod(number, 36)
-        found = _DIGITS[digit] + found
-    return found.rjust(max(low, min(8, high)), "0")
+        digits = _DIGITS[digit] + digits
+    return digits.rjust(max(low, min(8, high)), "0")
 
 
 def _matching(
     field: SchemaField, pattern: Pattern, low: int, high: int, constraints: tuple[Constraint, ...]
 ) -> Values:
-    pieces = [piece_of(pattern.pattern.text, more) for more in dict.fromkeys((0, 3, 8, low, high))]
+    generators = [generator_of(pattern.pattern.text, more) for more in dict.fromkeys((0, 3, 8, low, high))]
     has_limit = any(isinstance(one, MaxLength) for one in constraints)
 
     def keeps(text: str) -> bool:
@@ -265,7 +265,7 @@ def _matching(
             return False
         return not pattern.violations(pa.array([text], pa.string()))[0].as_py()
 
-    usable = [piece for piece in pieces if _some(piece, keeps, field)]
+    usable = [generator for generator in generators if _some(generator, keeps, field)]
     if not usable:
         raise NoValueError(
             f"{field.path_text}: no text was found that is matched by the pattern {pattern.pattern.text} and has the right length"
@@ -273,15 +273,15 @@ def _matching(
 
     def draw(draws: Draws) -> str:
         for _ in range(_TRIES):
-            piece = draws.one_of(usable)
-            text = piece.nth(draws.below(piece.count))
+            generator = draws.one_of(usable)
+            text = generator.nth(draws.below(generator.count))
             if keeps(text):
                 return text
         raise NoValueError(
             f"{field.path_text}: hardly any text of the pattern {pattern.pattern.text} has the right length"
         )
 
-    widest = max(usable, key=lambda piece: piece.count)
+    widest = max(usable, key=lambda generator: generator.count)
     stride = _stride(widest.count)
     return Values(
         draw,
@@ -291,17 +291,19 @@ def _matching(
     )
 
 
-def _some(piece: Piece, keeps: Callable[[str], bool], field: SchemaField) -> bool:
-    draws = Draws("pattern", field.path_text, piece.count)
-    return bool(piece.count) and any(keeps(piece.nth(draws.below(piece.count))) for _ in range(_TRIES))
+def _some(generator: TextGenerator, keeps: Callable[[str], bool], field: SchemaField) -> bool:
+    draws = Draws("pattern", field.path_text, generator.count)
+    return bool(generator.count) and any(
+        keeps(generator.nth(draws.below(generator.count))) for _ in range(_TRIES)
+    )
 
 
 def _stride(count: int) -> int:
     """Return a number without a divisor in common with a count, so that its multiples meet every number below it."""
-    found = count * 618 // 1000 | 1
-    while gcd(found, count) != 1:
-        found += 2
-    return found
+    stride = count * 618 // 1000 | 1
+    while gcd(stride, count) != 1:
+        stride += 2
+    return stride
 
 
 def _bytes(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
@@ -334,15 +336,15 @@ def _lists(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, 
         return Values(lambda draws: [draw_item(draws) for _ in range(low + draws.below(high - low + 1))])
 
     def draw(draws: Draws) -> list[Any]:
-        wanted, found = low + draws.below(high - low + 1), dict[str, object]()
-        for _ in range(wanted * 20 + 20):
-            if len(found) == wanted:
+        length, entries = low + draws.below(high - low + 1), dict[str, object]()
+        for _ in range(length * 20 + 20):
+            if len(entries) == length:
                 break
             value = draw_item(draws)
-            found.setdefault(repr(value), value)
-        if len(found) < low:
+            entries.setdefault(repr(value), value)
+        if len(entries) < low:
             raise NoValueError(f"{field.path_text}: there are no {low} items that differ")
-        return list(found.values())
+        return list(entries.values())
 
     return Values(draw)
 

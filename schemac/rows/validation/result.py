@@ -25,7 +25,7 @@ REASONS = pa.list_(
     pa.struct([pa.field("path", pa.string()), pa.field("rule", pa.string()), pa.field("value", pa.string())])
 )
 _POSITIONS = re.compile(r'\[[0-9]+\]|\["(?:[^"]|"(?!\]))*"\]')
-_SHOWN = 40
+_LONGEST_VALUE = 40
 """Characters of a value in a message."""
 
 
@@ -129,23 +129,27 @@ class Validation:
         return f"<div><p>{head}</p>{table}{note}</div>"
 
 
-def _unchecked(found: Validation) -> str:
-    names = listed(found.unchecked)
+def _unchecked(validation: Validation) -> str:
+    names = listed(validation.unchecked)
     return f"not checked: references to {names}, whose rows were not given"
 
 
-def _diagnostics(found: Validation) -> Iterator[Diagnostic]:
+def _diagnostics(validation: Validation) -> Iterator[Diagnostic]:
     """Yield a finding for each rule that is broken at a path, with the first row that breaks it."""
     first: dict[tuple[str, str], RowReason] = {}
-    for one in found.reasons:
+    for one in validation.reasons:
         first.setdefault((_POSITIONS.sub("[]", one.path), one.rule), one)
-    for counted in found.counts:
+    for counted in validation.counts:
         path, rule, count = counted.path, counted.rule, counted.count
         one = first[path, rule]
-        held = "" if one.value is None else f": {one.value[:_SHOWN]}{'…' if len(one.value) > _SHOWN else ''}"
+        value_text = (
+            ""
+            if one.value is None
+            else f": {one.value[:_LONGEST_VALUE]}{'…' if len(one.value) > _LONGEST_VALUE else ''}"
+        )
         where = f"{one.path}: " if one.path else ""
         many = f" (and {count - 1:,} more)" if count > 1 else ""
-        message = printable(f"row {one.row:,}: {where}{rule}{held}{many}")
+        message = printable(f"row {one.row:,}: {where}{rule}{value_text}{many}")
         help = f"`schemac explain {rule.partition(':')[0]}` explains the rule"
         code = UNFIT_ROWS
-        yield Diagnostic(code.id, code.slug, code.severity, message, found.dataset, path=path, help=help)
+        yield Diagnostic(code.id, code.slug, code.severity, message, validation.dataset, path=path, help=help)

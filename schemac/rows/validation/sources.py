@@ -80,8 +80,8 @@ def as_mapping(row: Any, names: list[str]) -> Mapping[Any, Any] | None:
     if isinstance(row, Mapping):
         return row
     if hasattr(row, "model_dump"):
-        found: Mapping[Any, Any] = row.model_dump()
-        return found
+        mapping: Mapping[Any, Any] = row.model_dump()
+        return mapping
     if dataclasses.is_dataclass(row) and not isinstance(row, type):
         return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
     if hasattr(row, "_asdict"):

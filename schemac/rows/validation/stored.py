@@ -87,8 +87,8 @@ class Comparison:
 
     def columns(self, report: Report) -> tuple[str, ...]:
         """Return the columns of the schema; empty after saying which of them are missing or have another type."""
-        source, wanted = self.stored.schema, self.wanted.lowered.to_arrow()
-        for name in wanted.names:
+        source, expected = self.stored.schema, self.wanted.lowered.to_arrow()
+        for name in expected.names:
             if name not in source.names:
                 near = closest(name, source.names)
                 help = f"did you mean `{near}`?" if near else f"its columns are {', '.join(source.names)}"
@@ -102,12 +102,12 @@ class Comparison:
             else:
                 self._compare(name, report)
         for name in source.names:
-            if name not in wanted.names:
+            if name not in expected.names:
                 help = "add a field, or leave the column out"
                 report.add(
                     TABLE_DRIFT, f"{self.name}: the schema has no field {name}", file=self.name, help=help
                 )
-        return () if report.has_errors else tuple(wanted.names)
+        return () if report.has_errors else tuple(expected.names)
 
     def _compare(self, name: str, report: Report) -> None:
         try:
@@ -119,8 +119,8 @@ class Comparison:
             report.add(TABLE_DRIFT, message, file=self.name, path=name)
 
     def _typed(self, names: Sequence[str], source: pa.Schema) -> list[FieldReader]:
-        wanted = self.wanted.lowered.to_arrow()
-        members = pa.schema([opened(wanted.field(name)) for name in names], wanted.metadata)
+        expected = self.wanted.lowered.to_arrow()
+        members = pa.schema([opened(expected.field(name)) for name in names], expected.metadata)
         settings = Settings()
         zoned = with_zones(members, lambda _: None, settings.timezone)
         columns = pa.schema(map(opened, source))
@@ -148,12 +148,12 @@ class Comparison:
             return ()
 
     def _unfit(self, names: Sequence[str]) -> Sequence[Offence]:
-        found: dict[tuple[str, str], Offence] = {}
+        offences: dict[tuple[str, str], Offence] = {}
         for reason, row in self._reasons(names):
             key = reason.path, reason.rule
-            one = found.setdefault(key, Offence(*key, "of the type in the schema"))
+            one = offences.setdefault(key, Offence(*key, "of the type in the schema"))
             one.add([reason.value if reason.value is not None else "null"], pa.array([row], pa.uint64()))
-        return tuple(found.values())
+        return tuple(offences.values())
 
     def _reasons(self, names: Sequence[str]) -> Iterator[tuple[Reason, int]]:
         for judged, numbers in self._judged(names):
@@ -188,7 +188,7 @@ def reference_targets(
     rows: RowConstraints,
     references: Mapping[str, str],
     name: str,
-    wanted: LockedSchemaVersion,
+    referenced: LockedSchemaVersion,
     report: Report,
 ) -> list[Target]:
     """Return the values that are referred to, of each dataset whose table is named."""
@@ -203,7 +203,7 @@ def reference_targets(
             continue
         try:
             table = _referred(path, [steps.partition(".")[0] for steps in one.to])
-            targets.append(target_of(one, table, wanted.lowered.to_arrow()))
+            targets.append(target_of(one, table, referenced.lowered.to_arrow()))
         except (*_ERRORS, ModuleNotFoundError, UnusableTargetError) as error:
             message = f"the table {path} of {one.dataset} cannot be used: {_reason(error)}"
             help = error.help if isinstance(error, UnusableTargetError) else ""
@@ -226,13 +226,15 @@ def _referred(path: str, names: Sequence[str]) -> pa.Table:
     """Read some columns of a table, as far as it has them. The first engine with tables says what is wrong with a path."""
     able = [engine for engine in engines() if ROW_READER.is_of(engine) and TABLES.is_of(engine)]
     stored = (reader_of(path) or ROW_READER.of(able[0])).open(path)
-    kept = [name for name in dict.fromkeys(names) if name in stored.schema.names] or stored.schema.names[:1]
-    batches = list(stored.batches(kept))
-    schema = pa.schema([stored.schema.field(name) for name in kept])
+    present = [name for name in dict.fromkeys(names) if name in stored.schema.names] or stored.schema.names[
+        :1
+    ]
+    batches = list(stored.batches(present))
+    schema = pa.schema([stored.schema.field(name) for name in present])
     return pa.Table.from_batches(batches, batches[0].schema if batches else schema)
 
 
-def report_offence(offence: Offence, table: str, shown: Shown, report: Report) -> None:
+def report_offence(offence: Offence, table: str, rows_text: Shown, report: Report) -> None:
     """Say which rows break a constraint, with what shows them."""
     count, values = _count_and_values(offence)
     verb = "is" if offence.count == 1 else "are"
@@ -241,12 +243,12 @@ def report_offence(offence: Offence, table: str, shown: Shown, report: Report) -
         f"{table}: {offence.path}: {count} {verb} not {offence.text}{values} ({offence.rule.partition(':')[0]})",
         file=table,
         path=offence.path,
-        help=f"{shown(offence.rows)} shows {'them' if offence.count <= len(offence.rows) else 'the first of them'}",
+        help=f"{rows_text(offence.rows)} shows {'them' if offence.count <= len(offence.rows) else 'the first of them'}",
     )
 
 
 def report_failed(
-    path: str, question: str, offence: Offence, table: str, shown: str, state: str, report: Report
+    path: str, question: str, offence: Offence, table: str, rows_text: str, state: str, report: Report
 ) -> None:
     """Say which rows are in the way of a change: `question` is what was asked of them, `shown` what shows them, `state` what became of the table."""
     count, values = _count_and_values(offence)
@@ -256,7 +258,7 @@ def report_failed(
         f"{path}: {question}, but {count} {verb} not satisfy it{values}",
         file=table,
         path=path,
-        help=f"{shown} shows them; correct or remove these rows, or change the schema; {state}",
+        help=f"{rows_text} shows them; correct or remove these rows, or change the schema; {state}",
     )
 
 

@@ -27,7 +27,7 @@ from schemac.rows.validation.broken_rows import (
     Target,
     UnusableTargetError,
     object_to_references,
-    object_to_twins,
+    report_duplicates,
     target_of,
 )
 from schemac.rows.validation.broken_values import broken_values
@@ -78,10 +78,10 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
         object_to_references(targets, batch)
         judged_batches.append(batch)
     for unique in constraints.rows.unique:
-        object_to_twins(unique.fields, unique.path, judged_batches, UNIQUE_RULE)
+        report_duplicates(unique.fields, unique.path, judged_batches, UNIQUE_RULE)
     key = _key(dataset) if rules.keys == "check" else ()
     if key:
-        object_to_twins(key, ",".join(map(str, key)), judged_batches, DUPLICATE)
+        report_duplicates(key, ",".join(map(str, key)), judged_batches, DUPLICATE)
     return _result(dataset, judged_batches, unchecked)
 
 
@@ -151,35 +151,35 @@ def _targets(
     dataset: CheckedDataset, constraints: SchemaConstraints, rules: Rules, schema: pa.Schema
 ) -> tuple[list[Target], tuple[str, ...]]:
     """Return what references are looked up in, and the datasets whose rows are not given."""
-    wanted = {one.dataset for one in constraints.rows.references}
+    referenced = {one.dataset for one in constraints.rows.references}
     for name in rules.references:
-        if name not in wanted:
-            near = closest(name, wanted)
+        if name not in referenced:
+            near = closest(name, referenced)
             help = f"did you mean `{near}`?" if near else "leave it out"
             message = f"`references` names `{name}`, but the schema does not refer to such a dataset"
             raise _error(dataset, REFERENCE, message, help)
     targets, tables = [], {}
     for one in constraints.rows.references:
-        given = rules.references.get(one.dataset)
-        if given is None:
+        source = rules.references.get(one.dataset)
+        if source is None:
             continue
         try:
             if one.dataset not in tables:
-                tables[one.dataset] = _table(given, one.dataset)
+                tables[one.dataset] = _table(source, one.dataset)
             targets.append(target_of(one, tables[one.dataset], schema))
         except UnusableTargetError as error:
             raise _error(dataset, REFERENCE, str(error), error.help) from error
-    return targets, tuple(sorted(name for name in wanted if rules.references.get(name) is None))
+    return targets, tuple(sorted(name for name in referenced if rules.references.get(name) is None))
 
 
-def _table(given: Any, name: str) -> pa.Table:
+def _table(source: Any, name: str) -> pa.Table:
     help = "pass an Arrow table, a pandas or polars frame, or a DuckDB relation"
     try:
-        batches = batches_of(given)
+        batches = batches_of(source)
     except NoRowsError as error:
         raise UnusableTargetError(f"the rows of `{name}` are a {error}", help) from error
     if batches is None:
-        raise UnusableTargetError(f"the rows of `{name}` are a {type(given).__name__}", help)
+        raise UnusableTargetError(f"the rows of `{name}` are a {type(source).__name__}", help)
     return pa.Table.from_batches(batches.batches, batches.schema)
 
 
@@ -216,11 +216,11 @@ def _bad(batch: JudgedBatch, start: int) -> pa.RecordBatch:
     rows = sorted(batch.reasons)
     source = batch.source
     assert source is not None
-    kept = source.take(pa.array(rows, pa.int64()))
+    bad_rows = source.take(pa.array(rows, pa.int64()))
     numbers = pa.array([start + row for row in rows], pa.int64())
     why = pa.array([[reason._asdict() for reason in batch.reasons[row]] for row in rows], REASONS)
     names = [*source.schema.names, ROW, ERRORS]
-    return pa.RecordBatch.from_arrays([*kept.columns, numbers, why], names=names)
+    return pa.RecordBatch.from_arrays([*bad_rows.columns, numbers, why], names=names)
 
 
 Rows = Iterable[Any]

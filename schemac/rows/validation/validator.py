@@ -23,7 +23,7 @@ from schemac.rows.judging.clocks import zone_of
 from schemac.rows.judging.forms import LONGEST_VALUE
 from schemac.rows.judging.judge import Judge, value_at
 from schemac.rows.judging.layouts import laid_out
-from schemac.rows.judging.loose import loose_array, loose_type
+from schemac.rows.judging.loose import nullable_array, nullable_type
 from schemac.rows.judging.objects import as_record_value, text_of_object
 from schemac.rows.judging.parts import (
     Context,
@@ -43,7 +43,7 @@ from schemac.rows.judging.text_proofs import Proof, Proven
 from schemac.rows.judging.timestamps import of_pattern
 from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, written
 from schemac.rows.judging.typed_values import raw_values, typed_reader
-from schemac.rows.validation.broken_values import broken_values, shown_members
+from schemac.rows.validation.broken_values import broken_values, text_of_members
 from schemac.rows.validation.sources import as_mapping
 
 ROWS_AT_ONCE = 8192
@@ -121,14 +121,14 @@ class FieldReader:
             if doubts is None:
                 return certain, {}
             rows, array = np.flatnonzero(doubts.to_numpy(zero_copy_only=False)), array.filter(doubts)
-        found: list[Any] = []
+        read_values: list[Any] = []
         reasons: Reasons = {}
         for row, value in zip(rows.tolist(), self.values(array), strict=True):
             run = Run()
-            found.append(self.read(value, self.member.name, run))
+            read_values.append(self.read(value, self.member.name, run))
             if run.reasons:
                 reasons[row] = run.reasons
-        exact = loose_array(found, self.member, self.source)
+        exact = nullable_array(read_values, self.member, self.source)
         if certain is None or len(exact) == count:
             return exact, reasons
         order = np.arange(count)
@@ -177,9 +177,9 @@ class Validator:
         arrays = []
         for one in self.inputs:
             column = self._column(one, batch, records)
-            values, found = self._reader(one, column.type).validated(column)
+            values, field_reasons = self._reader(one, column.type).validated(column)
             arrays.append(values)
-            for row, some in found.items():
+            for row, some in field_reasons.items():
                 reasons.setdefault(row, []).extend(some)
             if one.failed:
                 for row in pc.indices_nonzero(batch.column(one.failed)).to_pylist():
@@ -210,23 +210,25 @@ class Validator:
         if one.form != "column":
             return column
         if one.counted:
-            held = pa.ipc.read_schema(pa.py_buffer(one.counted)).field(0).type
-            column = column if column.type.equals(held) else column.cast(held)
+            counted_type = pa.ipc.read_schema(pa.py_buffer(one.counted)).field(0).type
+            column = column if column.type.equals(counted_type) else column.cast(counted_type)
         return laid_out(column)
 
-    def _reader(self, one: FieldInput, held: pa.DataType) -> FieldReader:
-        if (one.label, held) not in self._readers:
-            self._readers[one.label, held] = self._compiled(one, held)
-        return self._readers[one.label, held]
+    def _reader(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
+        if (one.label, column_type) not in self._readers:
+            self._readers[one.label, column_type] = self._compiled(one, column_type)
+        return self._readers[one.label, column_type]
 
-    def _compiled(self, one: FieldInput, held: pa.DataType) -> FieldReader:
+    def _compiled(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
         member, settings = self.schema.field(one.label), self.settings
         if one.form == "nothing":
-            absent, nulls = absent_reader(member), loose_type(member)
+            absent, nulls = absent_reader(member), nullable_type(member)
             proof = (lambda array: Proven(pa.nulls(len(array), nulls), None)) if member.nullable else None
             return FieldReader(member, lambda _, path, run: absent(path, run), proof=proof)
         if one.form == "column":
-            return FieldReader.of_column(member, opened(pa.field(one.label, held)), settings, one.epoch)
+            return FieldReader.of_column(
+                member, opened(pa.field(one.label, column_type)), settings, one.epoch
+            )
         if one.form == "pattern":
             return FieldReader(member, _pattern_reader(one, member, settings))
         read = json_reader(member, Context(settings), one.epoch)
@@ -262,13 +264,14 @@ class Validator:
                 )
         for steps, names in folders.items():
             for row in pc.indices_nonzero(pc.greater(pc.binary_length(columns[steps]), 0)).to_pylist():
-                own = parse(columns[steps][row].as_py())
-                shown = (
-                    own
-                    if own is None or (isinstance(own, str) and not isinstance(own, Number))
-                    else written(own)
+                record_member = parse(columns[steps][row].as_py())
+                record_texts = (
+                    record_member
+                    if record_member is None
+                    or (isinstance(record_member, str) and not isinstance(record_member, Number))
+                    else written(record_member)
                 )
-                if shown is not None and shown != names[row].as_py():
+                if record_texts is not None and record_texts != names[row].as_py():
                     records.broken.setdefault(row, Reason("", CONFLICT, None))
         records.columns = {label: columns[steps] for label, steps in self._places.items()}
         return records
@@ -287,9 +290,9 @@ class Validator:
             return {}
         run = Run()
         for steps, known, path in self._judge.objects:
-            found = value_at(record, steps)
-            if type(found) is dict:
-                object_to_unexpected(found, known, path, run)
+            value = value_at(record, steps)
+            if type(value) is dict:
+                object_to_unexpected(value, known, path, run)
         if run.reasons:
             records.unexpected[row] = run.reasons
         return record
@@ -344,8 +347,8 @@ def object_to_conditions(checks: Sequence[Check], batch: JudgedBatch) -> None:
     for check in checks:
         names = list(dict.fromkeys(node.path[0] for node in check.condition.fields()))
         for row in pc.indices_nonzero(check.violations(batch.rows)).to_pylist():
-            shown = shown_members(batch.rows, [(name, (name,)) for name in names], row)
-            batch.object_to(row, Reason(check.path, check.rule, shown))
+            members_text = text_of_members(batch.rows, [(name, (name,)) for name in names], row)
+            batch.object_to(row, Reason(check.path, check.rule, members_text))
 
 
 def validated_columns(columns: Sequence[FieldReader], batch: pa.RecordBatch) -> JudgedBatch:
@@ -415,18 +418,18 @@ class RowJudge:
                 record = None
             if type(record) is not dict:
                 return {}, [Reason("", "malformed", row[:LONGEST_VALUE])]
-            found, run = self.of_texts.read(record)
-            return found, run.reasons
+            values, run = self.of_texts.read(record)
+            return values, run.reasons
         mapping = as_mapping(row, self.of_objects.schema.names)
         try:
             record = None if mapping is None else as_record_value(mapping)
         except NotJsonError:
             record = None
         if record is None:
-            shown = repr(row) if mapping is None else shown_row(row)
-            return {}, [Reason("", "malformed", shown[:LONGEST_VALUE])]
-        found, run = self.of_objects.read(record)
-        return found, run.reasons
+            row_text = repr(row) if mapping is None else shown_row(row)
+            return {}, [Reason("", "malformed", row_text[:LONGEST_VALUE])]
+        values, run = self.of_objects.read(record)
+        return values, run.reasons
 
 
 def judged_rows(judge: RowJudge, rows: Iterator[Any]) -> Iterator[JudgedBatch]:
@@ -434,22 +437,22 @@ def judged_rows(judge: RowJudge, rows: Iterator[Any]) -> Iterator[JudgedBatch]:
     schema = judge.of_texts.schema
     names = schema.names
     while True:
-        held = list(islice(rows, ROWS_AT_ONCE))
-        if not held:
+        chunk = list(islice(rows, ROWS_AT_ONCE))
+        if not chunk:
             return
         values: dict[str, list[Any]] = {name: [] for name in names}
         reasons: dict[int, list[Reason]] = {}
-        for i, row in enumerate(held):
+        for i, row in enumerate(chunk):
             found, why = judge.judged(row)
             for name in names:
                 values[name].append(found.get(name))
             if why:
                 reasons[i] = why
-        arrays = [loose_array(values[member.name], member) for member in schema]
-        shown = pa.RecordBatch.from_arrays(
-            [pa.array([shown_row(row) for row in held], pa.string())], ["_raw"]
+        arrays = [nullable_array(values[member.name], member) for member in schema]
+        row_texts = pa.RecordBatch.from_arrays(
+            [pa.array([shown_row(row) for row in chunk], pa.string())], ["_raw"]
         )
-        yield JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons, shown)
+        yield JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons, row_texts)
 
 
 def shown_row(row: Any) -> str:
@@ -463,5 +466,7 @@ def shown_row(row: Any) -> str:
 
 
 def _shown(value: Any) -> Any:
-    found = as_record_value(value)
-    return found if type(found) is not type(value) and not isinstance(found, Number) else str(value)
+    converted = as_record_value(value)
+    return (
+        converted if type(converted) is not type(value) and not isinstance(converted, Number) else str(value)
+    )

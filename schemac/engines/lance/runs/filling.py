@@ -197,10 +197,10 @@ class LanceColumnSink(ColumnSink):
             if error.code is not SCHEMA_MISMATCH:
                 raise
             message = f"another program has changed the columns of `{path}` in the meantime: {error.message}"
-            raise PipelineError(CONCURRENT_RUN, message, AGAIN) from error
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN) from error
         if columns.ids != filling.ids:
             message = f"another program has changed the columns of `{path}` in the meantime"
-            raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
         return columns
 
 

@@ -114,7 +114,7 @@ def _check_is_open(place: Place) -> None:
         return
     if not staging.is_claimed(place.staging):
         transactions.close_staging(place)
-    raise PipelineError(ABANDONED_RUN, "the run was abandoned while it was writing", AGAIN)
+    raise PipelineError.uncommitted(ABANDONED_RUN, "the run was abandoned while it was writing", AGAIN)
 
 
 def _renewing(place: Place, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -143,7 +143,7 @@ def commit(
     if made is not None:
         if not may_join:
             message = f"another run has created a table at `{place.path}` in the meantime"
-            raise PipelineError(CONCURRENT_RUN, message, JOIN)
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, JOIN)
         place = replace(place, mode="append", read_version=made.version)
     if place.mode == "append":
         _refuse_dropped(place, fragments)
@@ -161,7 +161,7 @@ def commit_merged(place: Place, operation: Any, merged: Merged) -> int:
     newest = find_dataset(place.path, place.storage_options)
     if newest is None or newest.version != merged.version:
         message = f"another run has changed `{place.path}` in the meantime"
-        raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+        raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
     _refuse_dropped(place, merged.fragments)
     return transactions.commit_operation(place, list(file_names(merged.fragments)), operation, merged.version)
 
@@ -176,7 +176,7 @@ def _refuse_dropped(place: Place, fragments: list[str]) -> None:
     table = find_dataset(place.path, place.storage_options)
     if table is not None and not transactions.field_ids_in(fragments) <= transactions.field_ids(table):
         message = f"another program has changed the columns of `{place.path}` in the meantime"
-        raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+        raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
 
 
 def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
@@ -246,6 +246,6 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
     if is_hidden:
         if transactions.has_version(place.path):
             message_text = f"another run has created a table at `{place.path}` in the meantime"
-            raise PipelineError(CONCURRENT_RUN, message_text, JOIN)
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message_text, JOIN)
         transactions.publish(place.staging, place.path)
     return version
