@@ -151,18 +151,18 @@ def _add(
 ) -> None:
     change = verdict.change
     # What is gone is told of where it was missed: the line of another commit is none of this one.
-    place = change.new_place
+    location = change.new_location
     then = comparison.old.removeprefix(f"{options.against.removeprefix('git:')}:")
     report.add(
         code,
         f"{change}: {judgement.reason}{who}",
-        file=place.file if place is not None else comparison.new or then,
-        at=place.region if place is not None else WHOLE_FILE,
+        file=location.file if location is not None else comparison.new or then,
+        at=location.region if location is not None else WHOLE_FILE,
         path=change.path,
         help=judgement.way_out,
         labels=()
-        if place is None or place.used is None
-        else (Label("in a group, used here", place.used.file, *place.used.region),),
+        if location is None or location.used is None
+        else (Label("in a group, used here", location.used.file, *location.used.region),),
     )
 
 

@@ -1,7 +1,7 @@
 """Statements of SQL, told apart and parsed by sqlglot.
 
 Layer: engines, below their folders.
-Shape: a clause of a column that sqlglot does not know is cut out of its statement, and handed over beside it.
+Shape: a clause of a column that sqlglot does not know is cut out of its statement, and handed over next to it.
 Units: places are zero-based and half-open, in code points of the text.
 Errors: raises MalformedError, at the very word if that is known.
 """
@@ -26,14 +26,6 @@ CLAUSES = frozenset(
 )
 """Words that begin a clause of a column."""
 _MOST_CUTS = 1000
-
-
-class _NotParsedError(MalformedError):
-    """A word that sqlglot does not expect, by its index."""
-
-    def __init__(self, reason: str, span: Span, index: int) -> None:
-        super().__init__(reason, span)
-        self.index = index
 
 
 class SqlParser:
@@ -117,8 +109,10 @@ class SqlParser:
                 expressions = self._dialect.parser().parse(list(tokens), text)
         except ParseError as error:
             details = error.errors[0] if error.errors else {}
-            place = (details.get("line"), details.get("col"))
-            index = next((i for i, t in enumerate(tokens) if (t.line, t.col) == place), len(tokens) - 1)
+            line_and_column = (details.get("line"), details.get("col"))
+            index = next(
+                (i for i, t in enumerate(tokens) if (t.line, t.col) == line_and_column), len(tokens) - 1
+            )
             at = tokens[index]
             reason = str(details.get("description") or "it cannot be parsed").strip().rstrip(".")
             # The library names its own classes here.
@@ -144,6 +138,14 @@ class SqlParser:
                 cuts.setdefault(name, []).append(f"not kept: {clause}")
                 tokens = [*tokens[: error.index], *tokens[end:]]
         raise MalformedError("it has too many clauses that are not known", span_of(tokens))
+
+
+class _NotParsedError(MalformedError):
+    """A word that sqlglot does not expect, by its index."""
+
+    def __init__(self, reason: str, span: Span, index: int) -> None:
+        super().__init__(reason, span)
+        self.index = index
 
 
 def _bare(node: Any, exp: Any) -> Any:

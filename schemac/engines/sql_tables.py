@@ -157,11 +157,10 @@ class _Reader:
         type_ = self._type(column.type, path)
         is_counter = column.is_counter and self._dialect.is_counter_required
         is_array = pa.types.is_list(type_) and not self._dialect.has_null_arrays
-        is_nullable = not (column.is_required or is_counter or is_array or self._is_serial(column.type))
+        is_nullable = not (
+            column.is_required or is_counter or is_array or self._word(column.type).endswith("SERIAL")
+        )
         return pa.field(column.name, type_, is_nullable)
-
-    def _is_serial(self, type_: Any) -> bool:
-        return self._word(type_).endswith("SERIAL")
 
     def _word(self, type_: Any) -> str:
         """Return sqlglot's name of a type: that of a member of its enumeration, or that of an expression."""

@@ -134,17 +134,17 @@ PROPERTY_FACTS = (
         Fact.TARGETS_CHANGED,
     }
 )
-"""What a schema says of its fields beside their types; a format of messages has it as a property, or not at all."""
+"""What a schema says of its fields besides their types; a format of messages has it as a property, or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """A location in a file; line 0 for a source without lines."""
 
     file: str
     line: int = 0
     column: int = 0
-    used: "Place | None" = None
+    used: "Location | None" = None
     """Where the dataset's manifest uses the group that this is in."""
 
     @property
@@ -167,8 +167,8 @@ class Change:
     old: Any = None
     """The old value as JSON; None if there was none."""
     new: Any = None
-    old_place: Place | None = dataclasses.field(default=None, compare=False)
-    new_place: Place | None = dataclasses.field(default=None, compare=False)
+    old_location: Location | None = dataclasses.field(default=None, compare=False)
+    new_location: Location | None = dataclasses.field(default=None, compare=False)
     old_field: SchemaField | None = dataclasses.field(default=None, compare=False, repr=False)
     new_field: SchemaField | None = dataclasses.field(default=None, compare=False, repr=False)
     key: str = ""
@@ -198,17 +198,21 @@ class Change:
 
     def to_json(self) -> Json:
         """Return the change as JSON; `newUsed` and `oldUsed` are present for a field in a group."""
-        places = (("newUsed", self.new_place), ("oldUsed", self.old_place))
+        locations = (("newUsed", self.new_location), ("oldUsed", self.old_location))
         return {
             "change": str(self.fact),
             "dataset": self.dataset,
             "field": self.path,
             "key": self.key,
             "new": self.new,
-            "newPlace": str(self.new_place) if self.new_place else None,
+            "newPlace": str(self.new_location) if self.new_location else None,
             "old": self.old,
-            "oldPlace": str(self.old_place) if self.old_place else None,
-            **{key: str(place.used) for key, place in places if place is not None and place.used is not None},
+            "oldPlace": str(self.old_location) if self.old_location else None,
+            **{
+                key: str(location.used)
+                for key, location in locations
+                if location is not None and location.used is not None
+            },
         }
 
 

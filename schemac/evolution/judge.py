@@ -25,15 +25,6 @@ Guard = Callable[[Change, Any], Judgement | None]
 """What decides whatever the fact is; None where the fact decides."""
 
 
-def guarded(guard: Guard, rule: Rule | Judgement) -> Rule:
-    """Return a rule that counts where a guard has nothing to say."""
-
-    def ask(change: Change, pair: VersionPair | None) -> Judgement:
-        return guard(change, pair) or (rule if isinstance(rule, Judgement) else rule(change, pair))
-
-    return update_wrapper(ask, cast("Rule", rule))
-
-
 @dataclass(frozen=True, slots=True)
 class Judge:
     """An engine's verdicts: a row for each fact, of the core and of its own. A fact without a row has no verdict, and is refused."""
@@ -49,6 +40,15 @@ class Judge:
         """Return what a change means."""
         rule = self.rules.get(change.fact)
         return NO_VERDICT if rule is None else guarded(self.first, rule)(change, pair)
+
+
+def guarded(guard: Guard, rule: Rule | Judgement) -> Rule:
+    """Return a rule that counts where a guard has nothing to say."""
+
+    def ask(change: Change, pair: VersionPair | None) -> Judgement:
+        return guard(change, pair) or (rule if isinstance(rule, Judgement) else rule(change, pair))
+
+    return update_wrapper(ask, cast("Rule", rule))
 
 
 JUDGE: Capability[Judge] = Capability("judge", Judge)

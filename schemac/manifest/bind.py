@@ -250,7 +250,7 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
 def standard_schemas(
     documents: Sequence[Document], source: SourceText, reuse: Reuse, report: Report
 ) -> list[list[tuple[Body, Any]]]:
-    """Return the schemas of each document in the standard's form, without groups, and where each of them stands."""
+    """Return the schemas of each document in the standard's form, without groups, and where each of them is."""
     stem = stem_of(source)
     scope = scope_of(documents, stem, reuse, report)
     schemas_by_document: list[list[tuple[Body, Any]]] = []

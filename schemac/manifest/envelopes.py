@@ -96,7 +96,7 @@ class SourceResource(AuthoredModel):
 
 
 class BareSchema(Schema):
-    """The short form: a schema with the dataset's name beside it."""
+    """The short form: a schema with the dataset's name next to it."""
 
     name: DatasetName | None = Field(None, description="The dataset's name; by default that of the file.")
 

@@ -139,7 +139,7 @@ def _event() -> Json:
 
 
 def _of_groups(definitions: Json) -> Json:
-    """Return definitions in which groups may be among fields, and beside them."""
+    """Return definitions in which groups may be among fields, and next to them."""
     group_definitions: Json = json_schema(Use | GroupField | GroupLibrary)["$defs"]
     group_definitions["Group"]["properties"]["fields"]["items"] = _field_or_use("GroupField")
     extra = group_definitions["Group"]["properties"]["extra"]

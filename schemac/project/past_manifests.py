@@ -90,7 +90,7 @@ def checked_datasets(
     is_named: bool,
     stem: str | None = None,
 ) -> list[LogicalDataset]:
-    """Return the datasets of a text, with the system columns that the project wants."""
+    """Return the datasets of a text, with the system columns that the project sets."""
     options = replace(CompileOptions.of(project), strict=False)
     return check_source(source, project, report, options, is_named=is_named, stem=stem, reuse=reuse)
 

@@ -22,7 +22,7 @@ def promise_findings(comparison: Comparison, today: date) -> tuple[Diagnostic, .
         if concern.rule is Rule.REMOVAL and today.isoformat() > concern.old:
             continue
         code, message, help = _broken_promise(concern, comparison.dataset)
-        place = concern.place
+        place = concern.location
         report.add(
             code,
             message,

@@ -48,7 +48,7 @@ def compile_source(
 ) -> "list[Emitted]":
     """Compile one text: a value for each of its datasets, in their order; none without targets or where the report has errors.
 
-    `locked` is what the lock beside the text says of each dataset; `reuse` as for `check_source`.
+    `locked` is what the lock next to the text says of each dataset; `reuse` as for `check_source`.
     """
     datasets = check_source(source, project, report, options, reuse=reuse)
     if report.has_errors or not options.targets:

@@ -1,7 +1,7 @@
 """The engines that are installed.
 
 Layer: registry.
-Source: every package of `schemac.engines` is one (a module beside them is what several engines share); other distributions name theirs under the entry point group of that
+Source: every package of `schemac.engines` is one (a module next to them is what several engines share); other distributions name theirs under the entry point group of that
 name, each with its `ENGINE`: `sqlite = "schemac_sqlite:ENGINE"`.
 """
 
@@ -45,8 +45,8 @@ def engines() -> tuple[Engine, ...]:
 
 @cache
 def outside_points() -> "tuple[EntryPoint, ...]":
-    """Return the entry points of engines of other distributions, sorted by name."""
-    return entry_points_of(GROUP)
+    """Return the entry points of engines of other distributions, sorted by name; none if the environment asks for none."""
+    return () if os.environ.get("SCHEMAC_BUILTIN_ENGINES") else entry_points_of(GROUP)
 
 
 def _loaded(point: "EntryPoint") -> Engine:

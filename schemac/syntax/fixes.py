@@ -176,7 +176,7 @@ class _Edits:
 
 
 def _requoted(text: str, old: str) -> str:
-    """Return a text as a scalar, in the quotes of the one in whose place it stands, or in those that it needs."""
+    """Return a text as a scalar, in the quotes of the one that it replaces, or in those that it needs."""
     if old.startswith("'") and text.isprintable():
         return "'" + text.replace("'", "''") + "'"
     return quoted(text) if old.startswith('"') else written(text)

@@ -44,6 +44,7 @@ class Site:
         """Run Python with these distributions."""
         path = os.pathsep.join(map(str, (self.folder, EXAMPLE, ROOT)))
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        del environment["SCHEMAC_BUILTIN_ENGINES"]
         command = [sys.executable, *arguments]
         return subprocess.run(
             command, cwd=self.work, env=environment, capture_output=True, text=True, check=False
@@ -96,6 +97,15 @@ def test_offer_an_engine_where_it_can_do_something(sqlite: Site) -> None:
     ran = sqlite.run("plan", "trips")
     assert ran.returncode == 0
     assert "there is nothing to plan: none of the targets has tables" in ran.stderr
+
+
+@pytest.mark.slow
+def test_do_without_engines_of_other_distributions(site: Site) -> None:
+    """The environment may ask for the compiler's own engines alone, as the compiler's own tests do."""
+    site.install("broken", "other = nowhere:ENGINE")
+    script = "import os, sys; os.environ['SCHEMAC_BUILTIN_ENGINES'] = '1'; from schemac.cli.main import main; sys.exit(main(['check']))"
+    assert site.run("check").returncode == 2
+    assert site.python("-c", script).returncode == 0
 
 
 @pytest.mark.slow

@@ -45,7 +45,7 @@ def _declared(
 ) -> Iterator[int]:
     schema_fields = {field.path_text: field for field in preorder(dataset.columns)}
     for i, name in enumerate(named):
-        place = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
+        location = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
         field = schema_fields.get(name)
         if field is None:
             near = closest(name, list(schema_fields))
@@ -54,7 +54,7 @@ def _declared(
                 if near
                 else "specify a field by its path, such as `address.city`"
             )
-            emission.findings.at_schema(ICEBERG_KEY, f"there is no field '{name}'", *place, help=help)
+            emission.findings.at_schema(ICEBERG_KEY, f"there is no field '{name}'", *location, help=help)
             continue
         reason = _identifier_error(field, fields)
         if reason:
@@ -62,7 +62,7 @@ def _declared(
             emission.findings.at_schema(
                 ICEBERG_KEY,
                 message,
-                *place,
+                *location,
                 help=Help.remove(help="name other fields, or remove it", is_safe=False),
             )
             continue

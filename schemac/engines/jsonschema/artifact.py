@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: `jsonschema/schema.json`, an object with a property a column. A column that may be null may be absent too; other
-properties may be beside. An attribute is a keyword of its own, which validators ignore; so is `schemac.dev/type`, the type
+properties may be next to. An attribute is a keyword of its own, which validators ignore; so is `schemac.dev/type`, the type
 of the manifest where the standard's keywords do not tell it.
 Errors: SC586; losses SC587.
 Source: JSON Schema 2020-12. Patterns and bounds are those of the values that a pipeline takes.
@@ -29,6 +29,7 @@ from schemac.logical.path import Part
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
+from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 from schemac.source.help import Help
 from schemac.source.json_object import Json, in_order
 
@@ -197,7 +198,7 @@ class _Writer(TypeWriter[Json]):
         (item,) = lowered.children
         if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
             return self.field(item)
-        limit = json_values.LARGEST_BRAIN_FLOAT
+        limit = LARGEST_BRAIN_FLOAT
         tree = json_values.type_tree(item.field.type)
         named = ["number", "null"] if item.arrow.nullable else "number"
         return {"type": named, "minimum": -limit, "maximum": limit, words.TYPE: tree}

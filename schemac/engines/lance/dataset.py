@@ -19,6 +19,14 @@ from schemac.rows.runs.storage import Storage
 from schemac.source.catalogue import UNREADABLE_TABLE
 
 
+class Version(NamedTuple):
+    """One version of a dataset."""
+
+    number: int
+    committed: datetime
+    """In UTC."""
+
+
 def open_dataset(path: str, version: int | None = None, storage_options: Storage | None = None) -> Any:
     """Open pylance's dataset at a path: its newest version, or one of its versions.
 
@@ -52,14 +60,6 @@ def _refuse_pipes(path: str) -> None:
     for entry in entries:
         if not (entry.is_file() or entry.is_dir()) and os.path.exists(entry.path):
             raise OSError(errno.EINVAL, f"_versions/{entry.name} is not a file")
-
-
-class Version(NamedTuple):
-    """One version of a dataset."""
-
-    number: int
-    committed: datetime
-    """In UTC."""
 
 
 def versions(dataset: Any) -> list[Version]:

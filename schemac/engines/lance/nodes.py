@@ -26,17 +26,17 @@ from schemac.physical.field import NO_METADATA, LoweredField, LoweredSchema
 NAME = "lance"
 
 
-def lance_ids(numbers: Numbers) -> tuple[int, ...]:
-    """Return the ids of all nodes that belong to a field, parents first."""
-    return numbers.of(NAME)
-
-
 class KeyMarks(NamedTuple):
     """What metadata says about a field's place in the table's keys."""
 
     is_primary: bool = False
     primary_position: int = 0
     clustering_position: int = 0
+
+
+def lance_ids(numbers: Numbers) -> tuple[int, ...]:
+    """Return the ids of all nodes that belong to a field, parents first."""
+    return numbers.of(NAME)
 
 
 class Node(NamedTuple):

@@ -36,6 +36,52 @@ SEED = pa.table({"schemac": pa.array([], pa.int8())})
 """A table for Lance to number and then to replace: what it makes, it numbers itself."""
 
 
+class Stage(IntEnum):
+    """How far a commit is."""
+
+    STAGED = auto()
+    """Its files wait in the staging folder, where tasks may still write."""
+    CLAIMED = auto()
+    """Nobody else may sweep the folder, and no other attempt of the run may commit."""
+    MOVED = auto()
+    """The files lie among the table's; their names are noted, because no version names them."""
+    COMMITTED = auto()
+    """A version names them."""
+    CLOSED = auto()
+    """The staging folder is gone."""
+
+
+@dataclass
+class Commit:
+    """The files that a run adds to a table, on their way into a version. In an object store files lie where they stay, and wait for nobody."""
+
+    place: Place
+    names: list[str]
+    """Data files."""
+    make: Callable[[], int] | None = None
+    """Makes the version; returns its number."""
+    source: str = ""
+    """The folder in which the files wait, if it is not the one that tasks write to."""
+    version: int = 0
+
+    @property
+    def noted_names(self) -> list[str]:
+        """All files that are to lie among the table's, with those that an earlier attempt has moved there."""
+        return sorted({*self.names, *staging.moved_files_in(self.place.staging)})
+
+    def advance(self, stage: Stage) -> int:
+        """Take the steps to a stage, from where the staging folder is; return the version, 0 before it is made.
+
+        Raises PipelineError where another run is in the way.
+        """
+        is_claimed = self.place.is_staged and staging.is_claimed(self.place.staging)
+        start = Stage.CLAIMED if is_claimed else Stage.STAGED
+        for next_stage, step in STEPS.items():
+            if start < next_stage <= stage:
+                step(self)
+        return self.version
+
+
 def fragment_text(metadata: Any, *, is_numbered: bool = True) -> str:
     """Return the metadata of a fragment as JSON; a commit numbers those that have no number."""
     return json.dumps(metadata.to_json() if is_numbered else {**metadata.to_json(), "id": 0})
@@ -189,52 +235,6 @@ def remove_if_empty(path: str) -> None:
     for folder in (*(os.path.join(path, name) for name in TABLE_FOLDERS), path):
         with contextlib.suppress(OSError):
             os.rmdir(folder)
-
-
-class Stage(IntEnum):
-    """How far a commit is."""
-
-    STAGED = auto()
-    """Its files wait in the staging folder, where tasks may still write."""
-    CLAIMED = auto()
-    """Nobody else may sweep the folder, and no other attempt of the run may commit."""
-    MOVED = auto()
-    """The files lie among the table's; their names are noted, because no version names them."""
-    COMMITTED = auto()
-    """A version names them."""
-    CLOSED = auto()
-    """The staging folder is gone."""
-
-
-@dataclass
-class Commit:
-    """The files that a run adds to a table, on their way into a version. In an object store files lie where they stay, and wait for nobody."""
-
-    place: Place
-    names: list[str]
-    """Data files."""
-    make: Callable[[], int] | None = None
-    """Makes the version; returns its number."""
-    source: str = ""
-    """The folder in which the files wait, if it is not the one that tasks write to."""
-    version: int = 0
-
-    @property
-    def noted_names(self) -> list[str]:
-        """All files that are to lie among the table's, with those that an earlier attempt has moved there."""
-        return sorted({*self.names, *staging.moved_files_in(self.place.staging)})
-
-    def advance(self, stage: Stage) -> int:
-        """Take the steps to a stage, from where the staging folder is; return the version, 0 before it is made.
-
-        Raises PipelineError where another run is in the way.
-        """
-        is_claimed = self.place.is_staged and staging.is_claimed(self.place.staging)
-        start = Stage.CLAIMED if is_claimed else Stage.STAGED
-        for next_stage, step in STEPS.items():
-            if start < next_stage <= stage:
-                step(self)
-        return self.version
 
 
 def _claim(commit: Commit) -> None:

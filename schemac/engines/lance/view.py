@@ -17,11 +17,6 @@ Words = Mapping[SchemaField, tuple[str, ...]]
 """Lance's logical types of the nodes that belong to each field, parents first."""
 
 
-def words_of(dataset: LogicalDataset) -> Words:
-    """Return Lance's words for the fields of a dataset."""
-    return words_by_field(lower(dataset))
-
-
 class LazyWords(Words):
     """Lance's words for the fields of a dataset, which are worked out when one is read that is not known without Arrow.
 
@@ -49,6 +44,11 @@ class LazyWords(Words):
     @cached_property
     def _all(self) -> Words:
         return words_of(self.dataset)
+
+
+def words_of(dataset: LogicalDataset) -> Words:
+    """Return Lance's words for the fields of a dataset."""
+    return words_by_field(lower(dataset))
 
 
 def _words(version: SchemaVersion) -> Words:

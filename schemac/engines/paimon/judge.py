@@ -21,11 +21,12 @@ from schemac.engines.paimon.options import (
     option_error,
 )
 from schemac.engines.paimon.types import Atomic, PaimonType, Vector
-from schemac.engines.paimon.view import PaimonPlace, errors_of, places, table_schema
+from schemac.engines.paimon.view import PaimonField, errors_of, paimon_fields, table_schema
 from schemac.evolution.castability import castability, is_lossless_by_calendar
 from schemac.evolution.changes import DATASET_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
+from schemac.evolution.messages import make_optional
 from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
@@ -79,7 +80,7 @@ def _added(change: Change, _pair: object) -> Judgement:
         return Judgement(
             Outcome.REFUSED,
             f"existing rows have no {change.path}, and it may not be null",
-            f"make it optional: {{kind: Option, inner: {new.type.kind}}}",
+            make_optional(new.type),
         )
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
@@ -115,8 +116,8 @@ def _renamed(change: Change, pair: VersionPair) -> Judgement:
             f"the table is partitioned by {old.path_text}, whose name is in its folders",
             _NEW_TABLE,
         )
-    place = places(pair.old).get(old)
-    if old.parent is None and place is not None and place.type.root == "BLOB":
+    paimon_field = paimon_fields(pair.old).get(old)
+    if old.parent is None and paimon_field is not None and paimon_field.type.root == "BLOB":
         return Judgement(Outcome.REFUSED, "Paimon cannot rename a BLOB column", _NEW_FIELD_HELP)
     return Judgement(Outcome.METADATA)
 
@@ -135,14 +136,14 @@ def _reordered(change: Change, _pair: object) -> Judgement:
 
 def _nullability(change: Change, pair: VersionPair) -> Judgement:
     old, new = change.fields
-    places = _places(pair, old, new)
-    if places is None or places[0].type.is_nullable == places[1].type.is_nullable:
+    paimon_fields = _paimon_fields(pair, old, new)
+    if paimon_fields is None or paimon_fields[0].type.is_nullable == paimon_fields[1].type.is_nullable:
         return SAFE
     if new.is_in_key:
         return _fixed_key(new)
     if _is_in_vector(pair, old):
         return Judgement(Outcome.REFUSED, "Paimon cannot change anything inside a VECTOR", _NEW_FIELD_HELP)
-    if places[1].type.is_nullable:
+    if paimon_fields[1].type.is_nullable:
         if old.parent is None and str(old.segment) in table_schema(pair.old).primary_keys:
             return Judgement(Outcome.REFUSED, "a column of the primary key may not be null", _NEW_TABLE)
         return Judgement(Outcome.METADATA)
@@ -165,10 +166,10 @@ def _rest(change: Change, pair: VersionPair) -> Judgement:
         is_same = table_schema(pair.old).comment == table_schema(pair.new).comment
         return SAFE if is_same else METADATA
     old, new = change.fields
-    places = _places(pair, old, new)
-    if places is None:
+    paimon_fields = _paimon_fields(pair, old, new)
+    if paimon_fields is None:
         return SAFE
-    was, is_ = places
+    was, is_ = paimon_fields
     if change.fact in TYPE_FACTS or _shell(was.type) != _shell(is_.type) or _key_differs(was.type, is_.type):
         return _type(change, pair, old, new, was.type, is_.type)
     if was.field is None or is_.field is None:
@@ -221,7 +222,7 @@ def _type(
 
 
 def _is_doubtful(old: SchemaField, new: SchemaField) -> bool:
-    """Whether values may not fit, by their kinds; Paimon's own moments reach as far as any calendar."""
+    """Whether values may not fit, by their kinds; Paimon's own timestamps reach as far as any calendar."""
     return castability(old.type, new.type) >= Castability.DEPENDS and not is_lossless_by_calendar(
         old.type, new.type
     )
@@ -263,9 +264,11 @@ def _option(change: Change, pair: VersionPair) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _places(pair: VersionPair, old: SchemaField, new: SchemaField) -> tuple[PaimonPlace, PaimonPlace] | None:
+def _paimon_fields(
+    pair: VersionPair, old: SchemaField, new: SchemaField
+) -> tuple[PaimonField, PaimonField] | None:
     """Return what Paimon has there before and after; None if it knows of neither."""
-    was, is_ = places(pair.old).get(old), places(pair.new).get(new)
+    was, is_ = paimon_fields(pair.old).get(old), paimon_fields(pair.new).get(new)
     return None if was is None or is_ is None else (was, is_)
 
 
@@ -284,7 +287,7 @@ def _key_differs(was: PaimonType, is_: PaimonType) -> bool:
 
 
 def _is_in_vector(pair: VersionPair, field: SchemaField) -> bool:
-    above = places(pair.old).get(field.parent) if field.parent is not None else None
+    above = paimon_fields(pair.old).get(field.parent) if field.parent is not None else None
     return above is not None and above.type.root == "VECTOR"
 
 

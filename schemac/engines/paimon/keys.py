@@ -21,7 +21,7 @@ class KeyColumn(NamedTuple):
     """A column of a key, and where the schema names it."""
 
     name: str
-    place: TreePath
+    location: TreePath
 
 
 class Table(NamedTuple):

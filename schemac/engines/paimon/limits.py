@@ -49,7 +49,7 @@ _EVOLVING = " and ".join(f"`{key}: {value}`" for key, value in _EVOLVING_PAIRS)
 _REMOVE_OR_KEY = "remove it, or add `paimon.apache.org/primaryKeys`"
 
 
-class _Place(NamedTuple):
+class _NestedType(NamedTuple):
     """A type, the field that it stands for, and what is around it, outermost first."""
 
     schema_field: SchemaField
@@ -69,18 +69,18 @@ class Limits:
         self._types = {field.name: field.type for field in fields}
         self._table = table
         self._findings = emission.findings
-        self._places = [
-            place
+        self._nested_types = [
+            nested_type
             for schema_field, field in zip(columns, fields, strict=True)
-            for place in _places(schema_field, field.type, (), field)
+            for nested_type in _nested_types(schema_field, field.type, (), field)
         ]
 
     def check(self) -> None:
         """Report everything that Paimon would refuse."""
         for name, field in self._fields.items():
             self._name(name, field)
-        for place in self._places:
-            self._place(place)
+        for nested_type in self._nested_types:
+            self._check_type(nested_type)
         self._keys()
         self._buckets()
         self._options()
@@ -94,8 +94,8 @@ class Limits:
             help = Help.rewrite(f"rename it, such as '{plain}'", plain) if plain else "rename it"
             self._findings.at_name(field, PAIMON_NAME, message, help=help)
 
-    def _place(self, place: _Place) -> None:
-        schema_field, field = place.schema_field, place.field
+    def _check_type(self, nested_type: _NestedType) -> None:
+        schema_field, field = nested_type.schema_field, nested_type.field
         if field is not None and field.description is not None and field.description.startswith(DIRECTIVES):
             message = (
                 f"Paimon reads the description of {schema_field.path_text} as a directive to change its type"
@@ -103,12 +103,12 @@ class Limits:
             help = "start it with another word, and set the type with `paimon.apache.org/type`"
             self._findings.at_description(schema_field, PAIMON_DESCRIPTION, message, help=help)
         if paimon.DEFAULT_VALUE.key in schema_field.extra:
-            self._default(schema_field, place.type, field)
-        if place.type.root == "BLOB":
-            self._blob(place)
-        if place.type.root == "VECTOR" and paimon.TYPE.key not in schema_field.extra:
+            self._default(schema_field, nested_type.type, field)
+        if nested_type.type.root == "BLOB":
+            self._blob(nested_type)
+        if nested_type.type.root == "VECTOR" and paimon.TYPE.key not in schema_field.extra:
             self._vector(schema_field)
-        self._format(place)
+        self._format(nested_type)
 
     def _vector(self, field: SchemaField) -> None:
         """Who writes `VECTOR` knows; who writes a list of fixed length may not."""
@@ -135,9 +135,9 @@ class Limits:
             help=Help.remove_attribute("change or remove it", paimon.DEFAULT_VALUE.key),
         )
 
-    def _blob(self, place: _Place) -> None:
-        field = place.schema_field
-        if place.around not in ((), ("ARRAY",), ("MAP",)) or field.segment is Part.KEY:
+    def _blob(self, nested_type: _NestedType) -> None:
+        field = nested_type.schema_field
+        if nested_type.around not in ((), ("ARRAY",), ("MAP",)) or field.segment is Part.KEY:
             message = (
                 "Paimon allows BLOBs only as columns, and as list items and map values of columns, not as"
                 f" {field.path_text}"
@@ -150,24 +150,24 @@ class Limits:
             )
             message = f"a BLOB ({field.path_text}) needs a table with row tracking and data evolution"
             self._at_type(field, PAIMON_OPTION, message, help=help)
-        if all(_has_blobs(type_) for type_ in self._types.values()):
+        if all("BLOB" in (t.root, *(child.root for child in t.children)) for t in self._types.values()):
             message = f"Paimon does not allow a table with only BLOBs ({field.path_text})"
             self._at_type(field, PAIMON_TYPE, message, help="add a column of another type")
 
-    def _format(self, place: _Place) -> None:
+    def _format(self, nested_type: _NestedType) -> None:
         format = self._table.options.get("file.format", "parquet").strip().lower()
-        unsupported = _unheld(format, place.type, self._table.options)
+        unsupported = _unheld(format, nested_type.type, self._table.options)
         if unsupported is not None:
-            message = f"{format} files cannot store {unsupported} ({place.schema_field.path_text})"
+            message = f"{format} files cannot store {unsupported} ({nested_type.schema_field.path_text})"
             other = "orc" if format == "parquet" else "parquet"
             help: str = Help.add_to_schema(
                 f"write `file.format: {other}` under `{paimon.OPTIONS.key}`",
                 (paimon.OPTIONS.key,),
                 ("file.format", other),
             )
-            if isinstance(place.type, Row):
+            if isinstance(nested_type.type, Row):
                 help = "give it a member, or leave it out"
-            self._at_type(place.schema_field, PAIMON_FORMAT, message, help=help)
+            self._at_type(nested_type.schema_field, PAIMON_FORMAT, message, help=help)
 
     def _at_type(self, field: SchemaField, code: Code, message: str, help: str) -> None:
         """Report a finding about a type, at the attribute that decides it where there is one."""
@@ -194,7 +194,7 @@ class Limits:
         if names and set(names) <= set(table.partition_names):
             message = "the primary key has only partition columns, so each partition would hold one row"
             self._at(
-                table.primary[0].place[:2],
+                table.primary[0].location[:2],
                 PAIMON_KEY,
                 message,
                 help="add a column that identifies rows within a partition",
@@ -202,19 +202,19 @@ class Limits:
 
     def _key_columns(self, key: Sequence[KeyColumn], noun: str) -> None:
         seen: set[str] = set()
-        for name, place in key:
+        for name, nested_type in key:
             if name not in self._types:
-                self._at(place, PAIMON_KEY, f"there is no column '{name}'", help=self._nearest(name))
+                self._at(nested_type, PAIMON_KEY, f"there is no column '{name}'", help=self._nearest(name))
             elif name in seen:
                 self._at(
-                    place,
+                    nested_type,
                     PAIMON_KEY,
                     f"the column '{name}' is listed twice",
-                    help=_once(place, [n for n, at in key if at == place]),
+                    help=_once(nested_type, [n for n, at in key if at == nested_type]),
                 )
             elif self._types[name].root in NO_KEY:
                 message = f"'{name}' is {self._types[name].type_text()}, which is not allowed in the {noun}"
-                self._at(place, PAIMON_KEY, message, help="use a column of a plain type")
+                self._at(nested_type, PAIMON_KEY, message, help="use a column of a plain type")
             seen.add(name)
 
     def _buckets(self) -> None:
@@ -367,27 +367,23 @@ class Limits:
         self._at(("extra", paimon.OPTIONS.key, option), code, message, help=help, on_key=on_key)
 
     def _at(
-        self, place: tuple[str | int, ...], code: Code, message: str, *, help: str, on_key: bool = False
+        self, nested_type: tuple[str | int, ...], code: Code, message: str, *, help: str, on_key: bool = False
     ) -> None:
-        self._findings.at_schema(code, message, *place, help=help, on_key=on_key)
+        self._findings.at_schema(code, message, *nested_type, help=help, on_key=on_key)
 
 
-def _places(
+def _nested_types(
     schema_field: SchemaField, type_: PaimonType, around: tuple[str, ...], field: DataField | None
-) -> Iterator[_Place]:
+) -> Iterator[_NestedType]:
     """Yield a type and all below it, with their fields."""
-    yield _Place(schema_field, type_, around, field)
+    yield _NestedType(schema_field, type_, around, field)
     inside = (*around, type_.root)
     members: Sequence[DataField | None] = (
         type_.fields if isinstance(type_, Row) else [None] * len(type_.children)
     )
     # A multiset has no type for its counts, and what was refused has no children.
     for child, inner, member in zip(schema_field.children, type_.children, members, strict=False):
-        yield from _places(child, inner, inside, member)
-
-
-def _has_blobs(type_: PaimonType) -> bool:
-    return type_.root == "BLOB" or any(child.root == "BLOB" for child in type_.children)
+        yield from _nested_types(child, inner, inside, member)
 
 
 def _unheld(format: str, type_: PaimonType, options: dict[str, str]) -> str | None:
@@ -412,8 +408,8 @@ _REFUSED = {
 }
 
 
-def _once(place: tuple[str | int, ...], names: Iterable[str]) -> str:
+def _once(nested_type: tuple[str | int, ...], names: Iterable[str]) -> str:
     """Return how a column is named once: in the list of an attribute, or in the text of an option, which names all of these."""
-    if place[1] != paimon.OPTIONS.key:
+    if nested_type[1] != paimon.OPTIONS.key:
         return Help.remove(what="one")
     return Help.rewrite("remove one", ",".join(dict.fromkeys(names)), is_safe=True)

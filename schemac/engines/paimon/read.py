@@ -99,15 +99,15 @@ def _refuse_collisions(paths: Iterable[tuple[FieldPath, int]]) -> None:
             )
 
 
-def _number(value: Any, place: str) -> int:
+def _number(value: Any, location: str) -> int:
     if type(value) is not int:
-        raise UnreadableError(place, "it is not a whole number")
+        raise UnreadableError(location, "it is not a whole number")
     return value
 
 
-def _names(value: Any, place: str) -> tuple[str, ...]:
+def _names(value: Any, location: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise UnreadableError(place, "it is not a list of names")
+        raise UnreadableError(location, "it is not a list of names")
     return tuple(value)
 
 

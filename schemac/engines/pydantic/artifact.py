@@ -86,6 +86,7 @@ _OF_MODULE = frozenset(
         "Annotated",
         "Any",
         "BaseModel",
+        "BrokenRuleError",
         "ConfigDict",
         "Decimal",
         "Field",
@@ -93,6 +94,7 @@ _OF_MODULE = frozenset(
         "InitErrorDetails",
         "Mapping",
         "Nanoseconds",
+        "Number",
         "Record",
         "Self",
         "UUID",
@@ -305,7 +307,7 @@ class _Module:
 
 
 def _tree(type_: LogicalType) -> Json:
-    """Return a type as a manifest writes it; its attributes are beside it."""
+    """Return a type as a manifest writes it; its attributes are next to it."""
     return {key: value for key, value in json_values.type_tree(type_).items() if key != "extra"}
 
 
@@ -325,7 +327,7 @@ def _python(value: Any) -> str:
 
 
 def _metadata_text(value: Any) -> str:
-    """Return the metadata of an annotation: JSON as text, for unions want what can be hashed."""
+    """Return the metadata of an annotation: JSON as text, for unions need what can be hashed."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return f"'{text}'" if text.isprintable() and not {"'", "\\"} & set(text) else literal(text)
 

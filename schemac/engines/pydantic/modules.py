@@ -82,13 +82,13 @@ class Module:
         """Return the classes of the file that a class has its fields from, the most basic first."""
         class_defs: list[ast.ClassDef] = []
 
-        def enter(class_node: ast.ClassDef, above: tuple[str, ...]) -> None:
-            for base in reversed(self.bases(class_node)):
+        def enter(class_def: ast.ClassDef, above: tuple[str, ...]) -> None:
+            for base in reversed(self.bases(class_def)):
                 below = self.classes.get(base)
                 if below is not None and below.name not in above:
                     enter(below, (*above, below.name))
-            if class_node not in class_defs:
-                class_defs.append(class_node)
+            if class_def not in class_defs:
+                class_defs.append(class_def)
 
         enter(node, (node.name,))
         return class_defs
@@ -99,15 +99,15 @@ class Module:
 
     def members(self, node: ast.ClassDef) -> list[Member]:
         """Return the fields of a class, those of its bases first; a field that is declared again keeps its place."""
-        members_by_name: dict[str, Member] = {}
+        members: dict[str, Member] = {}
         for one in self.lineage(node):
             for statement in one.body:
                 if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                     name = statement.target.id
                     is_variable = "ClassVar" in ast.dump(statement.annotation)
                     if not name.startswith("_") and name != "model_config" and not is_variable:
-                        members_by_name[name] = Member(name, statement.annotation, statement.value)
-        return list(members_by_name.values())
+                        members[name] = Member(name, statement.annotation, statement.value)
+        return list(members.values())
 
     def region(self, node: ast.expr) -> Region:
         """Return where an expression begins; Python counts its columns in bytes."""

@@ -381,7 +381,7 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
     }
 
 
-def _interop(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
+def _report_connector(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
     """Say what is to be known of the tables that the connector makes, also where Spark alone is asked for."""
     of_storage = load_target(ENGINE.alters).of_storage
     if of_storage is not None and ENGINE.alters not in asked:
@@ -389,4 +389,4 @@ def _interop(compilation: Compilation, emission: Emission, asked: frozenset[str]
     warn_of_unreadable(compilation, emission, asked)
 
 
-TARGET = Target("spark", SPARK_LOSS, emit, interop=_interop, types=types)
+TARGET = Target("spark", SPARK_LOSS, emit, interop=_report_connector, types=types)

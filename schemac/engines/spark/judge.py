@@ -38,7 +38,6 @@ from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_ano
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.facts import AnyFact
-from schemac.logical.schema_fields import SchemaField
 
 _APPLY = "use `schemac apply`, which changes the table through Lance itself"
 Statement = Callable[[Sequence[Change], VersionPair], Iterator[str]]
@@ -117,18 +116,16 @@ def _of_column(connector: Connector, change: Change, pair: VersionPair) -> Judge
         return _refused(connector, what="cannot alter columns")
     if field.parent is not None:
         return _refused(connector, what="can alter only top-level columns")
-    if change.fact is Fact.FIELD_ADDED and _needs_properties(field, pair):
+    # The description is what the comment says.
+    if change.fact is Fact.FIELD_ADDED and spark_column(pair.new, field).metadata.keys() - {
+        COMMENT,
+        DESCRIPTION.key,
+    }:
         return _refused(connector, what="ignores table properties when it adds a column")
     if change.fact is Fact.BECAME_REQUIRED:
         reason = f"{connector} allows it if no row has null in {change.path}"
         return Judgement(Outcome.DATA, reason, "check for nulls, and fill them first")
     return Judgement(Outcome.METADATA, f"with {connector}")
-
-
-def _needs_properties(field: SchemaField, pair: VersionPair) -> bool:
-    """Whether DDL alone would make another column of it."""
-    # The description is what the comment says.
-    return bool(spark_column(pair.new, field).metadata.keys() - {COMMENT, DESCRIPTION.key})
 
 
 def _refused(connector: Connector, *_: object, what: str) -> Judgement:

@@ -1,7 +1,7 @@
 """The work of a task: records in, values and reasons out, by the one validator.
 
 Layer: pipeline.
-Shape: batches with the texts of records, or with the columns of a source, and what is known of each record beside it.
+Shape: batches with the texts of records, or with the columns of a source, and what is known of each record next to it.
        Good records leave the task packed where nobody looks at single ones; else each record is a row, and `_errors` says what is wrong.
 """
 
@@ -42,7 +42,7 @@ class RecordTask:
     folders: tuple[tuple[tuple[Step, ...], str], ...] = ()
     """Columns from names of folders, with the place of a record that must not say another value."""
     kept: tuple[str, ...] = ()
-    """Columns of the batches that leave the task beside the fields."""
+    """Columns of the batches that leave the task in addition to the fields."""
     keeps_all: bool = False
     """Whether they do so for good records, too."""
     packs: bool = False

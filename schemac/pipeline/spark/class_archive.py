@@ -3,7 +3,7 @@
 Layer: pipeline.
 Shape: one file for a Java runtime and the jars of a Spark, in the user's cache; about 170 MB, and at most three of them. A session on
        this machine uses it where it is there. It is made by `make_class_archive`, or not at all.
-Source: JEP 350. Java itself compares the archive with its own version and with the jars, and goes on without it where they differ.
+Source: JEP 350. Java itself compares the archive with its own version and with the jars, and starts without it if they differ.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ def base_path() -> Path:
 
 
 def dump_base() -> None:
-    """Make the archive of Java's own classes, unless there is one: Java refuses archives that were made beside another one."""
+    """Make the archive of Java's own classes, unless there is one: Java refuses archives that were created together with another one."""
     path = base_path()
     if path.is_file():
         return

@@ -3,27 +3,21 @@
 Layer: rows.
 Rule: nothing is guessed. A clock is an instant only where its zone is told, or the field's own zone is UTC; a time that
       the clocks of the zone skip, or show twice, is none.
-Units: microseconds since 1970-01-01T00:00 in UTC, or on the clock itself.
+Units: nanoseconds since 1970-01-01T00:00 in UTC, or on the clock itself.
 """
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
-from functools import cached_property
+from datetime import tzinfo
 
 import pyarrow as pa
 
 from schemac.attributes.zones import find_zone, is_utc
 from schemac.evolution.clocks import declared_clock
-from schemac.rows.judging import forms
+from schemac.rows.judging.values import shown_at
 
 CLOCK_ZONE = b"schemac.dev/clockZone"
-_EPOCH, _EPOCH_UTC = datetime(1970, 1, 1), datetime(1970, 1, 1, tzinfo=UTC)  # noqa: DTZ001  # a clock has no zone
-_MICROSECOND = timedelta(microseconds=1)
-_DAY = 86_400 * 10**6
-_CALENDAR = 146_097 * _DAY
-_LEAST, _GREATEST = forms.FIRST_MICROSECOND + 2 * _DAY, forms.LAST_MICROSECOND - 2 * _DAY
 
 
 def zone_of(field: pa.Field) -> str | None:
@@ -38,7 +32,7 @@ def zone_of(field: pa.Field) -> str | None:
 def with_zones(
     schema: pa.Schema, zone_of_field: Callable[[str], str | None], of_source: str | None
 ) -> pa.Schema:
-    """Note the zone of its clocks beside each timestamp of a schema that has one, at every depth."""
+    """Note the zone of its clocks next to each timestamp of a schema that has one, at every depth."""
     fields = [_with_zone(field, zone_of_field(field.name), of_source) for field in schema]
     return pa.schema(fields, metadata=schema.metadata)
 
@@ -80,47 +74,12 @@ class Clock:
     zone: str | None
 
     @property
-    def is_plain(self) -> bool:
-        """Whether no zone but UTC is told."""
-        return self.zone in (None, "UTC")
-
-    @cached_property
-    def _rules(self) -> tzinfo:
-        zone = find_zone(self.zone or "UTC")
-        assert zone is not None, self.zone
-        return zone
-
-    def instant(self, clock: int) -> int | None:
-        """Return the instant of a clock; None if it is none."""
-        if self.zone == "UTC":
-            return clock
-        return None if self.zone is None or len(found := self._instants(clock)) != 1 else found.pop()
-
-    def rule(self, clock: int) -> str | None:
-        """Name the rule that a clock breaks which is not an instant; None if it is one."""
-        if self.zone is None:
-            return forms.NOT_DECLARED
-        if self.zone == "UTC":
-            return None
-        return {0: forms.GAP, 1: None, 2: forms.OVERLAP}[len(self._instants(clock))]
+    def rules(self) -> tzinfo | None:
+        """What the zone says; None where nobody has told it."""
+        return None if self.zone is None else find_zone(self.zone)
 
     def shown(self, instant: int) -> int:
-        """Return what the clock shows at an instant."""
-        if self.zone == "UTC":
-            return instant
-        # The calendar repeats itself after 400 years, and what is shown at its ends may lie beyond those of Python.
-        shift = _CALENDAR if instant < _LEAST else -_CALENDAR if instant > _GREATEST else 0
-        there = (_EPOCH_UTC + timedelta(microseconds=instant + shift)).astimezone(self._rules)
-        return (there.replace(tzinfo=None) - _EPOCH) // _MICROSECOND - shift
-
-    def _instants(self, clock: int) -> set[int]:
-        """All instants at which the clock shows the time."""
-        reading = _EPOCH + timedelta(microseconds=clock)
-        instants = set()
-        for fold in (0, 1):
-            offset = reading.replace(tzinfo=self._rules, fold=fold).utcoffset()
-            assert offset is not None
-            instant = clock - offset // _MICROSECOND
-            if self.shown(instant) == clock:
-                instants.add(instant)
-        return instants
+        """Return what the clock shows at an instant, both in nanoseconds."""
+        rules = find_zone(self.zone or "UTC")
+        assert rules is not None, self.zone
+        return shown_at(instant, rules)

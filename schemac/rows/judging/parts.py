@@ -21,6 +21,7 @@ from schemac.rows.judging.scalars import Scalar, Token, scalar_of
 from schemac.rows.judging.settings import Coerce, Settings, Unexpected
 from schemac.rows.judging.shapes import is_list, is_scalar
 from schemac.rows.judging.tokens import NotJsonError, Number, written
+from schemac.rows.judging.values import BrokenRuleError
 
 Path = str | tuple["Path", str | int]
 Reader = Callable[[Any, Path, "Run"], Any]
@@ -44,6 +45,11 @@ class Run:
         """Add a reason."""
         value_text = None if value is None else value[:LONGEST_VALUE]
         self.reasons.append(Reason(path_text(path), rule, value_text))
+
+    def catch(self, path: Path, error: BrokenRuleError, text: str) -> None:
+        """Add the reason of a text that is no value; of clocks it says what to do."""
+        is_of_zone = error.rule.startswith("zone")
+        self.object_to(path, f"{error.rule}: {error.message}" if is_of_zone else error.rule, text)
 
 
 class NotCoveredError(Exception):
@@ -107,15 +113,15 @@ def text_reader(member: pa.Field, null_texts: Sequence[str], epoch: str | None =
 
 def scalar_reader(member: pa.Field, scalar: Scalar, null_texts: Sequence[str]) -> Reader:
     """Compile the reader of texts of a scalar."""
-    absent, value, rule, nulls = absent_reader(member), scalar.value, scalar.rule, frozenset(null_texts)
+    absent, value, nulls = absent_reader(member), scalar.value, frozenset(null_texts)
 
     def read(t: Any, path: Path, run: Run) -> Any:
         if t is None or t in nulls:
             return absent(path, run)
-        result = value(t)
-        if result is None:
-            run.object_to(path, rule(t), t)
-        return result
+        try:
+            return value(t)
+        except BrokenRuleError as error:
+            return run.catch(path, error, t)
 
     return read
 
@@ -144,7 +150,7 @@ def cell_reader(member: pa.Field, settings: Settings, epoch: str | None = None) 
 def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader:
     absent, is_coerced = absent_reader(member), context.settings.coerce is Coerce.TEXT
     nulls = frozenset(f'"{text}"' for text in context.settings.null_values)
-    token, value, rule, quick = scalar.token, scalar.value, scalar.rule, _quick(scalar)
+    token, value, is_usual = scalar.token, scalar.value, _USUAL[scalar.token]
 
     def text(x: Any, j: str) -> str | None:
         if token is Token.ANY:
@@ -165,68 +171,45 @@ def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
             return absent(path, run)
-        if quick is not None and not (nulls and type(x) is str):
-            result = quick(x)
-            if result is not None:
-                return result
+        if type(x) is is_usual and not (nulls and is_usual is str):
+            try:
+                return value(x)
+            except BrokenRuleError as error:
+                return run.catch(path, error, x)
         j = written(x)
         if j in nulls:
             return absent(path, run)
         t = text(x, j)
-        result = None if t is None else value(t)
-        if result is not None:
-            return result
-        if token is Token.ANY:
-            run.object_to(path, rule(j), j)
-        elif is_other(x, j):
-            run.object_to(path, "type", j)
-        else:
-            assert t is not None
-            run.object_to(path, rule(t), t)
-        return None
+        try:
+            if t is not None:
+                return value(t)
+        except BrokenRuleError as error:
+            if token is Token.ANY or not is_other(x, j):
+                return run.catch(path, error, t or j)
+        return run.object_to(path, "type", j)
 
     return read
 
 
-def _quick(scalar: Scalar) -> Callable[[Any], Any] | None:
-    """Read what is nearly always there; None means that the whole definition has to decide."""
-    value = scalar.value
-    if scalar.token is Token.BOOLEAN:
-        return lambda x: x if type(x) is bool else None
-    if scalar.token is Token.STRING:
-        return lambda x: value(x) if type(x) is str else None
-    if scalar.token is Token.ANY:
-        return None
-    return lambda x: value(x) if type(x) is Number else None
+_USUAL = {Token.STRING: str, Token.NUMBER: Number, Token.BOOLEAN: None, Token.ANY: None}
+"""What `tokens` reads where a value of a kind stands."""
 
 
 def _list_reader(member: pa.Field, context: Context) -> Reader:
     item, absent = json_reader(member.type.value_field, context), absent_reader(member)
     size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
-    many = _many(member.type.value_field)
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
             return absent(path, run)
         if type(x) is not list:
             return run.object_to(path, "type", written(x))
-        items = None if many is None else many(x)
-        if items is None:
-            items = [item(part, (path, i), run) for i, part in enumerate(x)]
+        items = [item(part, (path, i), run) for i, part in enumerate(x)]
         if size is not None and len(x) != size:
             run.object_to(path, "length", str(len(x)))
         return items
 
     return read
-
-
-def _many(item: pa.Field) -> Callable[[list[Any]], list[Any] | None] | None:
-    """Read nearly all lists of numbers at once; None means that each item has to be read alone."""
-    scalar = scalar_of(item) if is_scalar(item) else None
-    if scalar is None or scalar.many is None:
-        return None
-    many = scalar.many
-    return lambda x: many(x) if set(map(type, x)) == {Number} else None
 
 
 def _map_reader(member: pa.Field, context: Context) -> Reader:

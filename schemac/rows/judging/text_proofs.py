@@ -20,7 +20,7 @@ from schemac.attributes.zones import is_utc
 from schemac.kinds.units import FRACTION_DIGITS
 from schemac.rows.judging.clocks import zone_of
 from schemac.rows.judging.exact_types import to_field
-from schemac.rows.judging.forms import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST, LARGEST_BFLOAT16
+from schemac.rows.judging.forms import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST
 from schemac.rows.judging.loose import nullable_type
 from schemac.rows.judging.scalars import Token
 from schemac.rows.judging.shapes import (
@@ -31,6 +31,7 @@ from schemac.rows.judging.shapes import (
     role_of,
     storage_type,
 )
+from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 
 INTEGER = "-?(?:0|[1-9][0-9]{0,17})"
 NUMBER = r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?"
@@ -181,7 +182,7 @@ class TextProof:
 
 
 def _rounded_in_doubt(values: pa.Array) -> pa.Array | None:
-    """Which doubles lie so near to the middle of two floats that their text may be rounded to the other one."""
+    """Which doubles are so near to the middle of two floats that their text may be rounded to the other one."""
     doubles = values.fill_null(0.0).to_numpy(zero_copy_only=False)
     below = doubles.view(np.uint64) & _BELOW_FLOAT
     is_small = (np.abs(doubles) < SMALLEST_NORMAL_FLOAT) & (doubles != 0)
@@ -193,7 +194,7 @@ def form_of(field: pa.Field) -> Form | None:
     """How a field without parts is spelled and read; None for types that only `scalars` reads."""
     extension, data_type, is_ = extension_name(field), storage_type(field.type), pa.types
     if role_of(field) is Role.BRAIN_FLOATS:
-        return _float(LARGEST_BFLOAT16)
+        return _float(LARGEST_BRAIN_FLOAT)
     if extension is not None:
         return None
     if is_.is_integer(data_type):

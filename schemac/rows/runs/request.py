@@ -1,4 +1,4 @@
-"""Which run somebody asks for.
+"""The request for a run.
 
 Layer: rows.
 Rule: a run that was committed is not committed again. Which run it is says its id, or the interval of a schedule that it is
@@ -15,7 +15,7 @@ from schemac.source.catalogue import INVALID_RUN
 
 @dataclass(frozen=True)
 class Replay:
-    """Which records of the quarantine; all of them by default."""
+    """The records of the quarantine to replay; by default all of them."""
 
     run: str = ""
     """Of one run."""

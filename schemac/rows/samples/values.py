@@ -88,7 +88,7 @@ class Values:
 
 
 def values_of(field: SchemaField, member: pa.Field, preferred: tuple[Any, ...] = ()) -> Values:
-    """Return the values of a place; `wanted` are some that conditions speak of. Raises NoValueError."""
+    """Return the values of a place; `wanted` are some that conditions mention. Raises NoValueError."""
     if field.parent is None and (parts := _least_parts(field)) > _MOST_PARTS:
         message = (
             f"{field.path_text}: one value has at least {parts:,} items, and a sample at most {_MOST_PARTS:,}"

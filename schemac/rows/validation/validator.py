@@ -43,6 +43,7 @@ from schemac.rows.judging.text_proofs import Proof, Proven
 from schemac.rows.judging.timestamps import of_pattern
 from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, written
 from schemac.rows.judging.typed_values import raw_values, typed_reader
+from schemac.rows.judging.values import BrokenRuleError
 from schemac.rows.validation.broken_values import broken_values, text_of_members
 from schemac.rows.validation.sources import as_mapping
 
@@ -386,8 +387,10 @@ def _pattern_reader(one: FieldInput, member: pa.Field, settings: Settings) -> Re
             text = parse(text) if text.startswith('"') else text
         if found["m"] is None:
             return run.object_to(path, "cast", text)
-        value, rule = value_of(found["m"])
-        return value if rule is None else run.object_to(path, rule, text)
+        try:
+            return value_of(found["m"])
+        except BrokenRuleError as error:
+            return run.catch(path, error, text)
 
     return read
 

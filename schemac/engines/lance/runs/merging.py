@@ -10,6 +10,7 @@ Source: `execute_uncommitted` of pylance 14: `when_matched_delete` takes a sourc
 import json
 import os
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -124,7 +125,7 @@ def _counted(place: Place, fragments: list[str], winners: pa.Table, merge: Merge
 
 
 def _existing(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
-    """Yield the rows of the table that have a key of the records, with the records' columns beside theirs."""
+    """Yield the rows of the table that have a key of the records, with the records' columns next to theirs."""
     keys = list(merge.keys)
     for batch in table.scanner(columns=merge.columns, batch_size=1 << 17).to_batches():
         yield pa.Table.from_batches([batch]).join(winners, keys, join_type="inner", right_suffix="__new")
@@ -193,7 +194,7 @@ def _without_losers(
         batches = _drop_rows(_read(place, fragment), set(lost.to_pylist()), schema)
         first = next(batches, None)
         if first is not None:
-            winning_fragments += write_files(place, schema, _with(first, batches))
+            winning_fragments += write_files(place, schema, chain([first], batches))
     return winning_fragments
 
 
@@ -207,8 +208,3 @@ def _drop_rows(
         left = batch.filter(mask)
         if left.num_rows:
             yield pa.RecordBatch.from_arrays(left.columns, schema=schema)
-
-
-def _with(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield first
-    yield from rest

@@ -6,6 +6,7 @@ Shape: rows are known by their addresses in one version. The fragments that have
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -35,7 +36,7 @@ def move_out(place: Place, schema: pa.Schema, version: int, addresses: list[int]
             batches = _others(fragment, gone, schema)
             first = next(batches, None)
             if first is not None:
-                rest += write_files(place, schema, _with(first, batches))
+                rest += write_files(place, schema, chain([first], batches))
     operation = lance.LanceOperation.Update(
         removed_fragment_ids=sorted(touched), new_fragments=fragments_of(rest)
     )
@@ -72,8 +73,3 @@ def _others(fragment: Any, gone: set[int], schema: pa.Schema) -> Iterator[pa.Rec
         rows = batch.filter(stays).select(schema.names)
         if rows.num_rows:
             yield pa.RecordBatch.from_arrays(rows.columns, schema=schema)
-
-
-def _with(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield first
-    yield from rest

@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: arrays, one a field, as long as the rows that they belong to. Fields follow their identity, whatever they are called
 and wherever they stand; a field that was not there is null.
-What does not fit is told to whoever asked to be told, and stands as null in the result; otherwise it is an error.
+What does not fit is told to whoever asked to be told, and is null in the result; otherwise it is an error.
 Errors: ValueError with the field and the values that do not fit.
 """
 
@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from schemac.attributes.family import Family
 from schemac.engines.lance.attributes import JSON
 from schemac.engines.lance.tables.casts.cast import cast, check_json
-from schemac.engines.lance.tables.casts.shown import format_values
-from schemac.engines.lance.tables.casts.wanted import CastTarget
+from schemac.engines.lance.tables.casts.cast_target import CastTarget
+from schemac.engines.lance.tables.casts.value_texts import format_values
 from schemac.engines.lance.tables.maps import Entries, joining_cast, made_equal
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.version_pair import VersionPair
@@ -183,7 +183,7 @@ def _nulls(length: int, type_: Any) -> pa.Array:
 
 
 def _filled(items: Any, vectors: Any, size: int) -> pa.Array:
-    """Return the items of vectors, with something under the null ones, where Lance wants no nulls."""
+    """Return the items of vectors, with something under the null ones, where Lance needs no nulls."""
     if not vectors.null_count or items.type.num_fields or not _is_of_fixed_width(items.type):
         return items
     blank = pa.Array.from_buffers(items.type, 1, [None, pa.py_buffer(bytes(64))])

@@ -285,7 +285,7 @@ def _with_clock_to_declare(change: Change, final_change: Change, judgement: Judg
 
 
 def _refuse(change: Change, judgement: Judgement, table: LanceTable, report: Report) -> None:
-    place = change.new_place
+    place = change.new_location
     report.add(
         REFUSED_CHANGE,
         f"{change}: {judgement.reason}",

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.attributes.family import Family
-from schemac.engines.lance.tables.casts.shown import format_values
+from schemac.engines.lance.tables.casts.value_texts import format_values
 from schemac.engines.lance.tables.checks import is_roundable, reason_of
 from schemac.engines.lance.tables.convert import is_named, values_of
 from schemac.engines.lance.tables.filters import row_filter
