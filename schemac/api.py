@@ -218,7 +218,7 @@ def _by_dataset(datasets: list[LogicalDataset], report: Report) -> list[tuple[Di
 
 
 def _lines(dataset: LogicalDataset) -> range:
-    place = dataset.origins.place(())
+    place = dataset.origins.location(())
     if place is None:
         return range(0)
     source, span = place.source, place.span

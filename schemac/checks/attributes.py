@@ -320,20 +320,20 @@ def _is_standard_word(
         help = Help.add_key("linkType", "{kind: Multihash}")
         report(INVALID_ATTRIBUTE, "ObjectLink needs `linkType`", *steps, "kind", help=help)
         return False
-    inner, place = value["linkType"], (*steps, "linkType")
+    inner, path = value["linkType"], (*steps, "linkType")
     try:
         typed = odf.LogicalTypeWord.model_validate(inner, by_name=False)
     except ValidationError as error:
         for e in model_errors(error, odf.LogicalTypeWord, inner):
-            _report_error(attribute, inner, e, place, report)
+            _report_error(attribute, inner, e, path, report)
         return False
     if typed.kind == "ObjectLink":
         report(
             INVALID_ATTRIBUTE,
             "a link to a link has no meaning",
-            *place,
+            *path,
             "kind",
             help=Help.write("Multihash", key="kind", is_safe=False),
         )
         return False
-    return _is_logical_type(attribute, typed, inner, place, report)
+    return _is_logical_type(attribute, typed, inner, path, report)

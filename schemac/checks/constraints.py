@@ -62,8 +62,8 @@ def check_constraints(field: SchemaField, findings: Findings) -> None:
 
 
 def _is_misplaced(field: SchemaField, key: str, findings: Findings) -> bool:
-    places = [field, *([field.parent] if field.parent is not None else [])]
-    reason = next((why for role, why in _OTHER_FORM.items() for at in places if has_role(at.extra, role)), "")
+    fields = [field, *([field.parent] if field.parent is not None else [])]
+    reason = next((why for role, why in _OTHER_FORM.items() for at in fields if has_role(at.extra, role)), "")
     if not reason and getattr(field.type, "precision", 0) > MOST_DIGITS:
         reason = f"a pipeline has no numbers of more than {MOST_DIGITS} digits to compare it with"
     if reason:
@@ -117,9 +117,9 @@ def _rounded(field: SchemaField, key: str, authored: Any, findings: Findings) ->
     for step, value in values:
         if not isinstance(value, float) or origins.source is None:
             continue
-        for place in field.extra_places(key):
-            path = place if step is None else (*place, step)
-            location = origins.place(path) if origins.has(place) else None
+        for extra_path in field.extra_places(key):
+            path = extra_path if step is None else (*extra_path, step)
+            location = origins.location(path) if origins.has(extra_path) else None
             text = location.source.excerpt(location.span) if location is not None else ""
             try:
                 if text and Decimal(text) != Decimal(repr(value)):

@@ -23,11 +23,11 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
     """They have one of the accepted types, may not be null, are complete and come first."""
     names, explicit = dataset.naming
     present: dict[str, SchemaField] = {}
-    places: dict[str, int] = {}
+    positions: dict[str, int] = {}
     for i, field in enumerate(dataset.columns):
         if field.segment in names:
             present.setdefault(str(field.segment), field)
-            places.setdefault(str(field.segment), i)
+            positions.setdefault(str(field.segment), i)
     names_present = [name for name in names[:3] if name in present]
     if len(names_present) < 2 and not explicit.intersection(names_present):
         if names.event_time in explicit:
@@ -42,7 +42,7 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
             findings.at_option(field, 0, ODD_SYSTEM_COLUMN, message, help=help)
     if dataset.is_whole:
         _check_completeness(names_present[0], names, present, findings)
-        _check_order(names_present, places, present, names, findings)
+        _check_order(names_present, positions, present, names, findings)
 
 
 def _check_type(
@@ -88,17 +88,17 @@ def _check_completeness(
 
 def _check_order(
     names_present: list[str],
-    places: Mapping[str, int],
+    positions: Mapping[str, int],
     present: Mapping[str, SchemaField],
     names: SystemColumns,
     findings: Findings,
 ) -> None:
     """Check the order; the time of the event may be any column, so it has no place of its own."""
-    late = next((name for i, name in enumerate(names_present) if places[name] != i), None)
+    late = next((name for i, name in enumerate(names_present) if positions[name] != i), None)
     if late is not None:
         findings.at_name(
             present[late],
             ODD_SYSTEM_COLUMN,
-            f"the system column {late} is column number {places[late] + 1}",
+            f"the system column {late} is column number {positions[late] + 1}",
             help=f"the system columns come first, in this order: {', '.join(names)}",
         )

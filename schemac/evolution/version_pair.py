@@ -68,7 +68,7 @@ class SchemaVersion:
         """Where a field, or a part of it, is."""
         origins = self.dataset.origins
         path = (*field.declared_at, *steps) if field is not None else steps
-        location = origins.place(path)
+        location = origins.location(path)
         if location is None:
             return Location(self.label)
         position = location.source.position(location.span.start)

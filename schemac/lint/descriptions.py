@@ -55,7 +55,7 @@ def undescribed_groups(files: Iterable[GroupFile], report: Report) -> None:
                 report.add(
                     codes.MISSING_GROUP_DESCRIPTION,
                     f"the group '{definition.name}' has no description",
-                    location=definition.document.place(definition.path, on_key=True),
+                    location=definition.document.location(definition.path, on_key=True),
                     help="write `description:` next to its `fields:`",
                 )
 

@@ -32,4 +32,4 @@ class LogicalDataset:
     def is_read(self, field: SchemaField) -> bool:
         """Whether the whole type of a field could be read."""
         at = field.type_at
-        return not any(place[: len(at)] == at for place in self.unread)
+        return not any(path[: len(at)] == at for path in self.unread)

@@ -37,25 +37,25 @@ class Findings:
         severity: Severity | None = None,
     ) -> None:
         """Report a finding about a field's name, or about a nameless field as a whole."""
-        place = (*field.declared_at, "name") if field.is_member else field.declared_at
+        path = (*field.declared_at, "name") if field.is_member else field.declared_at
         labels: tuple[Label, ...] = ()
         if other is not None and self.origins.source is not None:
-            there = self.origins.place((*other.field.declared_at, "name"))
+            there = self.origins.location((*other.field.declared_at, "name"))
             if there is not None:
                 labels = (label(other.message, there.source, there.span), *there.labels)
-        self._add(field, place, code, message, help, labels, severity=severity)
+        self._add(field, path, code, message, help, labels, severity=severity)
 
     def at_type(
         self, field: SchemaField, code: Code, message: str, *steps: str | int, help: str = ""
     ) -> None:
         """Report a finding about a field's type, or about the property of it that `steps` lead to."""
-        place = (*field.type_at, *steps) if steps else (*field.type_at, "kind")
-        self._add(field, place, code, message, help)
+        path = (*field.type_at, *steps) if steps else (*field.type_at, "kind")
+        self._add(field, path, code, message, help)
 
     def at_option(self, field: SchemaField, index: int, code: Code, message: str, *, help: str = "") -> None:
         """Report a finding about one of the Options around a field's type, counted from the outermost."""
-        place = (*field.type_at[: len(field.type_at) - len(field.options) + index], "kind")
-        self._add(field, place, code, message, help)
+        path = (*field.type_at[: len(field.type_at) - len(field.options) + index], "kind")
+        self._add(field, path, code, message, help)
 
     def at_extra(
         self,
@@ -68,9 +68,9 @@ class Findings:
         on_key: bool = False,
     ) -> None:
         """Report a finding about an attribute of a field, or about the part of its value that `steps` lead to."""
-        places = field.extra_places(key)
-        place = next((p for p in places if self.origins.has(p)), places[0])
-        self._add(field, (*place, *steps), code, message, help, on_key=on_key)
+        paths = field.extra_places(key)
+        path = next((p for p in paths if self.origins.has(p)), paths[0])
+        self._add(field, (*path, *steps), code, message, help, on_key=on_key)
 
     def at_description(self, field: SchemaField, code: Code, message: str, *, help: str = "") -> None:
         """Report a finding about a field's description, wherever it is written."""
@@ -89,7 +89,7 @@ class Findings:
     def _add(
         self,
         field: SchemaField | None,
-        place: TreePath,
+        path: TreePath,
         code: Code,
         message: str,
         help: str,
@@ -97,7 +97,7 @@ class Findings:
         on_key: bool = False,
         severity: Severity | None = None,
     ) -> None:
-        location = self.origins.place(place, on_key=on_key)
+        location = self.origins.location(path, on_key=on_key)
         self.report.add(
             code,
             message,

@@ -19,12 +19,12 @@ _LAST = 2**32
 def primary_key(columns: Sequence[SchemaField]) -> tuple[SchemaField, ...]:
     """Return the fields of the primary key in its order, at whatever depth; none where the schema declares no key."""
     parts = of_role(Role.KEY_PART)
-    places: dict[SchemaField, int] = {}
+    positions: dict[SchemaField, int] = {}
     for field in preorder(columns):
         for attribute in parts if field.extra and are_telling(field.extra) else ():
             if (part := attribute.read(field.extra)) is not None:
-                places.setdefault(field, part.position or _LAST)
-    return tuple(sorted(places, key=places.__getitem__))
+                positions.setdefault(field, part.position or _LAST)
+    return tuple(sorted(positions, key=positions.__getitem__))
 
 
 def named_key(dataset: LogicalDataset) -> tuple[SchemaField, ...]:

@@ -28,14 +28,14 @@ class Origins(NamedTuple):
         """The text, where there is one."""
         return self.document.source if self.document is not None else None
 
-    def place(self, path: TreePath, *, on_key: bool = False) -> Location | None:
+    def location(self, path: TreePath, *, on_key: bool = False) -> Location | None:
         """Return where a value is, or its key; `path` starts at the schema's mapping. It may be in another text."""
         if self.document is None:
             return None
         for depth in range(len(path), 0, -1) if self.overlaid else ():
             if (overlaid := self.overlaid.get(path[:depth])) is not None:
                 return overlaid.child(*path[depth:]).location(on_key=on_key)
-        return self.document.place((*self.base, *path), on_key=on_key)
+        return self.document.location((*self.base, *path), on_key=on_key)
 
     @property
     def name_span(self) -> Span | None:
@@ -48,5 +48,5 @@ class Origins(NamedTuple):
 
     def has(self, path: TreePath) -> bool:
         """Whether the text has a value at exactly this path."""
-        location = self.place(path)
+        location = self.location(path)
         return location is not None and location.is_exact

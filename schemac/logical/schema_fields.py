@@ -127,9 +127,9 @@ class SchemaField:
     def extra_places(self, key: str) -> list[TreePath]:
         """Every place at which an attribute of this field is written."""
         base = (*self.declared_at, "type") if self.is_member else self.declared_at
-        places = [(*self.declared_at, "extra", key)] if self.is_member else []
-        places += [(*base, *("inner",) * depth, "extra", key) for depth in range(len(self.options) + 1)]
-        return places
+        paths = [(*self.declared_at, "extra", key)] if self.is_member else []
+        paths += [(*base, *("inner",) * depth, "extra", key) for depth in range(len(self.options) + 1)]
+        return paths
 
 
 def columns(schema: Schema, indices: Sequence[int] | None = None) -> tuple[SchemaField, ...]:
@@ -137,11 +137,11 @@ def columns(schema: Schema, indices: Sequence[int] | None = None) -> tuple[Schem
 
     `indices` are the columns' places in the manifest where some that could not be read are left out.
     """
-    places = range(len(schema.fields)) if indices is None else indices
+    indices_of_fields = range(len(schema.fields)) if indices is None else indices
     return tuple(
         [
             SchemaField(None, Member(f.name, ("fields", i), f))
-            for i, f in zip(places, schema.fields, strict=True)
+            for i, f in zip(indices_of_fields, schema.fields, strict=True)
         ]
     )
 

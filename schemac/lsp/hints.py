@@ -65,7 +65,7 @@ def _of_dataset(
 
 def _is_visible(dataset: LogicalDataset, field: SchemaField, range_: tuple[int, int]) -> bool:
     where = location_of(dataset, field)
-    place = dataset.origins.place(field.declared_at)
+    place = dataset.origins.location(field.declared_at)
     if where is None or place is None or where.file != dataset.origins.file:
         return False
     region = place.source.region(place.span)
@@ -75,7 +75,7 @@ def _is_visible(dataset: LogicalDataset, field: SchemaField, range_: tuple[int, 
 def _hint(
     dataset: LogicalDataset, field: SchemaField, key: str, text: str, lines: Lines, range_: tuple[int, int]
 ) -> types.InlayHint | None:
-    place = dataset.origins.place((*field.declared_at, key))
+    place = dataset.origins.location((*field.declared_at, key))
     if place is None or not text or place.source.name != dataset.origins.file:
         return None
     end = place.source.position(place.span.end)

@@ -288,7 +288,7 @@ class Navigator:
                 yield file, dataset
 
     def _in_schema(self, dataset: LogicalDataset, steps: TreePath) -> Iterator[FileRange]:
-        place = dataset.origins.place(("extra", *steps))
+        place = dataset.origins.location(("extra", *steps))
         if place is not None:
             yield self.site(place)
 
@@ -312,7 +312,7 @@ class Navigator:
     def _successor(self, dataset: LogicalDataset, field: SchemaField) -> Iterator[FileRange]:
         for path in field.extra_places(DEPRECATED.key):
             if dataset.origins.has(path):
-                place = dataset.origins.place((*path, "successor"))
+                place = dataset.origins.location((*path, "successor"))
                 if place is not None:
                     yield self.site(place)
                 return

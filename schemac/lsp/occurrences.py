@@ -176,7 +176,7 @@ def _references_to(name: str, texts: ProjectTexts) -> Iterator[Occurrence]:
         for dataset in file.datasets if file.named and name.encode() in file.content else ():
             for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or ()):
                 if reference.dataset == name:
-                    place = dataset.origins.place(("extra", REFERENCES.key, i, "dataset"))
+                    place = dataset.origins.location(("extra", REFERENCES.key, i, "dataset"))
                     if place is not None:
                         yield Occurrence(texts.checked.path(place.source.name), place.source, place.span)
 

@@ -38,7 +38,7 @@ def document_symbols(
 
 def _dataset(dataset: LogicalDataset, lines: Lines) -> types.DocumentSymbol | None:
     source, span = dataset.origins.source, dataset.origins.name_span
-    place = dataset.origins.place(())
+    place = dataset.origins.location(())
     if source is None or span is None or place is None:
         return None
     members = [one for field in dataset.columns if (one := _field(dataset, field, lines)) is not None]
@@ -50,8 +50,8 @@ def _dataset(dataset: LogicalDataset, lines: Lines) -> types.DocumentSymbol | No
 
 
 def _field(dataset: LogicalDataset, field: SchemaField, lines: Lines) -> types.DocumentSymbol | None:
-    name = dataset.origins.place((*field.declared_at, "name"))
-    whole = dataset.origins.place(field.declared_at)
+    name = dataset.origins.location((*field.declared_at, "name"))
+    whole = dataset.origins.location(field.declared_at)
     # A field of a group is listed where the group is.
     if name is None or whole is None or name.labels:
         return None
@@ -144,7 +144,7 @@ def _symbol(
     dataset = file.datasets[number]
     source, span = dataset.origins.source, dataset.origins.name_span
     if field is not None:
-        place = dataset.origins.place((*field.declared_at, "name"))
+        place = dataset.origins.location((*field.declared_at, "name"))
         source, span = (place.source, place.span) if place is not None else (source, span)
     lines = lines_of(path)
     region = (

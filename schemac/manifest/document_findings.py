@@ -29,12 +29,12 @@ class DocumentFindings:
         self, code: Code, path: TreePath, message: str, *, help: str = "", on_key: bool = False
     ) -> None:
         """Add a finding about a value, or about its key."""
-        place = self._document.place(path, on_key=on_key)
+        location = self._document.location(path, on_key=on_key)
         is_foreign = code in (UNKNOWN_DOCUMENT, EMPTY_DOCUMENT) and not self._is_named
         self._report.add(
             code,
             message,
-            location=place,
+            location=location,
             path=self._path_text(path),
             help=help,
             severity=Severity.NOTE if is_foreign else None,

@@ -246,9 +246,9 @@ class Expander:
         values = {n: self._argument(v, frame, (*here, "with", n)) for n, v in use.arguments.items()}
         mistakes = list(mistakes_of(definition, values))
         for mistake in mistakes:
-            place = frame.origin((*here, *mistake.at))
+            origin = frame.origin((*here, *mistake.at))
             self._add(
-                place, INVALID_ARGUMENT, mistake.message, help=mistake.help, on_key=len(mistake.at) == 2
+                origin, INVALID_ARGUMENT, mistake.message, help=mistake.help, on_key=len(mistake.at) == 2
             )
         if mistakes:
             return SequenceNode()
@@ -259,12 +259,12 @@ class Expander:
 
     def _may_enter(self, definition: Definition, frame: Frame, here: TreePath) -> bool:
         """Whether a group may be used; not in itself, nor where groups have made too much already."""
-        place = frame.origin((*here, "use"))
+        origin = frame.origin((*here, "use"))
         names = [group.name for group in frame.groups]
         if any(group is definition for group in frame.groups):
             way = " → ".join([*names[names.index(definition.name) :], definition.name])
             self._add(
-                place,
+                origin,
                 REUSE_CYCLE,
                 f"the group contains itself: {way}",
                 help=Help.remove_item("remove this use"),
@@ -272,11 +272,11 @@ class Expander:
             return False
         if len(names) >= _MOST_GROUPS:
             message = f"groups are nested more than {_MOST_GROUPS} levels deep"
-            self._add(place, TOO_DEEP, message, help="write the fields out")
+            self._add(origin, TOO_DEEP, message, help="write the fields out")
             return False
         if self._count > MAX_VALUES:
             message = f"groups expand to more than {MAX_VALUES:,} values"
-            self._add(place, ALIAS_BOMB, message, help="write the fields out, or use fewer groups in groups")
+            self._add(origin, ALIAS_BOMB, message, help="write the fields out, or use fewer groups in groups")
             return False
         return True
 
@@ -293,8 +293,8 @@ class Expander:
             else "write `imports:` with the file that has it"
         )
         help = Help.did_you_mean(near, name) if near else f"{others}, or define it under `groups:`"
-        place = frame.origin((*here, "use"))
-        self._add(place, UNKNOWN_GROUP, f"there is no group '{name}'", help=help)
+        origin = frame.origin((*here, "use"))
+        self._add(origin, UNKNOWN_GROUP, f"there is no group '{name}'", help=help)
 
     def _refuse_in_strict(self, origin: Origin, key: str) -> None:
         if self._is_strict:

@@ -161,17 +161,17 @@ class GroupFile:
         return groups
 
     def _take_imports(self, document: Document, base: TreePath, written: Any) -> None:
-        place = (*base, "imports")
+        at = (*base, "imports")
         if not isinstance(written, list):
             message = f"`imports` has to be a list of paths, not {sort_of(written)}"
-            self._add(document, place, WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
+            self._add(document, at, WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
             return
         for i, path in enumerate(written):
             if isinstance(path, str) and path:
-                self.imports.append(Import(path, document, (*place, i)))
+                self.imports.append(Import(path, document, (*at, i)))
             else:
                 message = f"an import is the path of a file, not {sort_of(path)}"
-                self._add(document, (*place, i), WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
+                self._add(document, (*at, i), WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
 
     def _definitions(self, document: Document, at: TreePath, written: Any) -> Iterator[Definition]:
         if not isinstance(written, dict):
@@ -185,8 +185,8 @@ class GroupFile:
             except ValidationError as error:
                 self.unsound.add(name)
                 for e in model_errors(error, Group, value, WORDS):
-                    place = (*path, *e.path)
-                    self._add(document, place, e.code, e.message, help=e.help, on_key=e.on_key)
+                    at = (*path, *e.path)
+                    self._add(document, at, e.code, e.message, help=e.help, on_key=e.on_key)
 
     def _add(
         self,
@@ -198,8 +198,8 @@ class GroupFile:
         help: str = "",
         on_key: bool = False,
     ) -> None:
-        place = document.place(path, on_key=on_key)
-        self.report.add(code, message, location=place, help=help)
+        location = document.location(path, on_key=on_key)
+        self.report.add(code, message, location=location, help=help)
 
 
 def report_clash(
@@ -207,8 +207,8 @@ def report_clash(
 ) -> None:
     """Say that a name stands for two groups; `imported` is where the second one is imported, if both are."""
     there, here = (
-        first.document.place(first.path, on_key=True),
-        second.document.place(second.path, on_key=True),
+        first.document.location(first.path, on_key=True),
+        second.document.location(second.path, on_key=True),
     )
     also = () if imported is None else (label("imported here", imported.source, imported.span),)
     elsewhere = "" if there.source.name == here.source.name else f" in {there.source.name}"
@@ -226,8 +226,8 @@ def check_definition(definition: Definition, report: Report) -> None:
     """Say what is wrong with a group whoever uses it: its parameters, and attributes that are not for all of its fields."""
 
     def add(code: Code, path: TreePath, message: str, help: str, *, on_key: bool = False) -> None:
-        place = definition.document.place((*definition.path, *path), on_key=on_key)
-        report.add(code, message, location=place, help=help)
+        location = definition.document.location((*definition.path, *path), on_key=on_key)
+        report.add(code, message, location=location, help=help)
 
     group = definition.group
     named: set[str] = set()

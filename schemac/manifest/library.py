@@ -173,7 +173,7 @@ class Scope:
             elif name in self.file.groups:
                 report_clash(first, definition, report)
             elif first is not definition:
-                report_clash(definition, first, report, import_.document.place(import_.at))
+                report_clash(definition, first, report, import_.document.location(import_.at))
 
     def _path_of(self, import_: Import, report: Report) -> str | None:
         """Return the path of an import from the folder of the text that a run began with."""
@@ -190,21 +190,21 @@ class Scope:
         return posixpath.normpath(posixpath.join(posixpath.dirname(self.path), import_.path))
 
     def _refuse(self, import_: Import, message: str, report: Report, *, help: str = "") -> None:
-        place = import_.document.place(import_.at)
+        location = import_.document.location(import_.at)
         help = help or "write the path of the file, from the folder of the one that imports it"
-        report.add(UNREADABLE_IMPORT, message, source=place.source, span=place.span, help=help)
+        report.add(UNREADABLE_IMPORT, message, source=location.source, span=location.span, help=help)
 
 
 def _report_cycle(way: Sequence[Step], name: str, report: Report) -> None:
     """Report the last import of a circle, and show the others of it."""
-    places = [step.import_.document.place(step.import_.at) for step in way]
-    through = ", ".join(place.source.name for place in places[1:])
+    locations = [step.import_.document.location(step.import_.at) for step in way]
+    through = ", ".join(location.source.name for location in locations[1:])
     report.add(
         REUSE_CYCLE,
         f"{name} imports itself through {through}" if through else f"{name} imports itself",
-        source=places[-1].source,
-        span=places[-1].span,
-        labels=tuple([label("imported here", place.source, place.span) for place in places[:-1]]),
+        source=locations[-1].source,
+        span=locations[-1].span,
+        labels=tuple([label("imported here", location.source, location.span) for location in locations[:-1]]),
         help="remove this import, or move the groups that both files need into a third one",
     )
 
@@ -230,16 +230,16 @@ def scope_of(documents: Sequence[Document], stem: str, reuse: Reuse, report: Rep
         if match is not None:
             reuse.used.add((match[1].path, name))
     for import_ in scope.unused_imports(file.used):
-        place = import_.document.place(import_.at)
+        location = import_.document.location(import_.at)
         message = f"no group of {import_.path} is used here"
-        report.add(UNUSED_GROUP, message, location=place, help=Help.remove(what="the import"))
+        report.add(UNUSED_GROUP, message, location=location, help=Help.remove(what="the import"))
     for name, definition in file.groups.items():
         local_report = Report()
-        place = definition.document.place(definition.path, on_key=True)
+        location = definition.document.location(definition.path, on_key=True)
         help = Help.remove(
             help=f"write `- use: {name}` in a list of fields, or remove the group", is_safe=False
         )
-        local_report.add(UNUSED_GROUP, f"nothing uses the group '{name}'", location=place, help=help)
+        local_report.add(UNUSED_GROUP, f"nothing uses the group '{name}'", location=location, help=help)
         reuse.unused |= {name: local_report.diagnostics[0]}
     return scope
 

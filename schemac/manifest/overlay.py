@@ -112,8 +112,8 @@ class Overlay:
         self, path: TreePath, message: str, help: str, report: Report, *, code: Code = INVALID_OVERLAY
     ) -> None:
         """Report what is wrong with a key of the file."""
-        place = self.document.place(path, on_key=True)
-        report.add(code, message, location=place, help=help)
+        location = self.document.location(path, on_key=True)
+        report.add(code, message, location=location, help=help)
 
 
 def read_overlay(document: Document, report: Report) -> Overlay | None:
@@ -123,8 +123,8 @@ def read_overlay(document: Document, report: Report) -> Overlay | None:
         file = OverlayFile.model_validate(document.value, by_name=False)
     except ValidationError as error:
         for e in model_errors(error, OverlayFile, document.value, _WORDS):
-            place = document.place(e.path, on_key=e.on_key)
-            report.add(e.code, e.message, location=place, help=e.help)
+            location = document.location(e.path, on_key=e.on_key)
+            report.add(e.code, e.message, location=location, help=e.help)
         return None
     overlay = Overlay(document, file)
     for name, one in file.datasets.items():
@@ -133,15 +133,15 @@ def read_overlay(document: Document, report: Report) -> Overlay | None:
             message = f"'{one.name}' is not a valid dataset name"
             help = "use letters, digits, dots, dashes and underscores"
             overlay.add((*at, "name"), message, help, local_report, code=INVALID_DATASET_NAME)
-        places = [(at, one.extra), *(((*at, "fields", path), f.extra) for path, f in one.fields.items())]
-        for place_, extra in places:
+        extras = [(at, one.extra), *(((*at, "fields", path), f.extra) for path, f in one.fields.items())]
+        for path, extra in extras:
             for key in extra:
                 attribute = known(key)
                 if attribute is None and domain_of(key) in DOMAINS:
-                    overlay.add((*place_, "extra", key), *_unknown(key), local_report)
+                    overlay.add((*path, "extra", key), *_unknown(key), local_report)
                 elif attribute is None or not is_stored(attribute):
                     message = f"`{key}` defines what the data mean, so it cannot differ between environments"
-                    overlay.add((*place_, "extra", key), message, "write it in the manifest", local_report)
+                    overlay.add((*path, "extra", key), message, "write it in the manifest", local_report)
     report.extend(local_report.diagnostics)
     return None if local_report.has_errors else overlay
 

@@ -87,8 +87,8 @@ class Standardizer:
         return field
 
     def _quoted_name(self, at: TreePath) -> str:
-        place = self._document.place(at)
-        written = place.source.excerpt(place.span)
+        location = self._document.location(at)
+        written = location.source.excerpt(location.span)
         self._add(
             UNQUOTED_NAME,
             at,
@@ -107,11 +107,11 @@ class Standardizer:
         """Return `description:` next to the name is the attribute of that name."""
         rest = dict(holder)
         text, extra = rest.pop("description"), holder.get("extra", {})
-        place = (*at, "description")
+        path = (*at, "description")
         if self._is_strict:
             self._add(
                 FRIENDLY_FORM,
-                place,
+                path,
                 "the standard has no `description` here",
                 help=Help.move_to_extra(f"move it under `extra:` as `{DESCRIPTION.key}`", DESCRIPTION.key),
                 on_key=True,
@@ -119,14 +119,14 @@ class Standardizer:
         elif not isinstance(text, str):
             self._add(
                 WRONG_TYPE,
-                place,
+                path,
                 f"a description has to be a text, not {sort_of(text)}",
                 help=Help.quote(),
             )
         elif isinstance(extra, dict) and DESCRIPTION.key in extra:
             self._add(
                 SECOND_DESCRIPTION,
-                place,
+                path,
                 "there are two descriptions",
                 help=f"keep this one, or `{DESCRIPTION.key}`",
                 on_key=True,
@@ -228,8 +228,8 @@ class Standardizer:
         return word
 
     def _null(self, at: TreePath, is_nested: bool) -> Json:
-        place = self._document.place(at)
-        written = place.source.excerpt(place.span)
+        location = self._document.location(at)
+        written = location.source.excerpt(location.span)
         if not written:
             return {}
         inner = {"kind": "Null"}

@@ -29,9 +29,9 @@ def with_system_columns(dataset: LogicalDataset, variant: str) -> LogicalDataset
     new = [(field, SchemaField(None, Member(field.name, ("fields",), field))) for field in added]
     old = list(zip(dataset.schema.fields, dataset.columns, strict=True))
     leading = list(takewhile(lambda column: column[0].name in names, old))
-    places = [names.index(field.name) for field, _ in leading]
+    positions = [names.index(field.name) for field, _ in leading]
     first = [*new, *leading]
-    if places == sorted(places):
+    if positions == sorted(positions):
         first.sort(key=lambda column: names.index(column[0].name))
     fields, schema_fields = zip(*first, *old[len(leading) :], strict=True)
     return replace(dataset, schema=Schema(fields=fields, extra=dataset.schema.extra), columns=schema_fields)

@@ -88,7 +88,7 @@ def listed_fields(
 
 
 def _listed(dataset: LogicalDataset, field: SchemaField, ownership: Ownership) -> ListedField:
-    place = dataset.origins.place(field.declared_at)
+    place = dataset.origins.location(field.declared_at)
     assert place is not None
     return ListedField(
         dataset.name,

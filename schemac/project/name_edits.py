@@ -134,7 +134,7 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
 
 def place_of_name(dataset: LogicalDataset, field: SchemaField) -> Location:
     """Return where the name of a field is written, with the uses of groups that lead there."""
-    place = dataset.origins.place((*field.declared_at, "name"))
+    place = dataset.origins.location((*field.declared_at, "name"))
     assert place is not None, "every value of a manifest has a place"
     return place
 
@@ -149,7 +149,7 @@ def edits_of_column(dataset: LogicalDataset, old: str, new: str) -> Iterator[tup
     for attribute in ATTRIBUTES.values():
         for renaming in attribute.renamings(dataset.schema.extra, old, new):
             path = ("extra", attribute.key, *renaming.steps)
-            place = dataset.origins.place(path, on_key=renaming.is_key)
+            place = dataset.origins.location(path, on_key=renaming.is_key)
             assert place is not None, "every value of a manifest has a place"
             yield place, edit_of(place, renaming.text)
 
@@ -183,7 +183,7 @@ def edits_of_references(dataset: LogicalDataset, renamed: RenamedPaths) -> Itera
         if reference.to is not None:
             for j, (path, new) in enumerate(zip(reference.to, after, strict=True)):
                 if path != new:
-                    place = dataset.origins.place((*at, "to", j))
+                    place = dataset.origins.location((*at, "to", j))
                     assert place is not None, "every value of a manifest has a place"
                     yield place, edit_of(place, new)
         elif after != [path_after(name, renamed_here) or name for name in reference.fields]:
@@ -191,7 +191,7 @@ def edits_of_references(dataset: LogicalDataset, renamed: RenamedPaths) -> Itera
 
 
 def _with_to(dataset: LogicalDataset, at: TreePath, names: Sequence[str]) -> tuple[Location, Edit]:
-    place = dataset.origins.place(at)
+    place = dataset.origins.location(at)
     assert place is not None, "every value of a manifest has a place"
     fix = place.fix(Help.add_key("to", f"[{', '.join(map(written, names))}]"))
     if fix is None:
@@ -213,7 +213,7 @@ def edits_of_successors(
             continue
         paths = field.extra_places(DEPRECATED.key)
         path = next((path for path in paths if dataset.origins.has(path)), paths[0])
-        place = dataset.origins.place((*path, "successor"))
+        place = dataset.origins.location((*path, "successor"))
         assert place is not None, "every value of a manifest has a place"
         yield place, edit_of(place, successor)
 

@@ -119,7 +119,7 @@ class _Checks:
         help: str = "",
     ) -> None:
         origins = self._dataset.origins
-        place = origins.place(path)
+        place = origins.location(path)
         self._report.add(code, message, location=place, file=origins.file, labels=labels, help=help)
 
 
@@ -169,7 +169,7 @@ def _is_key(names: Sequence[str], other: "LogicalDataset") -> bool:
 
 
 def _at(dataset: "LogicalDataset", field: "SchemaField", message: str) -> tuple[Label, ...]:
-    place = dataset.origins.place((*field.declared_at, "name"))
+    place = dataset.origins.location((*field.declared_at, "name"))
     return () if place is None else (label(message, place.source, place.span), *place.labels)
 
 

@@ -415,7 +415,7 @@ def _moved(member: _Member, goal: _Goal) -> dict[Path, Rewritten]:
 
 
 def _block(dataset: LogicalDataset, place: TreePath) -> Block:
-    location = dataset.origins.place(place)
+    location = dataset.origins.location(place)
     assert location is not None
     if location.labels:
         raise NoEditError("it stands in a group")

@@ -150,7 +150,7 @@ def _leave_out(target: Target, dataset: LogicalDataset, target_report: Report, r
         (),
         (TARGETS_OF.key, f"[{others}]"),
     )
-    place = dataset.origins.place(("fields",), on_key=True)
+    place = dataset.origins.location(("fields",), on_key=True)
     report.extend(
         [
             replace(

@@ -78,9 +78,7 @@ UNKNOWN_SUCCESSOR = error("SC341", "unknown-successor", "a deprecated field whos
 
 UNKNOWN_REFERRED = warning("SC342", "unknown-referred", "a reference to a dataset that does not exist")
 UNFIT_REFERENCE = error("SC343", "unfit-reference", "a reference to a field that does not exist, or has a different type")
-REFERENCE_TO_NO_KEY = warning(
-    "SC344", "reference-to-no-key", "a reference to fields that are not a key"
-)
+REFERENCE_TO_NO_KEY = warning("SC344", "reference-to-no-key", "a reference to fields that are not a key")
 
 # Rows of programs, and samples.
 UNFIT_ROWS = error("SC350", "unfit-rows", "rows that do not fit the schema")
@@ -160,9 +158,7 @@ INVALID_CONSTANT = error("SC629", "invalid-constant", "a constant that does not 
 # The source.
 MISSING_PATH = error("SC630", "missing-path", "a source without a path")
 INPUT_NOT_FOUND = error("SC631", "input-not-found", "a source that does not exist")
-PACKED_INPUT = error(
-    "SC633", "packed-input", "a file that is compressed in a way that is not supported"
-)
+PACKED_INPUT = error("SC633", "packed-input", "a file that is compressed in a way that is not supported")
 UNKNOWN_ENCODING = error("SC634", "unknown-encoding", "a text encoding that does not exist")
 UNKNOWN_BYTE_ORDER = error("SC635", "unknown-byte-order", "a UTF-16 or UTF-32 file without a byte order mark")
 UNREADABLE_INPUT = error("SC636", "unreadable-input", "a source that cannot be read in its format")
@@ -211,9 +207,7 @@ CANNOT_WARN = error("SC694", "cannot-warn", "a rule that cannot only warn")
 RULE_WARNING = warning("SC695", "rule-warning", "records that were written and break a rule that warns")
 
 REFERENCE = error("SC697", "reference", "a reference to a dataset whose table is not named, or cannot be compared")
-CONNECTOR = error(
-    "SC698", "connector", "a table that a connector does not write according to its schema"
-)
+CONNECTOR = error("SC698", "connector", "a table that a connector does not write according to its schema")
 ABSENT_LIST = error("SC699", "absent-list", "a list to explode that no record of the source has")
 ABSENT_PATH = warning("SC689", "absent-path", "a path that no record of the source has")
 

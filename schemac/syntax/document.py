@@ -56,17 +56,17 @@ class Document:
 
     def span(self, path: TreePath) -> Span:
         """Return where a value is; for a path that the text does not have, where its nearest parent is."""
-        return self.place(path).span
+        return self.location(path).span
 
     def key_span(self, path: TreePath) -> Span:
         """Return where the key of a value is; like `span` for the items of a sequence."""
-        return self.place(path, on_key=True).span
+        return self.location(path, on_key=True).span
 
     def has(self, path: TreePath) -> bool:
         """Return whether a value was written for exactly this path."""
-        return self.place(path).is_exact
+        return self.location(path).is_exact
 
-    def place(self, path: TreePath, *, on_key: bool = False) -> Location:
+    def location(self, path: TreePath, *, on_key: bool = False) -> Location:
         """Return where a value is, or its key: parts of a document may have been written in another one."""
         document, written_path, via = self.origin(path)
         root = document.positions.roots[document.index]
@@ -95,7 +95,7 @@ class Via(NamedTuple):
     @property
     def label(self) -> Label:
         """The location as findings show it."""
-        location = self.document.place(self.path)
+        location = self.document.location(self.path)
         return label(self.message, location.source, location.span)
 
 
@@ -112,7 +112,7 @@ class Origin(NamedTuple):
 
     def location(self, *, on_key: bool = False) -> Location:
         """Return the location of the value, or of its key, with what explains it."""
-        location = self.document.place(self.path, on_key=on_key)
+        location = self.document.location(self.path, on_key=on_key)
         return location._replace(labels=(*location.labels, *[step.label for step in self.via]))
 
 

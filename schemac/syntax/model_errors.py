@@ -197,15 +197,15 @@ def _missing(
             )
     kind = parent.get("kind") if isinstance(parent, dict) else None
     if isinstance(kind, str):
-        noun, place, example = f"the kind {kind}", (*of, "kind"), words.examples.get(kind)
+        noun, path, example = f"the kind {kind}", (*of, "kind"), words.examples.get(kind)
     else:
         noun = words.nouns.get(owner.__name__, "this") if owner is not None else "this"
-        place, example = of, None
+        path, example = of, None
     names = " and ".join(f"`{key}`" for key in keys)
     if isinstance(kind, str) and len(parent) > 1:
         example = words.complete_type(parent) or example
     help = f"write `{example}`" if example else f"add {' and '.join(f'`{key}:`' for key in keys)}"
-    return ModelError(MISSING_PROPERTY, place, f"{noun} needs {names}", help)
+    return ModelError(MISSING_PROPERTY, path, f"{noun} needs {names}", help)
 
 
 def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Vocabulary) -> ModelError:

@@ -67,7 +67,7 @@ NAMING: Listed = {
         "evolution/version_pair.py": "Option",
         "importers/sources.py": "Timestamp",
         "manifest/bind.py": "List",
-        "manifest/mend.py": "String",
+        "manifest/recovery.py": "String",
         "manifest/standard.py": "Null Option Struct Timestamp",
         "syntax/type_text.py": "List",
     },

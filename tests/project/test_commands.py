@@ -129,7 +129,7 @@ def test_call_a_mistake_of_ours_what_it_is(
     ("name", "called"),
     [
         ("parse", "project.stages.parse"),
-        ("bind", "project.stages.bind"),
+        ("bind", "project.stages.read_datasets"),
         ("check", "project.stages.check"),
         ("lower", "arrow.lower.lower"),
         ("emit", "project.targets.load_target"),

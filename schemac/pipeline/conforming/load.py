@@ -154,8 +154,8 @@ def _text(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText
 def _complain(
     document: Document, model_error: ModelError, report: Report, code: Code = PIPELINE_FILE
 ) -> None:
-    place = document.place(model_error.path, on_key=model_error.on_key)
-    report.add(code, model_error.message, location=place, help=model_error.help)
+    location = document.location(model_error.path, on_key=model_error.on_key)
+    report.add(code, model_error.message, location=location, help=model_error.help)
 
 
 def _with_schema(

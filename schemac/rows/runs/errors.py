@@ -92,7 +92,9 @@ class PipelineError(Exception):
 
 
 def _joined(*texts: str | None) -> str | None:
-    return "; ".join(filter(None, texts)) or None
+    known = [text for text in texts if text]
+    # A help alone keeps the fix that it names.
+    return "; ".join(known) if len(known) > 1 else known[0] if known else None
 
 
 _AS_TEXT = re.compile(
