@@ -24,14 +24,14 @@ from schemac.pipeline.reading.unchanged import Seen, changed_since, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.reruns.incremental import news
-from schemac.pipeline.reruns.repeats import Identified, committed_nevertheless, identify, settle
+from schemac.pipeline.reruns.repeats import begin, committed_nevertheless
 from schemac.pipeline.reruns.replay import as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import on_spark
 from schemac.pipeline.writing.engine_write import write_to_engine
 from schemac.pipeline.writing.sink_report import SinkReport
 from schemac.pipeline.writing.table_sink import register_engine
 from schemac.pipeline.writing.written_report import report_of
-from schemac.rows.runs.identity import RunIdentity, random_id
+from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.locations import is_local, local_path
 from schemac.rows.runs.request import RunRequest
 from schemac.rows.runs.staging import keep_alive
@@ -73,7 +73,7 @@ def run(
         job = as_replayed(job)
     # Before the run is named by what it reads.
     seen = look(path for part in job.parts for path in part.source.path if replay is None)
-    identity, earlier = _identified(job, form, request, sink)
+    identity, earlier = begin(job, form, request, sink)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
     check(job, arrow_schema, is_replay=replay is not None)
@@ -156,17 +156,3 @@ class _Attempt:
 
 def untold(*_: object) -> None:
     """Nobody watches."""
-
-
-def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
-    """Identify the run; earlier attempts of it that go on without their driver cannot commit from then on."""
-    if request.replay is not None and not (request.id or request.interval):
-        # What a replay reads changes with each: what fits is gone from there.
-        request = RunRequest(random_id())
-    identified = identify(job, form, request, sink)
-    if identified.earlier is not None:
-        return identified
-    table, quarantine = job.target.path, job.quarantine_path
-    return identified._replace(
-        earlier=settle(identified.identity, table, quarantine, sink, job.storage_options)
-    )
