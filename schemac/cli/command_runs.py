@@ -4,6 +4,7 @@ Layer: cli.
 """
 
 import argparse
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -79,11 +80,15 @@ def _runs_of_pipeline(options: argparse.Namespace, report: Report) -> Iterable[C
         return None
     target, storage = loaded.job.target, loaded.job.storage_options
     sink = sink_of(target.format) if target.format in (None, *sink_names()) else None
-    if sink is not None and sink.find(target.path, storage) is None:
-        return None
+    is_found = sink is None or sink.find(target.path, storage) is not None
     with storage_in_use(storage):
-        runs = table_runs(target.path, sink, storage)
-        return None if runs is None else list(runs)
+        runs = table_runs(target.path, sink, storage) if is_found else None
+        if runs is not None:
+            return list(runs)
+    message = f"there is no table at {target.path} yet, where {options.table} writes"
+    help = f"write it first: schemac run {shlex.quote(options.table)}"
+    report.add(INPUT_NOT_FOUND, message, file=options.table, help=help)
+    return None
 
 
 def _sink_of(table: str) -> Sink | None:

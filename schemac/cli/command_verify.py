@@ -22,7 +22,7 @@ from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.importers.sources import detect
 from schemac.registry.installed import blamed
-from schemac.source.catalogue import UNUSABLE_TABLE
+from schemac.source.catalogue import UNCHECKED_REFERENCE, UNUSABLE_TABLE
 from schemac.source.report import Report
 
 
@@ -77,8 +77,14 @@ def _verify_table(
         if options.data and is_compared:
             check = DataCheck(dict(options.references))
             tables.verify_data(options.table, locked, version, check, report)
-    constraints_note = ", and its rows satisfy the constraints" if options.data else ""
+    constraints_note = f", and its rows satisfy the constraints{_restriction(report)}" if options.data else ""
     return f"{options.table} matches {version.label} of {locked.name}{constraints_note}"
+
+
+def _restriction(report: Report) -> str:
+    """Return what a claim about rows leaves out, as the end of a sentence."""
+    is_whole = all(diagnostic.code != UNCHECKED_REFERENCE.id for diagnostic in report.diagnostics)
+    return "" if is_whole else ", except for references to tables that are not named"
 
 
 def _is_of_files(path: str) -> bool:
@@ -98,7 +104,7 @@ def _verify_files(options: argparse.Namespace, version: LockedSchemaVersion, rep
             compared.report_broken(dict(options.references), report)
         else:
             compared.columns(report)
-    constraints_note = ", and their values and rows satisfy it" if options.data else ""
+    constraints_note = f", and their values and rows satisfy it{_restriction(report)}" if options.data else ""
     return f"the columns of {options.table} can be read as {version.label} of {version.dataset.name}{constraints_note}"
 
 

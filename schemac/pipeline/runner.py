@@ -7,7 +7,8 @@ Errors: PipelineError for what the author can mend; anything else is Spark's, th
 """
 
 import time
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,7 +19,6 @@ from schemac.pipeline.conforming.gather import Opened, conformed, records_read
 from schemac.pipeline.conforming.preflight import check, check_places
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.format_run import run_into_format
 from schemac.pipeline.reading.absent_path import AbsentPath, explained
 from schemac.pipeline.reading.unchanged import Seen, changed_since, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
@@ -26,20 +26,26 @@ from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.reruns.incremental import news
 from schemac.pipeline.reruns.repeats import (
     Identified,
+    begin,
+    committed_in_format,
     committed_nevertheless,
-    fence_and_find_commit,
-    identify,
+    identify_among,
+    unnamed,
 )
 from schemac.pipeline.reruns.replay import as_replayed, check_replay, open_quarantine
-from schemac.pipeline.session import on_spark
+from schemac.pipeline.session import on_spark, session_of, settings_of_a_run
+from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.writing.engine_write import write_to_engine
+from schemac.pipeline.writing.file_systems import local_address
+from schemac.pipeline.writing.format_sink import FormatTarget, recovered
 from schemac.pipeline.writing.sink_report import SinkReport
 from schemac.pipeline.writing.table_sink import register_engine
 from schemac.pipeline.writing.written_report import report_of
-from schemac.rows.runs.identity import RunIdentity, random_id
+from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.locations import is_local, local_path
-from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.request import Replay, RunRequest
 from schemac.rows.runs.staging import keep_alive
+from schemac.rows.runs.storage import storage_in_use
 from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
 
 __all__ = ["Opened", "RunReport", "no_progress", "run"]
@@ -61,14 +67,15 @@ def run(
 
     A run that was committed before is not committed again, unless the request says so (see `repeats`).
     """
-    started, request = time.monotonic(), request or RunRequest()
-    replay = request.replay
+    started, request, form = time.monotonic(), request or RunRequest(), form or TableForm(arrow_schema)
+    replay, version = request.replay, 0
     if job.target.is_of_spark:
         if replay is not None:
             check_replay(job, replay)
-        form = form or TableForm(arrow_schema)
-        return run_into_format(job, arrow_schema, form, request, progress or no_progress, spark, started)
-    form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
+        return _run_into_format(
+            job, arrow_schema, form, request, Watch(progress or no_progress), spark, started
+        )
+    sink = sink_of(job.target.format)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
     watch = Watch(progress or no_progress, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
@@ -78,46 +85,113 @@ def run(
         job = as_replayed(job)
     # Before the run is named by what it reads.
     seen = look(path for part in job.parts for path in part.source.path if replay is None)
-    identity, earlier = _identified(job, form, request, sink)
+    identity, earlier = begin(job, form, request, sink)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
     check(job, arrow_schema, is_replay=replay is not None)
-    version = check_replay(job, replay) if replay is not None else 0
-    if replay is not None and not version:
-        return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
-    attempt = _Attempt(job, arrow_schema, form, identity, sink, request.is_batch)
-    try:
-        with on_spark(spark, job, identity, watch) as session, keep_alive(watch.tables, identity):
-            register_engine(session, sink_engine(job.target.format).name)
-            if replay is not None:
-                opened = partial(open_quarantine, session, job, replay, version)
-            attempt.carry_out(session, opened, seen, version)
-    except PipelineError as error:
-        attempt.stopped = changed_since(explained(error, attempt.absent), seen)
-    return attempt.report(watch, started)
+    if replay is not None:
+        version = check_replay(job, replay)
+        if not version:
+            return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
+    attempt = _EngineAttempt(
+        job, arrow_schema, identity, seen, watch, started,
+        form=form, sink=sink, opened=opened, replay=replay, version=version, is_part=request.is_batch,
+    )  # fmt: skip
+    return attempt.run(spark, watch.tables)
+
+
+def _run_into_format(
+    job: Job,
+    schema: pa.Schema,
+    form: TableForm,
+    request: RunRequest,
+    watch: Watch,
+    spark: SparkSession | None,
+    started: float,
+) -> RunReport:
+    """Run a job whose target is files, or a table of a connector; only a folder of files tells which runs it has."""
+    watch.at(Step.LOOKING)
+    check_places(job)
+    seen = look(path for part in job.parts for path in part.source.path)
+    folder = None
+    if job.target.is_of_files:
+        watch.at(Step.STARTING)
+        spark = session_of(spark, job)
+        folder, (identity, earlier) = _identified_in_folder(job, form, request, spark)
+        if earlier is not None:
+            return RunReport.of_earlier(earlier, job, time.monotonic() - started)
+    else:
+        identity = unnamed(job, form, request)
+    check(job, schema)
+    places = [local_path(path) for path in (job.quarantine_path,) if is_local(path)]
+    return _FormatAttempt(job, schema, identity, seen, watch, started, folder=folder).run(spark, places)
 
 
 @dataclass
-class _Attempt:
+class _Attempt(ABC):
     """One attempt of a run, and what is known of it: Spark may stop after its commit."""
 
     job: Job
     schema: pa.Schema
-    form: TableForm
     identity: RunIdentity
-    sink: Sink
-    is_part: bool = False
-    """Whether the source has other records, which other runs read."""
+    seen: Seen
+    watch: Watch
+    started: float
     numbers: SinkReport | None = None
     rows_in: int | None = None
     absent: Sequence[AbsentPath] = ()
-    is_of_nothing: bool = False
     stopped: PipelineError | None = None
 
-    def carry_out(self, spark: SparkSession, opened: Opened | None, seen: Seen, replay: int) -> None:
-        """Do all that needs Spark; `replay` is the version of the quarantine that is read, 0 if none is."""
-        job, properties = self.job, dict[str, str]()
-        if not replay:
+    def run(self, spark: SparkSession | None, tables: Iterable[str]) -> RunReport:
+        """Carry it out, and report what the target has of it; marks of the run in `tables` are renewed meanwhile.
+
+        Raises what stopped it where the target has nothing.
+        """
+        try:
+            with (
+                on_spark(spark, self.job, self.identity, self.watch) as session,
+                keep_alive(tables, self.identity),
+            ):
+                self.carry_out(session)
+        except PipelineError as error:
+            self.stopped = changed_since(explained(error, self.absent), self.seen)
+        return self.report()
+
+    @abstractmethod
+    def carry_out(self, spark: SparkSession) -> None:
+        """Do all that needs Spark."""
+
+    @abstractmethod
+    def report(self) -> RunReport:
+        """Tell what the target has of the attempt. Raises what stopped it where that is nothing."""
+
+    def report_of(self, numbers: SinkReport, differences: Sequence[str]) -> RunReport:
+        """Report what was written, and what stopped the run afterwards."""
+        run_report = report_of(numbers, self.job, self.identity, self.rows_in, differences, self.started)
+        stopped = None if self.stopped is None else self.stopped.message
+        return replace(run_report, absent=tuple(self.absent), stopped=stopped)
+
+
+@dataclass(kw_only=True)
+class _EngineAttempt(_Attempt):
+    """One whose target is a table of an engine."""
+
+    form: TableForm
+    sink: Sink
+    opened: Opened | None
+    replay: Replay | None
+    version: int
+    """Of the quarantine that is read; 0 if none is."""
+    is_part: bool
+    """Whether the source has other records, which other runs read."""
+    is_of_nothing: bool = False
+
+    def carry_out(self, spark: SparkSession) -> None:
+        job, opened, properties = self.job, self.opened, dict[str, str]()
+        register_engine(spark, sink_engine(job.target.format).name)
+        if self.replay is not None:
+            opened = partial(open_quarantine, spark, job, self.replay, self.version)
+        else:
             new_input = news(spark, job, self.sink)
             if new_input.job is None:
                 self.is_of_nothing = True
@@ -129,49 +203,75 @@ class _Attempt:
         self.absent = gathered.absent
         gathered.check_lists(is_part=self.is_part)
         self.numbers = write_to_engine(
-            gathered.frame, job, self.form, self.identity, seen, properties, replay
+            gathered.frame, job, self.form, self.identity, self.seen, properties, self.version
         )
         if not self.numbers.is_repeat:
             self.rows_in = records_read(gathered.counts)
 
-    def report(self, watch: Watch, started: float) -> RunReport:
-        """Tell what the table has of the attempt. Raises what stopped it where that is nothing."""
-        job, sink, storage = self.job, self.sink, self.job.storage_options
+    def report(self) -> RunReport:
+        job, sink, storage, numbers = self.job, self.sink, self.job.storage_options, self.numbers
         if self.stopped is not None:
             committed = committed_nevertheless(self.stopped, self.identity, job, sink)
             if committed.identity != self.identity:
-                return RunReport.of_earlier(committed, job, time.monotonic() - started)
+                return RunReport.of_earlier(committed, job, time.monotonic() - self.started)
+            numbers = numbers or SinkReport.of_commit(committed)
         elif self.is_of_nothing:
-            return RunReport.of_nothing(self.identity, job, sink, time.monotonic() - started)
-        elif self.numbers is not None and self.numbers.is_repeat:
+            return RunReport.of_nothing(self.identity, job, sink, time.monotonic() - self.started)
+        elif numbers is not None and numbers.is_repeat:
             committed_run = sink.find_run(self.identity, job.target.path, storage)
             assert committed_run is not None
-            return RunReport.of_earlier(committed_run, job, time.monotonic() - started)
-        watch.end(self.rows_in)
-        watch.at(Step.VERIFYING)
-        differences = sink.differences(job.target.path, self.form, storage)
-        if self.stopped is None:
-            assert self.numbers is not None
-            run_report = report_of(self.numbers, job, self.identity, self.rows_in, differences, started)
-            return replace(run_report, absent=tuple(self.absent))
-        numbers = self.numbers or SinkReport.of_commit(committed)
-        run_report = report_of(numbers, job, self.identity, self.rows_in, differences, started)
-        return replace(run_report, stopped=self.stopped.message, absent=tuple(self.absent))
+            return RunReport.of_earlier(committed_run, job, time.monotonic() - self.started)
+        assert numbers is not None
+        self.watch.end(self.rows_in)
+        self.watch.at(Step.VERIFYING)
+        return self.report_of(numbers, sink.differences(job.target.path, self.form, storage))
+
+
+@dataclass(kw_only=True)
+class _FormatAttempt(_Attempt):
+    """One whose target is in a format of Spark."""
+
+    folder: str | None
+    """The folder of files in full; None where the target is a table of a connector."""
+    differences: tuple[str, ...] | None = None
+    is_undecided: bool = False
+    """Whether the commit failed so that nobody could see what came of it."""
+
+    def carry_out(self, spark: SparkSession) -> None:
+        gathered = conformed(spark, self.job, self.schema, None)
+        gathered.check_lists(is_part=False)
+        self.absent = gathered.absent
+        target = FormatTarget(spark, self.job, self.identity)
+        keys = [field.name for field in self.schema if not field.nullable]
+        try:
+            self.numbers = target.write(gathered.frame, keys, self.seen)
+        finally:
+            self.is_undecided = target.is_undecided
+        self.differences = target.differences(gathered.frame)
+        self.rows_in = records_read(gathered.counts)
+
+    def report(self) -> RunReport:
+        numbers, stopped = self.numbers, self.stopped
+        if numbers is None:
+            assert stopped is not None
+            committed = committed_in_format(stopped, self.identity, self.folder, self.job, self.is_undecided)
+            numbers = SinkReport.of_commit(committed)
+        run_report = self.report_of(numbers, self.differences or ())
+        return replace(run_report, is_compared=stopped is None or self.differences is not None)
+
+
+def _identified_in_folder(
+    job: Job, form: TableForm, request: RunRequest, spark: SparkSession
+) -> tuple[str, Identified]:
+    """Identify the run among those of a folder, when what dead ones left is gone. Raises PipelineError where it is under way."""
+    with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
+        runs = recovered(spark, job)
+        records = runs.records()
+        identified = identify_among(job, form, request, [one.run for one in records], runs.version(records))
+    if identified.earlier is None:
+        sink_of(None).fence(identified.identity, (job.quarantine_path,))
+    return local_address(runs.path), identified
 
 
 def no_progress(*_: object) -> None:
     """Nobody watches."""
-
-
-def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
-    """Identify the run; earlier attempts of it that go on without their driver cannot commit from then on."""
-    if request.replay is not None and not (request.id or request.interval):
-        # What a replay reads changes with each: what fits is gone from there.
-        request = RunRequest(random_id())
-    identified = identify(job, form, request, sink)
-    if identified.earlier is not None:
-        return identified
-    table, quarantine = job.target.path, job.quarantine_path
-    return identified._replace(
-        earlier=fence_and_find_commit(identified.identity, table, quarantine, sink, job.storage_options)
-    )

@@ -208,4 +208,6 @@ def test_list_the_runs(place: Place, capsys: pytest.CaptureFixture[str]) -> None
     )
     for name in ("none.lance", "none.yaml"):
         assert main(["runs", str(place.folder / name)]) == 1
-        assert "there is no table" in capsys.readouterr().out
+        said = capsys.readouterr().out
+        assert "there is no table" in said
+        assert ("schemac run " in said) == name.endswith(".yaml")

@@ -470,6 +470,8 @@ def test_say_that_nobody_looked(
     said = " ".join(capsys.readouterr().err.split())
     assert "and verified" not in said
     assert f"the rows were not checked for: {told}" in said
+    assert main(["verify", "t", "--table", "t.lance", "--data"]) == 0
+    assert "except for references to tables that are not named" in " ".join(capsys.readouterr().err.split())
 
 
 def test_find_the_rows_before_anything_is_applied(

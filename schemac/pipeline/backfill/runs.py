@@ -30,7 +30,7 @@ from schemac.pipeline.reading.unchanged import Seen, check_seen, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.reruns.fingerprint import fingerprint
-from schemac.pipeline.reruns.repeats import Identified, fence_and_find_commit, identify
+from schemac.pipeline.reruns.repeats import begin
 from schemac.pipeline.runner import no_progress
 from schemac.pipeline.session import on_spark
 from schemac.pipeline.spark.registration import register
@@ -174,7 +174,7 @@ def backfill(
     check(job, schema)
     sink.recover(job.target.path, None, job.storage_options)
     seen = look(path for join in job.joins.values() for path in join.path)
-    identity, earlier = _identified(job, form, request or RunRequest(), sink)
+    identity, earlier = begin(job, form, request or RunRequest(), sink)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
     run = _Backfill(job, schema, form, identity, COLUMN_SINK.of(job.target.engine), sink)
@@ -203,15 +203,6 @@ def backfill(
         quarantine_path=None, quarantine_version=None, differences=differences, unmatched=unmatched,
         stopped=stopped,
     )  # fmt: skip
-
-
-def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
-    """Identify the run, and keep earlier attempts of it from committing."""
-    identified = identify(job, form, request, sink)
-    if identified.earlier is not None:
-        return identified
-    earlier = fence_and_find_commit(identified.identity, job.target.path, None, sink, job.storage_options)
-    return identified._replace(earlier=earlier)
 
 
 def _unfit(counts: Counts, job: Job) -> PipelineError:

@@ -30,6 +30,21 @@ class Identified(NamedTuple):
     earlier: CommittedRun | None
 
 
+def begin(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
+    """Identify the run that is asked for; earlier attempts of it that go on without their driver cannot commit from then on."""
+    if request.replay is not None and not (request.id or request.interval):
+        # What a replay reads changes with each: what fits is gone from there.
+        request = RunRequest(random_id())
+    identified = identify(job, form, request, sink)
+    if identified.earlier is not None:
+        return identified
+    quarantine = None if job.is_backfill else job.quarantine_path
+    earlier = fence_and_find_commit(
+        identified.identity, job.target.path, quarantine, sink, job.storage_options
+    )
+    return identified._replace(earlier=earlier)
+
+
 def identify(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
     """Identify the run that is asked for."""
     table = sink.find(job.target.path, job.storage_options)
