@@ -178,3 +178,39 @@ def test_wide_records_are_proven() -> None:
     record = {f"c{i}": i for i in range(1_000)}
     lines = [json.dumps(record), json.dumps({**record, "more": 1}), json.dumps({**record, "c500": "x"})]
     assert proven(schema, lines) == [True, True, False]
+
+
+@pytest.mark.parametrize("unexpected", ["ignore", "reject"])
+def test_paths_into_objects_and_lists_are_read_alike(unexpected: str) -> None:
+    """What stands beside a path is looked at as well: a key that stands twice there makes the record none."""
+    schema = pa.schema(
+        [
+            FIELD("x", pa.float64()),
+            FIELD("y", pa.float64(), False),
+            FIELD("kind", pa.string()),
+            FIELD("p", pa.json_()),
+        ]
+    )
+    fields = {"x": "g.c[0]", "y": "g.c[1]", "kind": "g.k:ind", "p": "p"}
+    lines = [
+        '{"g": {"c": [1, 2.5], "k:ind": "a:b"}, "p": {"a": 1}}',
+        '{"g": {"c": [1]}}',
+        '{"g": {"c": [1, "x", 3]}, "more": {"a": [{"b": 1}]}}',
+        '{"g": {"c": [1, 2, {"a": 1, "a": 2}]}}',
+        '{"g": {"c": [1, 2, {"a": 1}], "z": 1, "z": 2}}',
+        '{"g": {"c": [1, 2], "k\\u003aind": "a", "k\\u003aind": "b"}}',
+        '{"g": {"c": [1, 2]}, "more": {"a": [{"b": 1, "b": 1}]}}',
+        '{"g": {"c": [1, 2]}, "p": {"a": 1, "a": 1}}',
+        '{"g": {"c": {"0": 1}}}',
+        '{"g": [1, 2]}',
+        '{"g": null, "g": {"c": [1, 2]}}',
+        '{"g":\t{"c" :[ 1 ,2 ] , "k:ind":null}\n}',
+        f'{{"g": {{"c": [1, {"1" * 1000}]}}}}',
+        f'{{"g": {{"c": [1, 2]}}, "more": {"1" * 1000}}}',
+        f'{{"g": {{"c": [1, 2]}}, "more": {"[" * 901}{"]" * 901}}}',
+        f'{{"g": {{"c": [1, 2]}}, "{"k" * 50_000}": 1}}',
+    ]
+    assert read_alike(schema, lines * 3, Path("in.json"), "json", unexpected=unexpected, fields=fields) == 0
+    schema = pa.schema([field for field in schema if field.name != "p"])
+    del fields["p"]
+    assert read_alike(schema, lines * 3, Path("in.json"), "json", unexpected=unexpected, fields=fields) > 2

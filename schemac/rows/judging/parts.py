@@ -175,7 +175,7 @@ def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader
             try:
                 return value(x)
             except BrokenRuleError as error:
-                return run.catch(path, error, x)
+                return run.object_to(path, "type", x) if is_other(x, x) else run.catch(path, error, x)
         j = written(x)
         if j in nulls:
             return absent(path, run)
