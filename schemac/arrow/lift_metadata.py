@@ -75,7 +75,7 @@ def _written_attributes(rest: dict[str, str], kind: str | None, note: Note) -> J
         value = _value(text, is_ours=known(key) is not None)
         if value is _NONE or not _is_sound(key, value, kind):
             if known(key) is not None:
-                note(f"`{key}` in the metadata is no value for {kind or 'a schema'}: {text}")
+                note(f"`{key}` in the metadata is not valid for {kind or 'a schema'}: {text}")
             continue
         extra[key] = value
         del rest[key]

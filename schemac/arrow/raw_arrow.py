@@ -71,7 +71,7 @@ def _message(content: bytes) -> bytes:
         raise MalformedArrowError("its Arrow schema is malformed: it is too short")
     root = encode.Get(packer.uoffset, content, 0)
     if root >= len(content):
-        raise MalformedArrowError("its Arrow schema is malformed: its root lies outside")
+        raise MalformedArrowError("its Arrow schema is malformed: its root is out of bounds")
     builder = Builder()
     # Filled up, so that what was aligned inside of these bytes stays so.
     vector = builder.CreateByteVector(content + bytes(-len(content) % 8))

@@ -228,7 +228,7 @@ class OutputFolder:
                 os.close(handle)
 
     def _is_still(self, handle: int, *, make: bool) -> bool:
-        """Whether the folder that was locked is the one of this name: somebody may have removed it meanwhile."""
+        """Whether the folder that was locked is the one of this name: somebody may have removed it in the meantime."""
         if make:
             make_folder(self.root)
         return os.path.samestat(os.fstat(handle), os.stat(self.root))

@@ -3,7 +3,7 @@
 Layer: artifacts.
 Shape: `.schemac-new/.new-<dataset>` is the new folder until both change places, and the old one until that is
 cleared away; that of a dataset of an account is `.schemac-new/<account>/.new-<name>`. What schemac did not write is in both
-meanwhile, as a second link to the same file.
+in the meantime, as a second link to the same file.
 Source: renameat2 of Linux and renameatx_np of macOS change places in one step. Where there is no such call, the old
 folder is put aside as `.old-<dataset>` first; a process that dies between the two steps leaves no folder, and the next
 build puts it back.

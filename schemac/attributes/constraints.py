@@ -205,7 +205,7 @@ PATTERN = _of_values(
     "pattern",
     Annotated[str, Field(min_length=1)],
     frozenset({Family.TEXT}),
-    "regular expression that is found in every text; `^` and `$` are its ends",
+    "regular expression that matches a part of every text; `^` and `$` match its ends",
     # A backslash before a letter that stands for no control character, and a quantifier of nothing: `constraints.patterns`
     # says this, and the rest, which is no regular language.
     {"type": "string", "pattern": r"^(?:(?:[^\\]|\\[\s\S])*\\[a-eg-mo-qsu-zA-Z0-9]|[*+?])"},
@@ -250,7 +250,7 @@ REFERENCES = _of_rows(
 CHECK = _of_rows(
     "check",
     Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)],
-    "conditions of a row, such as `tip <= fare`; one that is null, for want of a value, holds",
+    "conditions of a row, such as `tip <= fare`; a condition that is null because a value is missing holds",
     _renamed_conditions,
     {"type": "array", "contains": {"type": "string", "not": {"pattern": CONDITION_TEXT}}},
     example='["ended_at >= started_at"]',

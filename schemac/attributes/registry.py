@@ -25,7 +25,7 @@ def _brought(engine: Engine) -> tuple[Attribute[Any], ...]:
     for attribute in found:
         if not isinstance(attribute, Attribute) or domain_of(attribute.key) != engine.domain:
             raise EngineError(
-                f"{what} ({engine.attributes}) has an item that is no Attribute of {engine.domain}"
+                f"{what} ({engine.attributes}) has an item that is not an Attribute of {engine.domain}"
             )
     return found
 

@@ -196,7 +196,7 @@ def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: S
             MISPLACED_ATTRIBUTE,
             f"`{key}` belongs to the schema, not to a field",
             on_key=True,
-            help=Move.to_schema("move it under the `extra:` beside `fields:`"),
+            help=Move.to_schema("move it under the `extra:` next to `fields:`"),
         )
         return False
     if attribute.fits is not None and field.type.family not in attribute.fits:

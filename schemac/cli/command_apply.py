@@ -146,7 +146,7 @@ def _apply(
 def _what_is_verified(made: PlannedChange) -> str:
     if not made.unlooked:
         return "verified"
-    return f"its schema is verified; nobody looked at the rows for this: {'; '.join(made.unlooked)}"
+    return f"its schema is verified; the rows were not checked for: {'; '.join(made.unlooked)}"
 
 
 def _is_confirmed(made: PlannedChange, options: argparse.Namespace) -> bool:

@@ -48,18 +48,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts",
     )
     parser.add_argument("--transitive", action="store_true", help="compare with every locked version")
-    help = "judge for this engine only; may be repeated ({}; default: the project's targets)"
-    add_engines(parser, "--engine", JUDGE, "judges no changes", help)
+    help = "show verdicts for this engine only; may be repeated ({}; default: the project's targets)"
+    add_engines(parser, "--engine", JUDGE, "has no verdicts", help)
     parser.add_argument(
         "--ignore-readers",
         action="store_true",
-        help="do not judge what the change means for programs that still use the old schema",
+        help="leave out the verdicts for programs that still use the old schema",
     )
     parser.add_argument(
         "--as-of",
         type=_day,
         metavar="DAY",
-        help="judge deprecated fields as of this day, such as 2027-03-31 (default: today, or SOURCE_DATE_EPOCH)",
+        help="the day for which removals of deprecated fields are checked, such as 2027-03-31 (default: today, or SOURCE_DATE_EPOCH)",
     )
     add_versions(parser)
     add_output_arguments(parser)

@@ -158,7 +158,7 @@ def _lock(
 
 
 def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -> None:
-    """All files or none; what is there already stays."""
+    """All files or none; what already exists stays."""
     written: list[str] = []
     try:
         if options.out.endswith(("/", os.sep)):

@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the files; none at all if one of them is there already."""
+    """Write the files; none at all if one of them already exists."""
     if options.list_templates:
         put("\n".join(wrapped(f"{name:<10} ", what) for name, what in TEMPLATES.items()))
         return ExitCode.CLEAN

@@ -157,7 +157,7 @@ def add_no_project_rules(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-project-rules",
         action="store_true",
-        help="run no lint rules from files of the project, which are programs: for a checkout that you do not trust",
+        help="do not run lint rules from files of the project, which are programs; use this in a checkout that you do not trust",
     )
 
 

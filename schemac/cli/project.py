@@ -65,7 +65,7 @@ def add_stdin(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stdin-filename",
         metavar="FILE",
-        help="with `-` as PATH: the name of the file that standard input stands for",
+        help="with `-` as PATH: the file name to use for standard input",
     )
 
 
@@ -78,7 +78,7 @@ def _standard_input(options: argparse.Namespace, report: Report) -> ManifestFile
     except OSError:
         content = None
     if content is None:
-        help = "give it with `<`, such as `schemac check - < trips.yaml`, or name the file"
+        help = "redirect a file with `<`, such as `schemac check - < trips.yaml`, or name the file"
         report.add(UNREADABLE_FILE, "the standard input cannot be read: it is closed", file=name, help=help)
         return None
     return ManifestFile(Path(name), Path(name).as_posix(), is_named=True, provided_content=content)
@@ -98,7 +98,7 @@ def _project(options: argparse.Namespace, report: Report) -> Project:
     project = find_project(Path.cwd(), report, explicit, _open_cache(options))
     if project.cache.is_persistent and (tracked := tracked_files(project.cache.folder)):
         # What somebody else has put there would decide what this run finds.
-        message = f"git tracks {tracked[0]}, which has results of earlier runs of somebody else"
+        message = f"git tracks {tracked[0]}, which holds cached results of somebody else's runs"
         report.add(TRACKED_CACHE, message, file=tracked[0], help=f"run `git rm -r --cached {FOLDER}`")
     return replace(project, has_custom_rules=not getattr(options, "no_project_rules", False))
 

@@ -64,7 +64,7 @@ class RunFiles:
         for path in filter(None, named):
             if self.options.dry_run or self.options.explain is not None:
                 other = "--dry-run" if self.options.dry_run else "--explain"
-                return f"{path} would tell of a run, and {other} has none; leave one of the two out"
+                return f"{path} reports on a run, but {other} runs nothing; leave one of the two out"
             folder = Path(path).absolute().parent
             if not folder.is_dir():
                 return f"{path} cannot be written: there is no folder {folder}"

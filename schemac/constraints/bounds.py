@@ -1,7 +1,7 @@
 """The least and the greatest value, and what every value is a multiple of.
 
 Layer: constraints.
-Source: JSON Schema 2020-12, "Validation", section 6.2. A float that is no number keeps no bound.
+Source: JSON Schema 2020-12, "Validation", section 6.2. A float that is not a number keeps no bound.
 """
 
 from dataclasses import dataclass

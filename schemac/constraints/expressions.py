@@ -2,8 +2,8 @@
 
 Layer: constraints.
 Shape: a tree of nodes, each with the type of its value. SQL's three truth values: a comparison with null is null. Numbers are
-compared and added exactly, as decimals of at most 38 digits, which is what SQL engines have. A comparison with a float that is no
-number is false, and `<>` is true.
+compared and added exactly, as decimals of at most 38 digits, which is what SQL engines have. A comparison with a float that is not
+a number is false, and `<>` is true.
 """
 
 from abc import ABC, abstractmethod

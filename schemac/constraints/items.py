@@ -62,7 +62,7 @@ class UniqueItems(Constraint):
         if item is not None and (item.family in NESTED or item.family in (Family.NULL, Family.FLOAT)):
             raise UnfitValueError(
                 f"items of the type {item.type_text()} are not compared",
-                "it is for lists of texts, bytes, truth values, integers, decimals, dates and times",
+                "it is for lists of texts, bytes, booleans, integers, decimals, dates and times",
             )
         return cls(type_, bool(authored))
 

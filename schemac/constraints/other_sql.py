@@ -7,7 +7,7 @@ Rule: what Spark, Arrow and Python could calculate differently is refused; each 
 PAGE = "see `schemac explain SC327` for what can be written"
 
 _PATTERN = "set `schemac.dev/pattern` on the field, which takes a regular expression"
-_LENGTH = "there is `length`, of texts; let the pipeline fill a field with what another function gives (`expr`), and compare that field"
+_LENGTH = "the only function is `length`, for text; let the pipeline fill a field with the result of another function (`expr`), and compare that field"
 _ITEMS = "set `schemac.dev/minItems` or `schemac.dev/maxItems` on the list"
 _TEXT_ALONE = "write the text alone, such as '2020-01-31' or '2020-01-31T13:45:00Z'"
 _MEMBERS = "write conditions of single values, and join them by `and` and `or`"

@@ -73,9 +73,9 @@ def read_condition(text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> 
     parser = _Parser(text, fields)
     node = parser.condition(parser.either())
     if parser.token is not None:
-        raise parser.unexpected("nothing is expected behind a condition")
+        raise parser.unexpected("nothing may follow a condition")
     if not any(True for _ in node.fields()):
-        raise ExpressionError("it names no field")
+        raise ExpressionError("it does not name a field")
     return node
 
 
@@ -122,7 +122,7 @@ class _Parser:
         if isinstance(part, FieldNode) and part.type.family is Family.BOOLEAN:
             return TruthNode(part)
         if isinstance(part, Unread):
-            raise ExpressionError(f"`{part.shown}` alone says nothing of a row", "compare a field with it")
+            raise ExpressionError(f"`{part.shown}` alone is not a condition", "compare a field with it")
         if isinstance(part, Operand):
             self.refuse_other_words()
             shown = _shown(part)
@@ -164,12 +164,10 @@ class _Parser:
         if self.takes("is"):
             is_negated = self.takes("not") is not None
             if self.takes("true", "false") is not None:
-                raise ExpressionError("`is` is followed by `null` or `not null`", instead_of("is"))
+                raise ExpressionError("`is` has to be followed by `null` or `not null`", instead_of("is"))
             self.needs("null")
             if not isinstance(left, FieldNode):
-                raise ExpressionError(
-                    "only a field may be null", "write `is null` behind the path of a field"
-                )
+                raise ExpressionError("only a field may be null", "write `is null` after the path of a field")
             return NotNode(NullNode(left)) if is_negated else NullNode(left)
         is_negated = self.takes("not") is not None
         if self.takes("in"):
@@ -180,7 +178,7 @@ class _Parser:
             both = LogicNode("and", compared(">=", left, low), compared("<=", left, self._sum()))
             return _negated_if(is_negated, both)
         if is_negated:
-            raise self.unexpected("`in` or `between` is expected behind `not`")
+            raise self.unexpected("`in` or `between` is expected after `not`")
         return left
 
     def _among(self, left: _Part) -> Node:
@@ -190,7 +188,7 @@ class _Parser:
             values.append(self._value())
         self.needs(")")
         if not isinstance(left, Operand):
-            raise ExpressionError("`in` follows a field")
+            raise ExpressionError("`in` has to follow a field")
         comparison_nodes = [compared("=", left, value) for value in values]
         return (
             AmongNode(
@@ -249,9 +247,7 @@ class _Parser:
         self.needs(")")
         if not isinstance(found, FieldNode) or found.type.family is not Family.TEXT:
             is_list = isinstance(found, FieldNode) and found.type.family is Family.LIST
-            raise ExpressionError(
-                "`length` is that of a field of text", instead_of("size") if is_list else ""
-            )
+            raise ExpressionError("`length` takes a text field", instead_of("size") if is_list else "")
         return LengthNode(Int64(), found)
 
     def _field(self, first: Token) -> FieldNode:
@@ -270,7 +266,7 @@ class _Parser:
             if self.token is not None and self.token.text == "(":
                 raise ExpressionError(f"there is no function `{shown}`", instead_of_function(shown))
             if shown.lower() in INSTEAD:
-                message = f"`{shown}` (character {first.at + 1}) is not supported, and no field is called so"
+                message = f"`{shown}` (character {first.at + 1}) is not supported, and no field has that name"
                 raise ExpressionError(message, instead_of(shown))
             raise ExpressionError(f"there is no field `{shown}`", self._field_help(path, shown, near))
         return FieldNode.of(field)
@@ -291,7 +287,7 @@ class _Parser:
 def compared(operator: str, left: _Part, right: _Part) -> ComparisonNode:
     """Compare two values of one sort. Raises ExpressionError."""
     if isinstance(left, Unread) and isinstance(right, Unread):
-        raise ExpressionError(f"`{left.shown} {operator} {right.shown}` compares no field")
+        raise ExpressionError(f"`{left.shown} {operator} {right.shown}` does not compare a field")
     if isinstance(left, Unread):
         assert not isinstance(right, Unread)
         right = _operand(right)
@@ -309,7 +305,7 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
     if isinstance(left, Unread) and isinstance(right, Unread):
         raise ExpressionError(
             f"`{left.shown} {operator} {right.shown}` is the same in every row",
-            "write the result; a date is written in quotes, such as '2020-01-31'",
+            "write the result; write a date in quotes, such as '2020-01-31'",
         )
     sides = [side if isinstance(side, Unread) else _operand(side) for side in (left, right)]
     operands = [_number(side) if isinstance(side, Unread) else side for side in sides]
@@ -344,15 +340,15 @@ def _literal(unread: Unread, other: Operand) -> LiteralNode:
     if type_.family in _EXACT:
         if not isinstance(unread.authored, str) or unread.shown.startswith("'"):
             help = "write it without quotes" if _is_number(unread.shown[1:-1]) else "compare it with a number"
-            raise ExpressionError(f"{unread.shown} is no number, but `{_shown(other)}` is one", help)
+            raise ExpressionError(f"{unread.shown} is not a number, but `{_shown(other)}` is one", help)
         return _number(unread)
     is_quoted = unread.shown.startswith("'")
     if type_.family is Family.TEXT and not is_quoted:
         raise ExpressionError(
-            f"{unread.shown} is no text, but `{_shown(other)}` is one", f"write '{unread.shown}'"
+            f"{unread.shown} is not text, but `{_shown(other)}` is", f"write '{unread.shown}'"
         )
     if type_.family is Family.DATE and not is_quoted:
-        raise ExpressionError(f"{unread.shown} is no date", "write a date in quotes, such as '2020-01-31'")
+        raise ExpressionError(f"{unread.shown} is not a date", "write a date in quotes, such as '2020-01-31'")
     try:
         return LiteralNode(type_, read_value(type_, unread.authored))
     except UnfitValueError as error:
@@ -370,7 +366,7 @@ def _is_number(text: str) -> bool:
 def _number(unread: Unread) -> LiteralNode:
     """Return a number with as many digits as it is written with."""
     if not isinstance(unread.authored, str) or unread.shown.startswith("'"):
-        raise ExpressionError(f"{unread.shown} is no number", "write it without quotes")
+        raise ExpressionError(f"{unread.shown} is not a number", "write it without quotes")
     whole, _, fraction = unread.authored.lstrip("-").partition(".")
     precision = max(len(whole.lstrip("0")) + len(fraction), 1)
     if precision > MOST_DIGITS:
@@ -386,10 +382,10 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
     both = f"`{_shown(left)}` is {with_article(one.type_text())} and `{_shown(right)}` {with_article(other.type_text())}"
     if one.family in _EXACT and other.family in _EXACT:
         if sum(common_digits(one, other)) > MOST_DIGITS:
-            raise ExpressionError(f"{both}: to compare them takes more than {MOST_DIGITS} digits")
+            raise ExpressionError(f"{both}: comparing them needs more than {MOST_DIGITS} digits")
         return
     if one.family is not other.family:
-        raise ExpressionError(f"{both}; values of two sorts cannot be compared")
+        raise ExpressionError(f"{both}; values of different types cannot be compared")
     for side in (left, right):
         if side.type.family is Family.FLOAT and getattr(side.type, "bits", 64) < 32:
             raise ExpressionError(
@@ -400,7 +396,7 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
     if getattr(one, "unit", None) != getattr(other, "unit", None) or is_zoned[0] != is_zoned[1]:
         raise ExpressionError(f"{both}", "give both the same unit, and a zone to both or to none")
     if one.family is Family.BOOLEAN and operator not in ("=", "<>"):
-        raise ExpressionError(f"true is neither more nor less than false, so `{operator}` compares nothing")
+        raise ExpressionError(f"true and false have no order, so `{operator}` cannot compare them")
 
 
 def _shown(operand: Operand) -> str:

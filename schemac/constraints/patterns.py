@@ -56,7 +56,7 @@ def read_pattern(text: str) -> PortablePattern:
     try:
         re.compile(text)
     except (re.error, OverflowError) as error:
-        raise PatternError(f"this is no regular expression: {error}") from error
+        raise PatternError(f"this is not a valid regular expression: {error}") from error
     ecma = re.sub(
         r"\\(.)", lambda match: match[1] if match[1] in "&~" else match[0], "".join(reader.portable)
     )
@@ -139,7 +139,7 @@ class _Reader:
             self.mend("]", "\\]", "outside of a class is read differently by RE2, Java and Python")
             self.at += 1
         elif self.next == ".":
-            self.mend(".", "[^\\n]", "stands for other characters in Java than in RE2 and Python")
+            self.mend(".", "[^\\n]", "matches different characters in Java than in RE2 and Python")
             self.at += 1
         elif self.next == "$":
             self.emit("$", "\\z")
@@ -158,7 +158,7 @@ class _Reader:
         if self.at == start:
             return inside
         if is_anchor:
-            raise PatternError(f"`{self.text[start - 1]}` is a place, which cannot be repeated")
+            raise PatternError(f"`{self.text[start - 1]}` is an anchor, which cannot be repeated")
         if self.next == "?":
             self.at += 1
         elif self.next and self.next in "+*{":
@@ -168,7 +168,7 @@ class _Reader:
             )
         if inside * repeats > _MOST_REPEATS:
             raise PatternError(
-                f"it repeats something {inside * repeats} times, and RE2 counts to {_MOST_REPEATS}",
+                f"it repeats something {inside * repeats} times, but RE2 allows at most {_MOST_REPEATS}",
                 "use `minLength` and `maxLength` for the length of a text",
             )
         self.emit(self.text[start : self.at])
@@ -196,7 +196,7 @@ class _Reader:
             shown = self.text[self.at : self.at + 4]
             raise PatternError(
                 f"`{shown}` is not in all of RE2, Java and Python",
-                "write groups as `(…)` or `(?:…)`; there are no look-arounds, names and flags",
+                "write groups as `(…)` or `(?:…)`; look-arounds, named groups and flags are not supported",
             )
         start = self.at
         self.emit(opening)
@@ -211,7 +211,9 @@ class _Reader:
         self.at += 2
         if letter in _CLASSES:
             self.mend(
-                written, f"[{_CLASSES[letter]}]", "stands for other characters in Python than in RE2 and Java"
+                written,
+                f"[{_CLASSES[letter]}]",
+                "matches different characters in Python than in RE2 and Java",
             )
         elif letter and letter in _CONTROLS:
             self.emit(written)
@@ -243,7 +245,7 @@ class _Reader:
                 self.emit("-")
                 high = self.class_member(is_first=False)
                 if not high or _character(high) < _character(low):
-                    raise PatternError(f"`{low}-{high}` is no range of characters")
+                    raise PatternError(f"`{low}-{high}` is not a valid character range")
         self.emit("]")
         self.at += 1
 
@@ -254,7 +256,7 @@ class _Reader:
             self.at += 2
             if letter in ("d", "w", "s"):
                 self.mend(
-                    written, _CLASSES[letter], "stands for other characters in Python than in RE2 and Java"
+                    written, _CLASSES[letter], "matches different characters in Python than in RE2 and Java"
                 )
                 return ""
             if not letter or letter not in _CONTROLS | _PUNCTUATION:
@@ -295,7 +297,7 @@ def _instead_of_escape(letter: str) -> str:
     if letter and letter in "bB":
         return "write which characters are allowed there, such as `(?:^|[^A-Za-z0-9_])`"
     if letter.isdigit():
-        return "there are no references to groups"
+        return "references to groups are not supported"
     if letter in ("x", "u", "U", "N"):
         return "write the character itself"
     if letter in ("A", "Z", "z"):

@@ -1,8 +1,8 @@
 """Values of a type, as constraints name them.
 
 Layer: constraints.
-Shape: an author writes a number, a text or a truth value; what is meant is an integer, a decimal, a float of the type, a text
-or a truth value. Days, times, timestamps and durations are counts of the type's own unit, timestamps since 1970 in UTC.
+Shape: an author writes a number, a text or a boolean; what is meant is an integer, a decimal, a float of the type, a text
+or a boolean. Days, times, timestamps and durations are counts of the type's own unit, timestamps since 1970 in UTC.
 Rule: nothing goes through a float but floats. A value that is none of the type is refused, never rounded; only for a float
 the nearest one of its type is meant, as everywhere where a float is written in digits.
 """
@@ -109,7 +109,7 @@ def _of(type_: LogicalType) -> Any:
 def _number(type_: LogicalType, authored: Any) -> Decimal:
     what = with_article(type_.type_text())
     if isinstance(authored, bool) or not isinstance(authored, int | float | str):
-        raise UnfitValueError(f"{_quoted(authored)} is no number, but {what} is one", _some_number(type_))
+        raise UnfitValueError(f"{_quoted(authored)} is not a number, but {what} is one", _some_number(type_))
     text = repr(authored) if isinstance(authored, float) else str(authored)
     if not _NUMBER.fullmatch(text) or len(text) > _MOST_DIGITS:
         is_word = isinstance(authored, float) or str(authored).lower().strip("+-.") in (
@@ -117,12 +117,12 @@ def _number(type_: LogicalType, authored: Any) -> Decimal:
             "inf",
             "infinity",
         )
-        help = "leave it out: without a bound every value is taken" if is_word else _some_number(type_)
-        raise UnfitValueError(f"{_quoted(authored)} is no number, but {what} is one", help)
+        help = "leave it out: without a bound, every value is allowed" if is_word else _some_number(type_)
+        raise UnfitValueError(f"{_quoted(authored)} is not a number, but {what} is one", help)
     try:
         return Decimal(text)
     except InvalidOperation as error:  # pragma: no cover — the form was checked
-        raise UnfitValueError(f"{_quoted(authored)} is no number") from error
+        raise UnfitValueError(f"{_quoted(authored)} is not a number") from error
 
 
 def _some_number(type_: LogicalType) -> str:
@@ -146,7 +146,7 @@ def _integer(type_: LogicalType, authored: Any) -> Value:
     whole = int(number.to_integral_value(context=EXACT))
     if whole != number:
         raise UnfitValueError(
-            f"{_quoted(authored)} is no whole number, but {type_.type_text()} has only these",
+            f"{_quoted(authored)} is not a whole number, but {type_.type_text()} holds only whole numbers",
             f"write {whole} or {whole + (1 if number > whole else -1)}",
         )
     found: int = _within(type_, whole)
@@ -166,7 +166,7 @@ def _decimal(type_: LogicalType, authored: Any) -> Value:
         digit = rounded or Decimal(1).scaleb(-scale)
         help = Rewrite.text_of(f"{near}, or a type with more digits", f"{digit:f}")
         raise UnfitValueError(
-            f"{_quoted(authored)} is no value of {type_.type_text()}, which has {digits}", help
+            f"{_quoted(authored)} is not a value of {type_.type_text()}, which has {digits}", help
         )
     decimal: Decimal = _within(type_, rounded)
     return decimal
@@ -187,7 +187,7 @@ def _float(type_: LogicalType, authored: Any) -> Value:
 def _text(type_: LogicalType, authored: Any) -> Value:
     if not isinstance(authored, str):
         raise UnfitValueError(
-            f"{_quoted(authored)} is no text, but {with_article(type_.type_text())} is one",
+            f"{_quoted(authored)} is not a text, but {with_article(type_.type_text())} is one",
             Quote.it(help=f"write it in quotes: '{authored}'"),
         )
     return authored
@@ -201,7 +201,7 @@ def _truth(type_: LogicalType, authored: Any) -> Value:
 
 def _day(type_: LogicalType, authored: Any) -> Value:
     if not isinstance(authored, str) or not _DATE.fullmatch(authored):
-        raise UnfitValueError(f"{_quoted(authored)} is no date", "write a date as 2020-01-31")
+        raise UnfitValueError(f"{_quoted(authored)} is not a date", "write a date as 2020-01-31")
     return _days_of(authored)
 
 
@@ -224,7 +224,9 @@ def _last_day(text: str) -> str:
 def _time(type_: LogicalType, authored: Any) -> Value:
     match = _TIME.fullmatch(authored) if isinstance(authored, str) else None
     if match is None:
-        raise UnfitValueError(f"{_quoted(authored)} is no time of day", "write a time of day as '13:45:00'")
+        raise UnfitValueError(
+            f"{_quoted(authored)} is not a time of day", "write a time of day as '13:45:00'"
+        )
     return _count_of_clock(type_, match)
 
 
@@ -232,7 +234,7 @@ def _count_of_clock(type_: LogicalType, found: re.Match[str]) -> int:
     hour, minute, second = (int(found[name]) for name in ("hour", "minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
         raise UnfitValueError(
-            f"a clock does not show '{found[0]}'", "write a time of day from '00:00:00' to '23:59:59'"
+            f"there is no time of day '{found[0]}'", "write a time of day from '00:00:00' to '23:59:59'"
         )
     per = PER_SECOND[_of(type_).unit]
     fraction = Decimal(f"0.{found['fraction'] or 0}") * per
@@ -253,7 +255,7 @@ def _timestamp(type_: LogicalType, authored: Any) -> Value:
         start = WriteText.text_of(f"{authored}T00:00:00{'Z' if is_instant else ''}", mark="'", is_safe=False)
         raise UnfitValueError(f"'{authored}' is a date, but {type_.type_text()} has a time as well", start)
     if match is None:
-        raise UnfitValueError(f"{_quoted(authored)} is no timestamp", f"write a timestamp as '{example}'")
+        raise UnfitValueError(f"{_quoted(authored)} is not a timestamp", f"write a timestamp as '{example}'")
     if is_instant and match["zone"] is None:
         utc = f"write '{authored}Z' for UTC, or with another offset, such as '{authored}+02:00'"
         help = Rewrite.text_of(utc, f"{authored}Z")
@@ -273,7 +275,7 @@ def _offset(zone: str) -> int:
         return 0
     hours, minutes = int(zone[1:3]), int(zone[4:6])
     if hours > 14 or minutes > 59:
-        raise UnfitValueError(f"'{zone}' is no offset from UTC")
+        raise UnfitValueError(f"'{zone}' is not an offset from UTC")
     return (hours * 60 + minutes) * (60 if zone[0] == "+" else -60)
 
 

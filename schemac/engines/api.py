@@ -111,7 +111,7 @@ class Dataset(CheckedDataset):
         be made, ValueError for an `n` below 1.
         """
         if n < 1:
-            raise ValueError(f"n is {n}; ask for at least one row")
+            raise ValueError(f"n is {n}, but has to be at least 1")
         from schemac.rows.samples.sampler import sampled  # for start-up time, as above
 
         return sampled(self, n, seed, references or {})

@@ -133,7 +133,7 @@ class SqlScript:
         schema = statement.this if statement is not None else None
         target = schema.this if isinstance(schema, exp.Schema) else schema
         if not isinstance(target, exp.Table):
-            raise MalformedError("this form of CREATE TABLE is not read", span_of(tokens))
+            raise MalformedError("this form of CREATE TABLE is not supported", span_of(tokens))
         identifier = target.this
         span = Span(identifier.meta.get("start", 0), identifier.meta.get("end", 0) + 1)
         table = SqlTable(self._table_name(target), span)

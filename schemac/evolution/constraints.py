@@ -96,11 +96,11 @@ def tightened(change: Change, pair: VersionPair | None, find: str = "") -> Judge
     constraint = constraint_of(change)
     if constraint is not None:
         reason = f"{change.path} has to be {constraint.text}, but existing rows were not checked"
-        look = find or f"look for values of {change.path} that are not {constraint.text}"
+        look = find or f"find values of {change.path} that are not {constraint.text}"
     else:
         name = change.key.partition("/")[2]
-        reason = f"rows have to keep {', '.join(_added(change, pair))} of `{name}`, but existing rows were not checked"
-        look = find or "look for the rows that break it"
+        reason = f"rows have to satisfy {', '.join(_added(change, pair))} of `{name}`, but existing rows were not checked"
+        look = find or "find the rows that break it"
     return Judgement(Outcome.DATA, reason, f"{look}, and correct them first")
 
 

@@ -43,7 +43,7 @@ def _bringing() -> dict[AnyFact, str]:
     for engine in engines():
         for fact in _engine_facts(engine):
             if str(fact) in known_facts:
-                raise EngineError(f"the engine {engine.name} has a fact {fact}, which is taken")
+                raise EngineError(f"the engine {engine.name} has a fact {fact}, which is already used")
             known_facts.add(str(fact))
             engines_by_fact[fact] = engine.name
     return engines_by_fact
@@ -55,5 +55,5 @@ def _engine_facts(engine: Engine) -> Iterable[AnyFact]:
     what = f"`facts` of the engine {engine.name}"
     fact_type = load_as(engine.facts, type, what)
     if not issubclass(fact_type, AnyFact):
-        raise EngineError(f"{what} ({engine.facts}) is no enumeration of AnyFact")
+        raise EngineError(f"{what} ({engine.facts}) is not an enumeration of AnyFact")
     return tuple(fact_type)

@@ -21,7 +21,7 @@ def is_key_changed(pair: VersionPair) -> bool:
 
 def way_out_of_key(pair: VersionPair) -> str:
     """Return what can be done where a table refuses another key."""
-    return f"keep the key ({_paths(_marks(pair.old))}), or make a new table with the new schema and write the rows into it"
+    return f"keep the key ({_paths(_marks(pair.old))}), or create a new table with the new schema and write the rows into it"
 
 
 def loss_of_key(dropped: SchemaField, pair: VersionPair) -> str:

@@ -7,7 +7,7 @@ from schemac.attributes.family import Family
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
 from schemac.logical.schema_fields import SchemaField
 
-NEW_FIELD_HELP = "add a field beside it, and fill it"
+NEW_FIELD_HELP = "add a field next to it, and fill it"
 
 
 def judge_parts(format_title: str, old: SchemaField, new: SchemaField) -> Judgement:
@@ -17,7 +17,7 @@ def judge_parts(format_title: str, old: SchemaField, new: SchemaField) -> Judgem
         if getattr(new.type, "fixed_length", None) is None:
             return SAFE
         reason = f"{format_title} reads lists of any length"
-        return Judgement(Outcome.DATA, reason, "look at their lengths first")
+        return Judgement(Outcome.DATA, reason, "check their lengths first")
     if families == {Family.MAP}:
         return Judgement(Outcome.METADATA)
     reason = f"{format_title} does not read {old.type.type_text()} as {new.type.type_text()}"

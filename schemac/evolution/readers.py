@@ -27,7 +27,7 @@ def for_old_readers(change: Change) -> Judgement:
                 return Judgement(
                     Outcome.REFUSED,
                     f"a reader that expects {old.type.type_text()} cannot read {new.type.type_text()}",
-                    "add a new field beside the old one, and drop the old one when no program reads it any more",
+                    "add a new field next to the old one, and drop the old one when no program reads it anymore",
                 )
             case Castability.DEPENDS:
                 return Judgement(
@@ -49,7 +49,7 @@ def for_old_readers(change: Change) -> Judgement:
             return Judgement(
                 Outcome.REFUSED,
                 f"old readers that use {change.path or change.dataset} no longer find it",
-                "drop it when no program reads it any more",
+                "drop it when no program reads it anymore",
             )
         case Fact.FIELD_RENAMED | Fact.FIELD_MOVED:
             return Judgement(
@@ -71,6 +71,6 @@ def for_old_readers(change: Change) -> Judgement:
             )
         case Fact.BLOB_ADDED | Fact.BLOB_REMOVED | Fact.FLOAT_ENCODING_CHANGED:
             return Judgement(
-                Outcome.REFUSED, f"{change.path} has another layout", "add a new field beside it"
+                Outcome.REFUSED, f"{change.path} has a different layout", "add a new field next to it"
             )
     return SAFE

@@ -75,14 +75,14 @@ def choose_version(table: TableRecord, candidates: Sequence[Candidate], report: 
     elif table.is_fresh or recorded.has_ids or table.ids_then == digest_of_ids(table.ids):
         return recorded
     labels = " or ".join(candidate.version.label for candidate in candidates)
-    doubt = "nothing in the table says which of them it is"
+    doubt = "nothing in the table shows which one it is"
     if recorded is not None:
-        doubt = f"it says that it has version {table.recorded}, but has other ids than a table of it"
+        doubt = f"it records version {table.recorded}, but its ids are not those of a table of that version"
     report.add(
         UNUSABLE_TABLE,
         f"{table.name} may be at {labels}: its columns are the same in these versions, and {doubt}",
         file=table.name,
-        help=f"say which version it has, as in: {state_version(table.name, candidates[0].version)}",
+        help=f"specify its version, as in: {state_version(table.name, candidates[0].version)}",
     )
     return None
 

@@ -180,7 +180,7 @@ SPREAD: Capability[Any] = Capability("spread", object)
 """A `Spread`; a function has no class that could be asked for."""
 
 
-HELP_FOR_ROWS = "read them as a table of Arrow and give it to `Dataset.validate`, or leave out `--data`, which compares the schema alone"
+HELP_FOR_ROWS = "read them into an Arrow table and pass it to `Dataset.validate`, or leave out `--data` to compare the schema alone"
 """What to do where the rows of a table cannot be checked."""
 
 

@@ -73,7 +73,7 @@ def _check(before: list[Document], text: str, name: str) -> None:
     """Refuse a layout with other values. Raises AssertionError."""
     after = parse(SourceText(text, name), Report())
     if [_short(d.value) for d in before] != [_short(d.value) for d in after]:
-        raise AssertionError(f"the layout of {name} would change what it says")
+        raise AssertionError(f"the layout of {name} would change what it means")
 
 
 def _short(value: Any) -> Any:

@@ -207,7 +207,7 @@ class Reader:
                 node.entries.append(Entry(None, self._node(event), lead))
                 continue
             if event.__class__ is not ScalarEvent:
-                raise UntakenError("a key that is no text")
+                raise UntakenError("a key that is not a text")
             key = self._node(event)
             if key.style in ("|", ">") or "\n" in key.raw or self._is_explicit(event):
                 raise UntakenError("a key of several lines")

@@ -306,7 +306,7 @@ class _Settlement:
             text = f"{_name(left)} was added by them in a place that no longer exists: it is left out"
             self.choices.append(Choice(text))
             return
-        self.choices.append(Choice(f"{_name(shape)} cannot be taken as they changed it: our version is kept"))
+        self.choices.append(Choice(f"{_name(shape)} cannot be changed as they did: our version is kept"))
         self.head[id] = shape
 
 

@@ -28,7 +28,7 @@ _MARKS = (
 
 
 def read_sample(path: Path, report: Report) -> tuple[str, bool] | None:
-    """Return the text of a sample and whether the file goes on; None after saying that it is no text."""
+    """Return the text of a sample and whether the file goes on; None after saying that it is not a text."""
     with path.open("rb") as stream:
         content = stream.read(SAMPLE + 1)
     goes_on = len(content) > SAMPLE

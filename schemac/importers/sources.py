@@ -85,7 +85,7 @@ def _other_format(path: Path, format: str) -> str:
     # A name alone promises nothing: an empty `.sql` is no DDL either.
     if told in (None, format) or _read(path, told, Report()) is None:
         return ""
-    return f"it is read as {told}: leave `--from` out, or write `--from {told}`"
+    return f"it is recognized as {told}: leave `--from` out, or write `--from {told}`"
 
 
 def import_value(format: str, value: Any, file: str, report: Report) -> Imported | None:
@@ -142,8 +142,8 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
         is_told_by_name = format is None
         format = format or detect(path)
         if format is None:
-            message = f"the name of {shown} does not tell its format"
-            help = f"give it with --from {', --from '.join(formats())}"
+            message = f"the format of {shown} cannot be recognized from its name"
+            help = f"specify it with --from {', --from '.join(formats())}"
             report.add(UNREADABLE_SOURCE, message, file=shown, help=help)
             return None
         if is_told_by_name and formats()[format].is_json and refuse_foreign(path, report):

@@ -90,7 +90,7 @@ def open_state(subject: Subject, report: Say) -> None:
         )
         if is_open and words and words[-1] in STATES:
             help = f"list them in `{attributes.ENUM.key}`"
-            report.name(field, f"nothing says which values {field.path_text} has", help=help)
+            report.name(field, f"the values of {field.path_text} are not listed", help=help)
 
 
 @rule(codes.LONG_ENUM, category=CONSTRAINTS)
@@ -122,7 +122,7 @@ def deprecated_without_successor(subject: Subject, report: Say) -> None:
     for field in subject.fields:
         value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
         if value is not None and value.successor is None and value.note is None:
-            message = f"{field.path_text} is deprecated, and nothing says what to read instead"
+            message = f"{field.path_text} is deprecated, but has no successor and no note"
             report.attribute(
                 field,
                 DEPRECATED.key,
@@ -138,7 +138,7 @@ def deprecated_without_day(subject: Subject, report: Say) -> None:
     for field in subject.fields:
         value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
         if value is not None and value.remove_after is None:
-            message = f"nothing says how long {field.path_text} stays"
+            message = f"{field.path_text} is deprecated without a removal date"
             report.attribute(
                 field,
                 DEPRECATED.key,

@@ -36,7 +36,9 @@ def missing_field_description(subject: Subject, report: Say) -> None:
     for field in subject.fields:
         if not description_of(field):
             report.name(
-                field, f"{field.path_text} has no description", help="write `description:` beside its `name:`"
+                field,
+                f"{field.path_text} has no description",
+                help="write `description:` next to its `name:`",
             )
 
 
@@ -54,7 +56,7 @@ def undescribed_groups(files: Iterable[GroupFile], report: Report) -> None:
                     codes.MISSING_GROUP_DESCRIPTION,
                     f"the group '{definition.name}' has no description",
                     spot=definition.document.place(definition.path, on_key=True),
-                    help="write `description:` beside its `fields:`",
+                    help="write `description:` next to its `fields:`",
                 )
 
 
@@ -64,7 +66,7 @@ def repeating_description(subject: Subject, report: Say) -> None:
     for field in subject.fields:
         said = set(words_of(description_of(field))) - _EMPTY_WORDS
         if said and said <= set(words_of(str(field.segment))):
-            report.description(field, f"the description of {field.path_text} says no more than its name")
+            report.description(field, f"the description of {field.path_text} only repeats its name")
 
 
 @rule(
@@ -77,7 +79,7 @@ def placeholder_description(subject: Subject, report: Say) -> None:
     for field in subject.fields:
         text = description_of(field).strip()
         if text and _PLACEHOLDER.fullmatch(text):
-            report.description(field, f"the description of {field.path_text} is still to be written")
+            report.description(field, f"the description of {field.path_text} is a placeholder")
 
 
 @rule(codes.DUPLICATE_DESCRIPTION, category=DESCRIPTIONS)

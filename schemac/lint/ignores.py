@@ -106,7 +106,7 @@ class Ignores:
             if not words:
                 self._say(
                     span,
-                    "this comment does not say what it ignores",
+                    "this comment does not name a code to ignore",
                     "write `# schemac: ignore[CODE] reason`",
                 )
                 continue

@@ -67,7 +67,7 @@ def short_name(subject: Subject, report: Say) -> None:
     """A name of one character says nothing about its values."""
     for field in subject.fields:
         if len(str(field.segment)) == 1:
-            report.name(field, f"the name '{field.segment}' does not say what it stands for")
+            report.name(field, f"the name '{field.segment}' does not describe what it is")
 
 
 @rule(codes.RESERVED_WORD, category=NAMING)
@@ -87,7 +87,8 @@ def flag_without_verb(subject: Subject, report: Say) -> None:
         words = words_of(str(field.segment))
         if field.type.family is Family.BOOLEAN and words and words[0] not in FLAGS:
             report.name(
-                field, f"'{field.segment}' is true or false; begin its name with `is`, `has` or the like"
+                field,
+                f"'{field.segment}' is true or false; start its name with `is`, `has` or a similar verb",
             )
 
 
@@ -96,7 +97,7 @@ def negated_flag(subject: Subject, report: Say) -> None:
     """Who reads `not is_not_paid` has to think twice."""
     for field in subject.fields:
         if field.type.family is Family.BOOLEAN and not NEGATIONS.isdisjoint(words_of(str(field.segment))):
-            report.name(field, f"'{field.segment}' is negated; name what is true, and turn its values around")
+            report.name(field, f"'{field.segment}' is negated; name what is true, and invert its values")
 
 
 @rule(codes.SINGULAR_LIST, category=NAMING)
@@ -161,7 +162,7 @@ def near_duplicate_name(subject: Subject, report: Say) -> None:
             folded = name.replace("_", "").replace("-", "").replace(" ", "").casefold()
             duplicate = first.setdefault(folded, field)
             if folded and duplicate is not field and str(duplicate.segment).casefold() != name.casefold():
-                message = f"'{name}' and '{duplicate.segment}' differ only in signs between words"
+                message = f"'{name}' and '{duplicate.segment}' differ only in separators"
                 report.name(
                     field, message, help="rename one of the two", other=Other(duplicate, "the other one")
                 )
@@ -195,7 +196,7 @@ def type_in_name(subject: Subject, report: Say) -> None:
     for field in subject.fields:
         words = words_of(str(field.segment))
         if len(words) > 1 and (words[-1] in TYPE_WORDS or words[0] in TYPE_WORDS):
-            report.name(field, f"the name '{field.segment}' says a type; the schema has it already")
+            report.name(field, f"the name '{field.segment}' contains its type, which the schema already has")
 
 
 @rule(codes.GENERIC_NAME, category=NAMING)

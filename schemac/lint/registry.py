@@ -88,7 +88,7 @@ def _checked(rules: Iterable[Rule], what: str, before: Sequence[Rule]) -> list[R
         if not _ID.fullmatch(rule.code.id):
             raise EngineError(f"{what} have the code '{rule.code.id}'; write a code like ACME801")
         if rule.code.id in taken or rule.code.slug in slugs:
-            raise EngineError(f"{what} have a code {rule.code.id} {rule.code.slug}, which is taken")
+            raise EngineError(f"{what} have a code {rule.code.id} {rule.code.slug}, which is already used")
     if not found:
         raise EngineError(f"{what}: there is no schemac.lint.rule.Rule")
     return found

@@ -21,7 +21,7 @@ def deep_nesting(subject: Subject, report: Say) -> None:
     most = subject.settings.max_depth
     for field in subject.all_fields:
         if len(field.path) == most + 1:
-            report.type(field, f"{field.path_text} stands on level {most + 1}; {most} are allowed")
+            report.type(field, f"{field.path_text} is on level {most + 1}; {most} are allowed")
 
 
 @rule(codes.MANY_FIELDS, category=STRUCTURE)
@@ -39,7 +39,7 @@ def all_nullable(subject: Subject, report: Say) -> None:
     if len(columns) > 1 and all(column.is_nullable for column in columns):
         report.schema(
             f"every column of {subject.dataset.name} may be null",
-            help="take Option from those that are always there",
+            help="remove Option from those that always have a value",
         )
 
 
@@ -117,7 +117,7 @@ def unlinked_id(subject: Subject, report: Say) -> None:
         is_id = len(words) > 1 and words[-1] == "id" and words[:-1] not in own
         if is_id and column not in subject.key and str(column.segment) not in linked:
             help = f"write `{REFERENCES.key}: [{{fields: [{column.segment}], dataset: …}}]` under the schema's `extra:`"
-            report.name(column, f"nothing says what {column.path_text} refers to", help=help)
+            report.name(column, f"it is not specified what {column.path_text} refers to", help=help)
 
 
 @rule(codes.PARTIAL_REFERENCE, category=KEYS)

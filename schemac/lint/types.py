@@ -42,7 +42,7 @@ def unit_in_name(subject: Subject, report: Say) -> None:
         is_number = field.type.family in NUMBERS or field.type.family is Family.DECIMAL
         if is_number and len(words) > 1 and words[-1] in UNITS and UNIT.key not in field.extra:
             help = Attach.attribute(UNIT.key, written(UNITS[words[-1]]))
-            report.name(field, f"only the name of {field.path_text} says its unit", help=help)
+            report.name(field, f"{field.path_text} has its unit only in its name", help=help)
 
 
 @rule(codes.FLOAT_MONEY, category=TYPES)
@@ -83,7 +83,7 @@ def clock_without_zone(subject: Subject, report: Say) -> None:
         if is_reading and CLOCK_ZONE.key not in field.extra:
             help = f"write `{CLOCK_ZONE.key}` with the zone of the clock, or leave `timezone: null` out"
             report.type(
-                field, f"{field.path_text} does not say which clock it is read from", "timezone", help=help
+                field, f"{field.path_text} has no zone, and no zone of its clock", "timezone", help=help
             )
 
 
@@ -151,7 +151,7 @@ def text_flag(subject: Subject, report: Say) -> None:
         if is_other and len(words) > 1 and words[0] in FLAGS:
             report.type(
                 field,
-                f"{field.path_text} looks like a truth value",
+                f"{field.path_text} looks like a boolean",
                 help=WriteType.value(Bool.__name__, key="type", is_safe=False),
             )
 

@@ -87,7 +87,7 @@ def _check_definition(target: NamedTarget, occurrences: Sequence[Mention]) -> No
         if defined:
             raise RefusedRenameError(f"There are {len(defined)} datasets called {target.name}.")
         raise RefusedRenameError(
-            f"{target.name} is called as its file. Write `name: {target.name}` in its manifest, then rename it."
+            f"{target.name} is named after its file. Write `name: {target.name}` in its manifest, then rename it."
         )
     if isinstance(target, VocabularyTarget):
         raise RefusedRenameError(f"The vocabulary has no property `{target.key.partition('/')[2]}`.")

@@ -38,7 +38,7 @@ class Known(NamedTuple):
 
     content: bytes
     compiled: CompiledFile | None
-    """None where it is no text."""
+    """None where it is not a text."""
     findings: tuple[Diagnostic, ...]
 
 

@@ -89,7 +89,9 @@ _WORDS = Vocabulary(
     values=FOREIGN_UNITS,
     advice={
         **dict.fromkeys(("nullable", "optional", "null", "required", "notnull", "mode"), _advise_option),
-        "id": lambda _key, _field: Remove.it(": ids are kept in the lock beside the manifest", is_safe=False),
+        "id": lambda _key, _field: Remove.it(
+            ": ids are kept in the lock next to the manifest", is_safe=False
+        ),
         **{fold(key): _advise_attribute(a) for a in ATTRIBUTES.values() for key in a.foreign_keys},
     },
     type_help=_type_help,
@@ -247,7 +249,7 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
             source=origins.source,
             span=origins.name_span,
             file=origins.file,
-            help="give it another `name:`" if origins.named_at else "give it a `name:` of its own",
+            help="give it a different `name:`" if origins.named_at else "give it a `name:` of its own",
             labels=labels,
         )
     return list(by_name.values())

@@ -272,7 +272,7 @@ class Expander:
             )
             return False
         if len(names) >= _MOST_GROUPS:
-            message = f"groups are used in groups more than {_MOST_GROUPS} levels deep"
+            message = f"groups are nested more than {_MOST_GROUPS} levels deep"
             self._say(place, TOO_DEEP, message, help="write the fields out")
             return False
         if self._count > MAX_VALUES:

@@ -219,7 +219,7 @@ def report_clash(
         f"the group '{second.name}' is already defined{elsewhere}",
         source=here.source,
         span=here.span,
-        help="give one of the two another name",
+        help="rename one of the two",
         labels=(label("first defined here", there.source, there.span), *also),
     )
 

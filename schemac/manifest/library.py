@@ -27,7 +27,7 @@ class Read:
 
     content: bytes | OSError
     file: GroupFile | None = None
-    """None where it is no text."""
+    """None where it is not a text."""
     found: tuple[Diagnostic, ...] = ()
     """What is wrong with it as a text."""
 
@@ -176,7 +176,7 @@ class Scope:
     def _path_of(self, wanted: Import, report: Report) -> str | None:
         """Return the path of an import from the folder of the text that a run began with."""
         if self._reuse.files is None:
-            message = f"{wanted.path} cannot be imported: this text is no file, so there is nothing beside it"
+            message = f"{wanted.path} cannot be imported: this text is not a file, so it has no folder to import from"
             self._refuse(wanted, message, report, help="compile it as a file")
             return None
         is_elsewhere = posixpath.isabs(wanted.path) or "://" in wanted.path or "\\" in wanted.path

@@ -156,7 +156,7 @@ def read_overlay(document: Document, report: Report) -> Overlay | None:
                 if attribute is None and domain_of(key) in DOMAINS:
                     overlay.say((*place_, "extra", key), *_unknown(key), said)
                 elif attribute is None or not is_stored(attribute):
-                    message = f"`{key}` says what data mean, so it cannot differ between environments"
+                    message = f"`{key}` defines what the data mean, so it cannot differ between environments"
                     overlay.say((*place_, "extra", key), message, "write it in the manifest", said)
     report.extend(said.diagnostics)
     return None if said.has_errors else overlay

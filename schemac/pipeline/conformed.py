@@ -180,7 +180,7 @@ def open_frame(frame: DataFrame, json_column: str | None) -> Records:
         return records_of_frame(frame)
     if json_column not in frame.columns:
         known = ", ".join(f"`{label}`" for label in frame.columns)
-        message = f"`json_column` names `{json_column}`, the frame has no such column"
+        message = f"`json_column` names `{json_column}`, but the frame has no such column"
         raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, f"its columns are {known}")
     return records_in_column(frame, json_column)
 
@@ -212,8 +212,8 @@ def _check_settings(frame: DataFrame) -> None:
     for key in LATE_SETTINGS:
         held = frame.sparkSession.conf.get(key, needed[key])
         if str(held).upper() != needed[key].upper():
-            message = f"the session has `{key}` = `{held}`, with which values would be others than in a run"
+            message = f"the session has `{key}` = `{held}`, which would change values"
             way_out = (
-                f'`spark.conf.set("{key}", "{needed[key]}")`, or use `write`, which sets it for its time'
+                f'`spark.conf.set("{key}", "{needed[key]}")`, or use `write`, which sets it while it runs'
             )
             raise PipelineError(SESSION_SETTING, message, way_out)

@@ -154,10 +154,10 @@ def _place(records: Records, field: str, job: Job) -> str:
     """Say in words where a value stands."""
     origin = job.fields.get(field, FieldSource())
     if origin is None:
-        return "nowhere: the pipeline file says null"
+        return "nowhere: it is null in the pipeline file"
     wanted = origin.from_ or field
     if origin.value is not None:
-        return "the pipeline file, which says the value"
+        return "the pipeline file: it is a constant"
     if origin.expr is not None:
         return f"the expression `{origin.expr}` over each record"
     if field in records.given:

@@ -117,8 +117,8 @@ def write(
     is_conformed = ERRORS in source.columns
     if is_conformed and rules:
         given = ", ".join(f"`{rule}`" for rule in rules)
-        message = f"the frame is conformed already, so {given} would do nothing"
-        raise PipelineError(PIPELINE_FILE, message, "give the rules to `conform`")
+        message = f"the frame is already conformed, so {given} would do nothing"
+        raise PipelineError(PIPELINE_FILE, message, "pass the rules to `conform`")
 
     def opened() -> Any:
         return source if is_conformed else [open_frame(source, rules.get("json_column"))]
@@ -146,7 +146,7 @@ def fill_columns(
     judged as in every run. Every row needs exactly one value, or every row that `where` chooses (Spark SQL); a null is one.
     `storage` is that of a pipeline file.
 
-    The batches are kept in a temporary file meanwhile, which executors of Spark on other machines have to reach (`TMPDIR`).
+    The batches are kept in a temporary file in the meantime, which executors of Spark on other machines have to reach (`TMPDIR`).
 
     Raises PipelineError for a key that the table does not have, that is there twice, or that has no value, and for values
     that do not fit; nothing is written then.

@@ -46,7 +46,7 @@ from schemac.source.catalogue import UNREADABLE_INPUT
 FILE_SCHEMA = "path string, modificationTime timestamp, length bigint, content binary"
 _STREAM_OPTIONS = {name.lower() for name in OF_STREAMS}
 LOOKED_EVERY_SECONDS = 1.0
-GOES_ON = "batches that were written count; run it again, and the stream goes on after them"
+GOES_ON = "batches that were written are committed; run it again, and the stream continues after them"
 
 Told = Callable[[RunReport], None]
 

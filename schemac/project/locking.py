@@ -210,7 +210,7 @@ def identified(
         except RestoreError as error:
             name = dataset.origins.file
             report.add(
-                REFUSED_RESTORE, str(error), file=name, help="see the ids in the lock beside the manifest"
+                REFUSED_RESTORE, str(error), file=name, help="see the ids in the lock next to the manifest"
             )
     return identify(dataset, locked, findings)
 

@@ -133,7 +133,7 @@ class _Following:
                 self._add_doubt(
                     name,
                     f"{name} was in {places}, and there is still a dataset with this name",
-                    "give one of the two another name, or remove one of the two manifests",
+                    "rename one of the two, or remove one of the two manifests",
                 )
             elif paths:
                 self.followed.pairs.append((self._then(paths[0])[name], self._news[name]))
@@ -233,8 +233,8 @@ class _Following:
                     if _is_alike(old, self._news[name]):
                         self._add_doubt(
                             name,
-                            f"{name} seems new, but {old.dataset.name} of {old.label}, which is very"
-                            " similar, is gone",
+                            f"{name} seems new, but {old.dataset.name} of {old.label}, which is very similar, no longer exists"
+                            "",
                         )
 
     def _add_doubt(self, name: str, message: str, help: str = _WHICH) -> None:

@@ -67,7 +67,7 @@ class RunOverlay:
             if first is not dataset:
                 dataset_name = dataset if dataset in self.overlay.file.datasets else first
                 message = f"{first} and {dataset} are both called '{self.name(dataset)}' with this overlay"
-                help = "give one of the two another name"
+                help = "rename one of the two"
                 self.overlay.say(
                     ("datasets", dataset_name, "name"), message, help, report, code=DUPLICATE_DATASET
                 )
@@ -93,7 +93,7 @@ def overlay_of(content: bytes, path: str, report: Report) -> RunOverlay | None:
     if report.has_errors:
         return None
     if len(documents) != 1 or not is_overlay(documents[0].value):
-        message = f"{path} is no overlay: it has to be one mapping with `datasets`"
+        message = f"{path} is not an overlay: it has to be one mapping with `datasets`"
         report.add(INVALID_OVERLAY, message, file=path, help="write `datasets: {trips: {extra: {…}}}`")
         return None
     overlay = read_overlay(documents[0], report)

@@ -48,7 +48,7 @@ def _broken_promise(concern: Concern, dataset: str) -> tuple[Code, str, str]:
             return (
                 LOST_CLASSIFICATION,
                 f"{what} was classified as {concern.old}, and has no classification any more",
-                f"{again}; if it is meant, write a less sensitive one, such as public",
+                f"{again}; if that is intended, write a less sensitive one, such as public",
             )
         case Rule.LOWERED:
             return (

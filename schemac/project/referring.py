@@ -96,9 +96,7 @@ class _Checks:
                 self._add(UNFIT_REFERENCE, message, place, labels=labels, help="give both fields one type")
                 is_sound = False
         if is_sound and not _is_key(names, other):
-            message = (
-                f"{', '.join(names)} is no key of {other.name}: several of its rows may have the same values"
-            )
+            message = f"{', '.join(names)} is not a key of {other.name}: several of its rows may have the same values"
             fields = ", ".join(names)
             help = f"make it the primary key there, or add `schemac.dev/unique: [[{fields}]]`"
             labels = _at(other, theirs[names[0]], "this field")

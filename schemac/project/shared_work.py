@@ -48,7 +48,7 @@ class Early(NamedTuple, Generic[T]):
     """What a process found out of a manifest before it knew the others."""
 
     named: tuple[Named, ...] | None
-    """None where it is no text."""
+    """None where it is not a text."""
     findings: tuple[Diagnostic, ...]
     imported: Imported = NOTHING
     result: T | None = None

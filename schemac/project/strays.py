@@ -95,7 +95,7 @@ def _add(
         + (
             f"remove {other}"
             if not renamed or not manifests_of_lock(path) or path == expected_path
-            else "give it another name"
+            else "give it a different name"
         ),
     )
 
@@ -112,7 +112,7 @@ def _add_foreign(
         source=origins.source,
         span=origins.name_span,
         file=origins.file,
-        help=f"if the lock belongs to another manifest, move it there; if {others} is gone for good, remove {mine}",
+        help=f"if the lock belongs to another manifest, move it there; if {others} is removed for good, remove {mine}",
     )
 
 

@@ -177,14 +177,14 @@ def load_as(reference: str, type: type[T], what: str) -> T:
     except Exception as error:
         raise EngineError(f"{what} ({reference}) cannot be loaded: {reason_of(error)}") from error
     if not isinstance(value, type):
-        raise EngineError(f"{what} ({reference}) is no {type.__name__}")
+        raise EngineError(f"{what} ({reference}) is not a {type.__name__}")
     return value
 
 
 def _function(reference: str, what: str) -> Callable[..., object]:
     function = load_as(reference, object, what)
     if not callable(function):
-        raise EngineError(f"{what} ({reference}) is no function")
+        raise EngineError(f"{what} ({reference}) is not a function")
     return function
 
 

@@ -57,7 +57,7 @@ def _loaded(point: "EntryPoint") -> Engine:
     except Exception as error:
         raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
     if not isinstance(engine, Engine):
-        raise EngineError(f"{what} is no schemac.registry.engine.Engine")
+        raise EngineError(f"{what} is not a schemac.registry.engine.Engine")
     if not _NAME.fullmatch(engine.name):
         raise EngineError(f"{what} cannot be called '{engine.name}'; a name is like hudi or my_engine2")
     return engine

@@ -31,7 +31,7 @@ MISSING_PROPERTY = Code("SC203", "missing-property", _ERROR, "a required propert
 WRONG_TYPE = Code("SC204", "wrong-type", _ERROR, "a value has the wrong type")
 OUT_OF_RANGE = Code("SC205", "out-of-range", _ERROR, "a number is outside its range")
 UNKNOWN_VALUE = Code("SC206", "unknown-value", _ERROR, "a value is not one of those allowed")
-UNKNOWN_DOCUMENT = Code("SC207", "unknown-document", _ERROR, "a document has none of the accepted forms")
+UNKNOWN_DOCUMENT = Code("SC207", "unknown-document", _ERROR, "a document is in none of the accepted forms")
 UNKNOWN_EVENT = Code("SC208", "unknown-event", _ERROR, "an event kind that is not in the standard")
 NO_SCHEMA = Code("SC209", "no-schema", _WARNING, "a file without a schema")
 UNQUOTED_NAME = Code("SC210", "unquoted-name", _ERROR, "a name that YAML reads as something else")
@@ -93,17 +93,17 @@ UNKNOWN_SUCCESSOR = Code(
     "SC341", "unknown-successor", _ERROR, "a deprecated field whose successor does not exist"
 )
 
-UNKNOWN_REFERRED = Code(
-    "SC342", "unknown-referred", _WARNING, "a reference to a dataset that is called otherwise"
-)
+UNKNOWN_REFERRED = Code("SC342", "unknown-referred", _WARNING, "a reference to a dataset that does not exist")
 UNFIT_REFERENCE = Code(
-    "SC343", "unfit-reference", _ERROR, "a reference to a field that is not there, or of another type"
+    "SC343", "unfit-reference", _ERROR, "a reference to a field that does not exist, or has a different type"
 )
-REFERENCE_TO_NO_KEY = Code("SC344", "reference-to-no-key", _WARNING, "a reference to fields that are no key")
+REFERENCE_TO_NO_KEY = Code(
+    "SC344", "reference-to-no-key", _WARNING, "a reference to fields that are not a key"
+)
 
 # Rows of programs, and samples.
 UNFIT_ROWS = Code("SC350", "unfit-rows", _ERROR, "rows that do not fit the schema")
-NO_ROWS = Code("SC351", "no-rows", _ERROR, "an object in Python that holds no rows, where rows are needed")
+NO_ROWS = Code("SC351", "no-rows", _ERROR, "a Python object without rows, where rows are needed")
 
 UNSAMPLABLE = Code("SC352", "unsamplable", _ERROR, "a dataset for which no sample can be made")
 SAMPLE_OUTPUT = Code("SC353", "sample-output", _ERROR, "an output that a sample cannot be written to")
@@ -126,7 +126,7 @@ UNLOCKED_CHANGE = Code("SC401", "unlocked-change", _WARNING, "a schema that diff
 DAMAGED_LOCK = Code("SC402", "damaged-lock", _ERROR, "a lock file that was edited by hand or damaged")
 UNMERGED_LOCK = Code("SC403", "unmerged-lock", _ERROR, "a lock file with merge conflict markers")
 UNKNOWN_OLD_NAME = Code("SC404", "unknown-old-name", _WARNING, "a former name that no field had")
-POSSIBLE_RENAME = Code("SC405", "possible-rename", _WARNING, "a dropped field that an added one may be")
+POSSIBLE_RENAME = Code("SC405", "possible-rename", _WARNING, "a dropped field that may have been renamed")
 LOCK_CONTENTION = Code("SC406", "lock-contention", _ERROR, "a lock that another process is writing")
 UNKNOWN_REFERENCE = Code(
     "SC408", "unknown-reference", _ERROR, "a version to compare with that does not exist"
@@ -163,9 +163,7 @@ TABLE_CHANGED = Code(
 )
 TABLE_DRIFT = Code("SC424", "table-drift", _ERROR, "a table that differs from its compiled schema")
 BROKEN_CONSTRAINT = Code("SC425", "broken-constraint", _ERROR, "stored rows that break a constraint")
-UNUSABLE_REFERENCE = Code(
-    "SC426", "unusable-reference", _ERROR, "a table that is referred to and cannot be looked into"
-)
+UNUSABLE_REFERENCE = Code("SC426", "unusable-reference", _ERROR, "a referenced table that cannot be read")
 UNCHECKED_REFERENCE = Code("SC427", "unchecked-reference", _NOTE, "a reference that was not checked")
 UNCHECKED_ROWS = Code("SC428", "unchecked-rows", _ERROR, "a table whose rows cannot be checked")
 POINTLESS_ROUNDING = Code(
@@ -208,7 +206,7 @@ UNKNOWN_FIELD = Code("SC622", "unknown-field", _ERROR, "a mapping of a field tha
 MISPLACED_FORMAT = Code(
     "SC623", "misplaced-format", _ERROR, "a `format` or `epoch` that does not suit its field"
 )
-MISPLACED_ZONE = Code("SC624", "misplaced-zone", _ERROR, "a `zone` on a field that is no timestamp")
+MISPLACED_ZONE = Code("SC624", "misplaced-zone", _ERROR, "a `zone` on a field that is not a timestamp")
 INVALID_PATTERN = Code("SC625", "invalid-pattern", _ERROR, "a date or time pattern that cannot be used")
 INVALID_RECORD_PATH = Code(
     "SC626", "invalid-record-path", _ERROR, "a path into the record that cannot be read"
@@ -220,8 +218,10 @@ INVALID_EXPRESSION = Code("SC628", "invalid-expression", _ERROR, "an expression 
 INVALID_CONSTANT = Code("SC629", "invalid-constant", _ERROR, "a constant that does not fit its field")
 # The source.
 MISSING_PATH = Code("SC630", "missing-path", _ERROR, "a source without a path")
-INPUT_NOT_FOUND = Code("SC631", "input-not-found", _ERROR, "a source that is not there")
-PACKED_INPUT = Code("SC633", "packed-input", _ERROR, "a file that is compressed in a way that is not read")
+INPUT_NOT_FOUND = Code("SC631", "input-not-found", _ERROR, "a source that does not exist")
+PACKED_INPUT = Code(
+    "SC633", "packed-input", _ERROR, "a file that is compressed in a way that is not supported"
+)
 UNKNOWN_ENCODING = Code("SC634", "unknown-encoding", _ERROR, "a text encoding that does not exist")
 UNKNOWN_BYTE_ORDER = Code(
     "SC635", "unknown-byte-order", _ERROR, "a UTF-16 or UTF-32 file without a byte order mark"
@@ -230,7 +230,7 @@ UNREADABLE_INPUT = Code("SC636", "unreadable-input", _ERROR, "a source that cann
 EMPTY_INPUT = Code("SC637", "empty-input", _ERROR, "a CSV source without a header and without rows")
 UNREADABLE_HEADER = Code("SC638", "unreadable-header", _ERROR, "a CSV header that cannot be read")
 DUPLICATE_COLUMN = Code(
-    "SC639", "duplicate-column", _ERROR, "two columns of one name in a CSV header or a frame"
+    "SC639", "duplicate-column", _ERROR, "two columns with the same name in a CSV header or a frame"
 )
 AMBIGUOUS_COLUMN = Code(
     "SC640", "ambiguous-column", _ERROR, "a column that is in the files and in the names of their folders"
@@ -252,16 +252,16 @@ LOST_HISTORY = Code(
     "SC648", "lost-history", _ERROR, "a table that no longer says which files were read into it"
 )
 MISPLACED_MODE = Code(
-    "SC649", "misplaced-mode", _ERROR, "an incremental source or a stream where there can be none"
+    "SC649", "misplaced-mode", _ERROR, "an incremental source or a stream where that is not possible"
 )
 # The table and the quarantine.
-SAME_PATH = Code("SC650", "same-path", _ERROR, "a target and a quarantine at one path")
-TABLE_EXISTS = Code("SC651", "table-exists", _ERROR, "a table that is there already")
+SAME_PATH = Code("SC650", "same-path", _ERROR, "a target and a quarantine at the same path")
+TABLE_EXISTS = Code("SC651", "table-exists", _ERROR, "a table that already exists")
 UNREADABLE_TABLE = Code("SC652", "unreadable-table", _ERROR, "a table that cannot be opened")
 SCHEMA_MISMATCH = Code(
-    "SC653", "schema-mismatch", _ERROR, "a table with another schema than the rows to append"
+    "SC653", "schema-mismatch", _ERROR, "a table with a different schema than the rows to append"
 )
-NOT_A_TABLE = Code("SC654", "not-a-table", _ERROR, "a target that is no table")
+NOT_A_TABLE = Code("SC654", "not-a-table", _ERROR, "a target that is not a table")
 NOT_A_QUARANTINE = Code("SC655", "not-a-quarantine", _ERROR, "a quarantine path where another table is")
 UNWRITABLE_TARGET = Code("SC656", "unwritable-target", _ERROR, "a path that cannot be written to")
 TOO_MANY_QUARANTINED = Code(
@@ -269,7 +269,7 @@ TOO_MANY_QUARANTINED = Code(
 )
 EMPTIED_TABLE = Code("SC658", "emptied-table", _ERROR, "a run that would leave a table without rows")
 CONCURRENT_RUN = Code("SC659", "concurrent-run", _ERROR, "a table that another run changed in the meantime")
-ABANDONED_RUN = Code("SC660", "abandoned-run", _ERROR, "a run that another run took for dead")
+ABANDONED_RUN = Code("SC660", "abandoned-run", _ERROR, "a run that another run considered dead")
 SINK_OPTION = Code(
     "SC661", "sink-option", _ERROR, "an option of the format that is missing or cannot be read"
 )
@@ -277,7 +277,7 @@ MISSING_COLUMN = Code("SC662", "missing-column", _ERROR, "a frame without a colu
 NULL_IN_REQUIRED_FIELD = Code(
     "SC663", "null-in-required-field", _ERROR, "a frame with a null in a required field"
 )
-KEY_EXISTS = Code("SC664", "key-exists", _ERROR, "rows to append with keys that the table has already")
+KEY_EXISTS = Code("SC664", "key-exists", _ERROR, "rows to append with keys that the table already has")
 MERGE_SETTING = Code(
     "SC665", "merge-setting", _ERROR, "a setting of `upsert` or `keys` that does not suit the schema"
 )
@@ -289,7 +289,7 @@ PYTHON_FUNCTION = Code("SC668", "python-function", _ERROR, "a function of a back
 JOIN = Code("SC669", "join", _ERROR, "a join of a backfill that does not give each row one value")
 UNFIT_VALUES = Code("SC688", "unfit-values", _ERROR, "values of a backfill that do not fit their column")
 # Machines and object stores.
-NOT_SHARED = Code("SC684", "path-not-shared", _ERROR, "a path that the executors do not see")
+NOT_SHARED = Code("SC684", "path-not-shared", _ERROR, "a path that the executors cannot see")
 STORAGE_SETTING = Code("SC685", "storage-setting", _ERROR, "a variable of `storage` that is not set")
 INVALID_RUN = Code("SC690", "invalid-run", _ERROR, "a run whose id or interval is not valid")
 STREAMING_FRAME = Code("SC692", "streaming-frame", _ERROR, "a stream where a frame with an end is needed")
@@ -302,7 +302,9 @@ RULE_WARNING = Code(
 REFERENCE = Code(
     "SC697", "reference", _ERROR, "a reference to a dataset whose table is not named, or cannot be compared"
 )
-CONNECTOR = Code("SC698", "connector", _ERROR, "a table that a connector does not write as its schema says")
+CONNECTOR = Code(
+    "SC698", "connector", _ERROR, "a table that a connector does not write according to its schema"
+)
 ABSENT_LIST = Code("SC699", "absent-list", _ERROR, "a list to explode that no record of the source has")
 ABSENT_PATH = Code("SC689", "absent-path", _WARNING, "a path that no record of the source has")
 

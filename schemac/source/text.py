@@ -118,7 +118,7 @@ _OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
 def reason_of(error: OSError | UnicodeDecodeError) -> str:
-    """Why the system refused, or what is no text, as the end of a sentence."""
+    """Why the system refused, or what is not a text, as the end of a sentence."""
     if isinstance(error, UnicodeDecodeError):
         return f"byte 0x{error.object[error.start]:02x} at {error.start} is not UTF-8"
     # What the system says starts with a capital; what a library says has its own names.

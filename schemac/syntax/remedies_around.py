@@ -212,7 +212,7 @@ class Hold(Remedy):
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
-        """Return the edit; there is none where the attribute is there already."""
+        """Return the edit; there is none where the attribute already exists."""
         if not isinstance(spot, Place) or not spot.is_exact or (entry := spot.entry) is None:
             return None
         text = spot.source.excerpt(entry.value)

@@ -139,7 +139,7 @@ def test_infer_ndjson(folder: Path) -> None:
         ("broken.ndjson", b'{"a": 1}\n{"a": ', "cannot read broken.ndjson: it has no JSON records"),
         ("array.json", b"[1, 2]", "cannot read array.json: it has no JSON records: a record has to be"),
         ("empty.csv", b"", "cannot read empty.csv: it is empty"),
-        ("notes.txt", b"hello", "the name of notes.txt does not tell its format"),
+        ("notes.txt", b"hello", "the format of notes.txt cannot be recognized from its name"),
         ("half.lance/_versions/.keep", b"", "cannot read half.lance: it is not a Lance table"),
     ],
 )

@@ -124,7 +124,7 @@ OTHER_REASONS = {
     ("cast", "range"): "a year 0000 beside something else",
     ("cast", "precision"): "more digits than the unit has, and an offset",
     ("cast", "zone"): "a fraction without digits, and no offset",
-    ("cast", "type"): "a key of truth values is a text anyway",
+    ("cast", "type"): "a key of booleans is a text anyway",
     ("precision", "range"): "too fine, and at the end of the years",
     ("zone", "range"): "no offset, and at the end of the years",
     ("zone", "precision"): "no offset, and too fine",

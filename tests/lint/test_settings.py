@@ -214,7 +214,7 @@ def test_take_rules_of_a_project(project: Project) -> None:
     ("text", "said"),
     [
         (RULE.replace("ACME801", "SC899"), "write a code like ACME801"),
-        (RULE.replace("acme-prefix", "unknown-kind"), "which is taken"),
+        (RULE.replace("acme-prefix", "unknown-kind"), "which is already used"),
         ("x = (", "cannot be loaded: SyntaxError"),
         ("x = 1\n", "there is no schemac.lint.rule.Rule"),
     ],

@@ -127,7 +127,7 @@ def test_page_tells_counts_reasons_and_places() -> None:
         "items[3].price",
     ):
         assert told in text
-    assert "Nothing of it counts" in "".join(page_of(STOPPED).texts)
+    assert "Nothing was committed" in "".join(page_of(STOPPED).texts)
 
 
 @pytest.mark.parametrize("outcome", [GOOD, STOPPED, UNREAD], ids=["good", "stopped", "unread"])

@@ -1,4 +1,4 @@
-"""The sink: exact values, all or nothing, and what happens to a table that is there already."""
+"""The sink: exact values, all or nothing, and what happens to a table that already exists."""
 
 import datetime as dt
 import decimal
@@ -144,7 +144,7 @@ def test_append_refuses_another_schema(spark: SparkSession, tmp_path: Path) -> N
     path = tmp_path / "t.lance"
     lance.write_dataset(pa.table({"id": pa.array([1], pa.int32())}), str(path))
     before = files_of(path)
-    with pytest.raises(PySparkException, match="another schema"):
+    with pytest.raises(PySparkException, match="a different schema"):
         write(spark, path, spark.sql("select 2L as id, 'b' as s"))
     assert files_of(path) == before
 

@@ -241,12 +241,12 @@ def test_session_that_does_not_start_names_the_cause_in_the_log() -> None:
         (
             "Job aborted due to stage failure: Master removed our application: FAILED",
             EXECUTOR_LOST,
-            r"all of its executors had died \(FAILED\).*look at their logs",
+            r"all of its executors had died \(FAILED\).*see their logs",
         ),
         (
             "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.",
             SESSION_STOPPED,
-            "its executors may all have died: look at their logs",
+            "its executors may all have died: see their logs",
         ),
         (
             (

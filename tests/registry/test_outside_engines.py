@@ -130,7 +130,7 @@ BROKEN = {
     ),
     "no name": ("other = broken:NOTHING", START, "has no attribute 'NOTHING'"),
     "an error": ("other = broken:ENGINE", "raise ValueError('two\\nlines')", "ValueError: two lines"),
-    "no engine": ("other = broken:ENGINE", "ENGINE = 1", "is no schemac.registry.engine.Engine"),
+    "no engine": ("other = broken:ENGINE", "ENGINE = 1", "is not a schemac.registry.engine.Engine"),
     "taken name": ("other = broken:ENGINE", engine(name="lance"), "two engines are called lance"),
     "bad name": ("other = broken:ENGINE", engine(name="../x"), "cannot be called '../x'"),
     "taken format": (
@@ -182,7 +182,7 @@ BROKEN = {
     "no attributes": (
         "other = broken:ENGINE",
         engine('attributes="parts:A", domain="a.b"') + "A = (1,)\n",
-        "has an item that is no Attribute of a.b",
+        "has an item that is not an Attribute of a.b",
     ),
 }
 """An entry point, its module, and what is said."""
@@ -232,9 +232,12 @@ def test_blame_the_engine_that_failed(name: str, site: Site) -> None:
 
 
 CODES = {
-    "no item": ("(1,)", "has an item that is no Code"),
+    "no item": ("(1,)", "has an item that is not a Code"),
     "ours": ('(Code("SC999", "other", Severity.NOTE, "x"),)', "write a code like OTHER501"),
-    "taken": ('(Code("OTHER1", "lance-loss", Severity.NOTE, "x"),)', "OTHER1 lance-loss, which is taken"),
+    "taken": (
+        '(Code("OTHER1", "lance-loss", Severity.NOTE, "x"),)',
+        "OTHER1 lance-loss, which is already used",
+    ),
 }
 
 
@@ -402,4 +405,4 @@ def test_refuse_a_fact_that_is_taken(site: Site) -> None:
     (site.work / "trips.yaml").write_text(MANIFEST.replace("UInt8}", "UInt8, extra: {a.b/colour: red}}"))
     ran = site.run("breaking", "--against", "lock")
     assert ran.returncode == 2
-    assert "the engine other has a fact field-added, which is taken" in ran.stderr
+    assert "the engine other has a fact field-added, which is already used" in ran.stderr

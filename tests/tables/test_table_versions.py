@@ -352,7 +352,7 @@ def test_ask_where_a_table_was_changed_after_it_said_its_version(
     capsys.readouterr()
     assert main(["apply", "t", "--table", table]) == 1
     said = " ".join(capsys.readouterr().out.split())
-    assert "it says that it has version 1, but has other ids" in said
+    assert "it records version 1, but its ids are not those" in said
     assert f"--table {table} --from 3" in said
     assert main(["apply", "t", "--table", table, "--from", "3"]) == 0
     assert read() == after

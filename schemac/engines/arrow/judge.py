@@ -41,7 +41,7 @@ _REGISTERED = frozenset(
     {"arrow.json", "arrow.uuid", "arrow.bool8", "arrow.opaque", "arrow.fixed_shape_tensor"}
 )
 """Extension types that pyarrow knows; of all others it sees the storage."""
-_WRITE_ANEW = "rewrite the files, or add a new field beside the old one"
+_WRITE_ANEW = "rewrite the files, or add a new field next to the old one"
 
 
 def judge(change: Change, pair: VersionPair | None) -> Judgement:
@@ -91,7 +91,7 @@ def _judge(change: Change, pair: VersionPair | None) -> Judgement:
             return of_another_unit(change)
         case Fact.BLOB_ADDED | Fact.BLOB_REMOVED | Fact.FLOAT_ENCODING_CHANGED:
             return Judgement(
-                Outcome.REFUSED, f"{change.path} has another layout", "add a new field beside it"
+                Outcome.REFUSED, f"{change.path} has a different layout", "add a new field next to it"
             )
     return Judgement(Outcome.METADATA)
 

@@ -75,7 +75,7 @@ class _Writer:
                     field,
                     AVRO_NAME,
                     f"{field.path_text} and {fields_by_name[name].path_text} are both called {name} in Avro",
-                    help="a name of Avro has letters of ASCII, digits and underscores; give one of them another",
+                    help="a name of Avro has letters of ASCII, digits and underscores; rename one of them",
                     other=Other(fields_by_name[name], "the other one"),
                 )
             elif field.is_member and name != field.segment:
@@ -110,7 +110,7 @@ class _Writer:
             type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **type_property}
         if not field.is_member:
             if DEFAULT.key in field.extra or ALIASES.key in field.extra:
-                self._emission.lose(field, "a default value or aliases", "nothing, for only fields have them")
+                self._emission.lose(field, "a default value or aliases", "nothing: only fields have them")
             described = (
                 {DESCRIPTION.key: field.extra[DESCRIPTION.key]} if DESCRIPTION.key in field.extra else {}
             )

@@ -47,7 +47,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
             return Judgement(Outcome.REFUSED, "Avro looks for a field in its own record only", NEW_FIELD_HELP)
         case Fact.BECAME_REQUIRED:
             reason = f"a null in {change.path} cannot be read any more"
-            return Judgement(Outcome.DATA, reason, "look for nulls first")
+            return Judgement(Outcome.DATA, reason, "check for nulls first")
         case Fact.UNIT_CHANGED:
             if change.old is None or change.new is None:
                 return Judgement(Outcome.METADATA)
@@ -60,7 +60,7 @@ def _added(path: str, new: SchemaField) -> Judgement:
         return SAFE
     return Judgement(
         Outcome.REFUSED,
-        f"data that is there has no {path}, and it has no default",
+        f"existing data has no {path}, and it has no default",
         f"wrap its type in `{{kind: Option, inner: …}}`, or give it an `{DEFAULT.key}`",
     )
 
@@ -71,7 +71,7 @@ def _renamed(old: SchemaField, new: SchemaField) -> Judgement:
         return Judgement(Outcome.METADATA)
     return Judgement(
         Outcome.REFUSED,
-        f"data that is there calls it {was}",
+        f"existing data calls it {was}",
         f"write `{ALIASES.key}: [{', '.join([*old_names(new), was])}]` under the field's `extra:`",
     )
 
@@ -88,7 +88,7 @@ def _type(old: SchemaField, new: SchemaField) -> Judgement:
         )
     if castability(old.type, new.type) is Castability.DEPENDS:
         return Judgement(
-            Outcome.DATA, f"Avro reads it, but {misfit(old.type, new.type)}", "look at the values first"
+            Outcome.DATA, f"Avro reads it, but {misfit(old.type, new.type)}", "check the values first"
         )
     return SAFE
 

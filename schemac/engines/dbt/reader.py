@@ -29,7 +29,7 @@ from schemac.source.report import Report
 
 _TITLE = "a property file of dbt"
 _PLURALS = ("models", "seeds", "snapshots")
-_UNKNOWN = "dbt does not say its type: set it"
+_UNKNOWN = "dbt does not specify its type: set it"
 _OF_COLUMNS = ("constraints", "data_tests", "tests")
 
 

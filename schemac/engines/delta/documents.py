@@ -27,7 +27,7 @@ DOCUMENTS = (
     ForeignDocument(
         "a commit of a Delta table's log",
         _is_delta,
-        "import the table's folder, which is the one that `_delta_log` lies in",
+        "import the table's folder, which contains `_delta_log`",
     ),
 )
 """What to import in the place of such a file."""

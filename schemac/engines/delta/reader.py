@@ -40,7 +40,7 @@ def read(path: Path, report: Report) -> Imported | None:
         if _is_mapped(log.metadata[-1]):
             log = read_log(files, folder, with_history=True)
     except UnreadableError as error:
-        refuse(path, f"it is no table of Delta: {error}", report)
+        refuse(path, f"it is not a Delta table: {error}", report)
         return None
     metadata = log.metadata[-1]
     notes = Notes()

@@ -23,7 +23,7 @@ def default_error(type_: IcebergType, value: Any) -> str:
     if rule is None:
         return f"Iceberg has no default values for {type_.word}"
     example, fits = rule
-    return "" if fits(value) else f"it is no {type_.word}; write it as {example}"
+    return "" if fits(value) else f"it is not a valid {type_.word}; write it as {example}"
 
 
 def _default_rule(type_: IcebergType) -> tuple[str, Callable[[Any], bool]] | None:

@@ -25,7 +25,7 @@ from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.schema_fields import SchemaField
 
-_NEW_FIELD_HELP = "add a field beside it, fill it, and drop the old one"
+_NEW_FIELD_HELP = "add a field next to it, fill it, and drop the old one"
 _ELSEWHERE = "use a type and settings that Iceberg has, or leave iceberg out of `schemac.dev/targets`"
 _KEY_FACTS = frozenset(
     {

@@ -52,7 +52,7 @@ def _declared(
             help = (
                 Meant.word(near, name, mark="'")
                 if near
-                else "name a field by its path, such as `address.city`"
+                else "specify a field by its path, such as `address.city`"
             )
             emission.findings.at_schema(ICEBERG_KEY, f"there is no field '{name}'", *place, help=help)
             continue
@@ -73,13 +73,13 @@ def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, Ne
     """Why a field cannot identify a row; empty where it can."""
     field = fields.get(schema_field)
     if field is None or field.type.fields or field.type.word in ("variant", "unknown"):
-        return "it is no plain value"
+        return "it is not a plain value"
     if field.type.word in ("float", "double"):
-        return f"Iceberg takes no {field.type.word} for that"
+        return f"Iceberg does not allow {field.type.word} here"
     above: SchemaField | None = schema_field
     while above is not None:
         if above.type.family in (Family.LIST, Family.MAP):
-            return f"it lies in the {above.type.kind.lower()} {above.path_text}"
+            return f"it is inside the {above.type.kind.lower()} {above.path_text}"
         if above.is_nullable:
             return f"{above.path_text} may be null"
         above = above.parent

@@ -78,7 +78,7 @@ def parse_type(written: Any, place: str = "type") -> IcebergType:
     if isinstance(written, str):
         return _parse_primitive(written, place)
     if not isinstance(written, dict):
-        raise UnreadableError(place, "a type is a text or an object")
+        raise UnreadableError(place, "a type has to be a text or an object")
     word = written.get("type")
     if word == "struct":
         return Struct(_parse_fields(written.get("fields"), f"{place}.fields"))
@@ -87,18 +87,20 @@ def parse_type(written: Any, place: str = "type") -> IcebergType:
     if word == "map":
         key = _parse_part(written, "key", None, place)
         return Map(key, _parse_part(written, "value", "value-required", place))
-    raise UnreadableError(place, "an object of a type has the `type` struct, list or map")
+    raise UnreadableError(place, "the `type` of a nested type has to be struct, list or map")
 
 
 def parse_schema(written: Any, place: str = "") -> IcebergSchema:
     """Return a schema; where it has no `schema-id`, it is 0. Raises UnreadableError."""
     if not isinstance(written, dict) or written.get("type", "struct") != "struct":
-        raise UnreadableError(place, "a schema is an object with the `type` struct")
+        raise UnreadableError(place, "a schema has to be an object with the `type` struct")
     inner = f"{place}." if place else ""
     columns = _parse_fields(written.get("fields"), f"{inner}fields")
     identifiers = written.get("identifier-field-ids") or []
     if not isinstance(identifiers, list):
-        raise UnreadableError(f"{inner}identifier-field-ids", "the identifier fields are a list of ids")
+        raise UnreadableError(
+            f"{inner}identifier-field-ids", "the identifier fields have to be a list of ids"
+        )
     ids = tuple(sorted({_number(id, f"{inner}identifier-field-ids", 1) for id in identifiers}))
     schema_id = _number(written.get("schema-id", 0), f"{inner}schema-id", 0)
     schema = IcebergSchema(columns, ids, schema_id)
@@ -109,10 +111,10 @@ def parse_schema(written: Any, place: str = "") -> IcebergSchema:
 def parse_metadata(written: Any) -> TableMetadata:
     """Return a table's metadata, of format 1, 2 or 3. Raises UnreadableError."""
     if not isinstance(written, dict):
-        raise UnreadableError("", "it is no object")
+        raise UnreadableError("", "it is not an object")
     version = _number(written.get("format-version"), "format-version", 1)
     if version > 3:
-        raise UnreadableError("format-version", f"format {version} is not known here; 1, 2 and 3 are")
+        raise UnreadableError("format-version", f"format {version} is not supported; 1, 2 and 3 are")
     listed = written.get("schemas")
     if listed is None and "schema" in written:
         # Tables of format 1 that nobody has written to for long have the one schema alone.
@@ -123,7 +125,7 @@ def parse_metadata(written: Any) -> TableMetadata:
         schemas = tuple(sorted(parsed, key=lambda schema: schema.schema_id))
         current_id = _number(written.get("current-schema-id"), "current-schema-id", 0)
     else:
-        raise UnreadableError("schemas", "the schemas are a list of one or more")
+        raise UnreadableError("schemas", "the schemas have to be a list of at least one")
     current = next((schema for schema in schemas if schema.schema_id == current_id), None)
     if current is None:
         raise UnreadableError("current-schema-id", f"there is no schema with the id {current_id}")
@@ -146,19 +148,19 @@ def _parse_primitive(text: str, place: str) -> IcebergType:
         precision, scale = int(match[1]), int(match[2])
         if not 1 <= precision <= MOST_DIGITS or scale > precision:
             raise UnreadableError(
-                place, f"a decimal has 1 to {MOST_DIGITS} digits, and no more behind the point"
+                place, f"a decimal has 1 to {MOST_DIGITS} digits, and not more after the point"
             )
         return Decimal(precision, scale)
     if match := _FIXED.fullmatch(text):
         return Fixed(int(match[1]))
     if _GEO.fullmatch(text):
         return Primitive(text)
-    raise UnreadableError(place, f"'{text}' is no type of Iceberg")
+    raise UnreadableError(place, f"'{text}' is not an Iceberg type")
 
 
 def _parse_fields(written: Any, place: str) -> tuple[NestedField, ...]:
     if not isinstance(written, list):
-        raise UnreadableError(place, "the fields are a list")
+        raise UnreadableError(place, "the fields have to be a list")
     fields = tuple([_parse_field(field, f"{place}[{i}]") for i, field in enumerate(written)])
     names = [field.name for field in fields]
     for name in names:
@@ -169,14 +171,14 @@ def _parse_fields(written: Any, place: str) -> tuple[NestedField, ...]:
 
 def _parse_field(written: Any, place: str) -> NestedField:
     if not isinstance(written, dict):
-        raise UnreadableError(place, "a field is an object")
+        raise UnreadableError(place, "a field has to be an object")
     name, doc, required = written.get("name"), written.get("doc"), written.get("required")
     if not isinstance(name, str):
         raise UnreadableError(place, "a field needs a `name`")
     if not isinstance(required, bool):
         raise UnreadableError(place, "a field needs `required`, true or false")
     if doc is not None and not isinstance(doc, str):
-        raise UnreadableError(f"{place}.doc", "a doc is a text")
+        raise UnreadableError(f"{place}.doc", "a doc has to be a text")
     if "type" not in written:
         raise UnreadableError(place, "a field needs a `type`")
     return NestedField(
@@ -208,7 +210,7 @@ def _check_ids(schema: IcebergSchema, place: str) -> None:
         known[field.id] = path
     for id in schema.identifier_ids:
         if id not in known:
-            raise UnreadableError(place, f"there is no field with the id {id}, which is to identify rows")
+            raise UnreadableError(place, f"there is no field with the id {id} to identify rows by")
 
 
 def _sources(written: Mapping[str, Any], key: str) -> list[int]:
@@ -223,11 +225,11 @@ def _sources(written: Mapping[str, Any], key: str) -> list[int]:
 
 def _properties(written: Any) -> dict[str, str]:
     if not isinstance(written, dict):
-        raise UnreadableError("properties", "the properties are an object")
+        raise UnreadableError("properties", "the properties have to be an object")
     return {str(key): str(value) for key, value in written.items()}
 
 
 def _number(written: Any, place: str, least: int) -> int:
     if type(written) is not int or not least <= written <= _HIGHEST:
-        raise UnreadableError(place, f"a whole number from {least} on stands here")
+        raise UnreadableError(place, f"a whole number from {least} on is expected")
     return written

@@ -62,7 +62,7 @@ def read_object(source: Any, report: Report) -> Imported | None:
     try:
         return _imported(metadata_of(source), name)
     except UnreadableError as error:
-        refuse("<pyiceberg>", f"it is no table or schema of Iceberg: {error}", report)
+        refuse("<pyiceberg>", f"it is not an Iceberg table or schema: {error}", report)
     return None
 
 
@@ -83,7 +83,7 @@ def read_file(file: Path, report: Report) -> TableMetadata | None:
     except (ValueError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         refuse_json(file, error, report)
     except UnreadableError as error:
-        refuse(file, f"it is no metadata of Iceberg: {error}", report)
+        refuse(file, f"it is not Iceberg metadata: {error}", report)
     return None
 
 

@@ -106,7 +106,7 @@ def _spark_type(type_: IcebergType) -> str:
     if isinstance(type_, Map):
         return f"MAP<{_spark_type(type_.key.type)}, {_spark_type(type_.value.type)}>"
     word = _word(type_)
-    assert word is not None, "types without a word make no statement"
+    assert word is not None, "types without a name have no statement"
     return word
 
 

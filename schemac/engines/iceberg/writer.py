@@ -111,7 +111,7 @@ class _Writer(TypeWriter[IcebergType]):
             message = f"only format 3 has a type for what is always null ({field.path_text})"
             return self.refused_type(field, message, _ONLY_FORMAT_3)
         help = (
-            Retype.write("type", "Int64", reason=" and tell the unit with `schemac.dev/unit`")
+            Retype.write("type", "Int64", reason=" and give the unit with `schemac.dev/unit`")
             if field.type.family is Family.DURATION
             else LeaveOut.engine("Iceberg", own.TARGETS_OF.key, "iceberg")
         )
@@ -154,7 +154,7 @@ class _Writer(TypeWriter[IcebergType]):
                 "write `type: String`, or a Struct of `value` and `metadata`, both Binary and without Option"
             )
             return self.refused_word(
-                field, f"{field.path_text} is {field.type.type_text()}, which holds no variant", help
+                field, f"{field.path_text} is {field.type.type_text()}, which cannot hold a variant", help
             )
         if root in ("geometry", "geography") and (family, length) != (Family.BYTES, None):
             help = Retype.write("type", "Binary", reason=", which holds the shape as WKB")
@@ -236,7 +236,7 @@ class _Writer(TypeWriter[IcebergType]):
             return None
         value, findings = field.extra[key], self.emission.findings
         if not field.is_member:
-            message = f"{field.path_text} is a part of a list or map, which has no default value"
+            message = f"{field.path_text} is a part of a list or map, and these have no default values"
             findings.at_extra(field, key, ICEBERG_DEFAULT, message, on_key=True, help=Remove.it())
         elif self.format_version < FORMAT_3:
             message = f"only format 3 has default values ({field.path_text})"

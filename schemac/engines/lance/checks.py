@@ -58,7 +58,7 @@ def _check_extension(field: SchemaField, findings: Findings) -> None:
             "choose a name in a domain of your own",
         )
     else:
-        message = f"{extension.name} has an attribute of its own"
+        message = f"{extension.name} has its own attribute"
         pair, noun, type_ = equivalent
         help = f"write `{pair}` on {noun}"
         help = SwapAttribute.of(help, EXTENSION_TYPE.key, pair, type_) if type_ else help

@@ -35,7 +35,7 @@ def check_entries(field: SchemaField, findings: Findings) -> tuple[Encoding, Map
     names = [entry.removeprefix(ENCODING_PREFIX) for entry in KNOWN_ENTRIES]
     for entry in sorted(unreadable.difference(KNOWN_ENTRIES)):
         near = closest(entry.removeprefix(ENCODING_PREFIX), names)
-        known = f"Lance knows {', '.join(names)} behind `{ENCODING_PREFIX}`"
+        known = f"Lance knows {', '.join(names)} after `{ENCODING_PREFIX}`"
         help = Meant.word(f"{ENCODING_PREFIX}{near}", entry) if near else known
         message = f"Lance has no encoding `{entry}`"
         findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, entry, on_key=True, help=help)
@@ -61,7 +61,7 @@ def _check_values(
             help = found.help or f"its entries are those of `{attribute.key}`: {attribute.summary}"
             findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, *steps, help=help)
     for name in sorted(entries.keys() & field.extra.get(attribute.key, {}).keys()):
-        message = f"`{entries[name]}` and `{name}` of `{attribute.key}` say the same"
+        message = f"`{entries[name]}` and `{name}` of `{attribute.key}` set the same option"
         findings.at_extra(
             field, METADATA.key, CONFLICTING_HINTS, message, entries[name], on_key=True, help=Remove.it()
         )

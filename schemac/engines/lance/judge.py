@@ -44,7 +44,7 @@ _OF_MEMBERS = (
     | {Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_MOVED, Fact.FIELDS_REORDERED, Fact.JSON_CHANGED}
 )
 """What changes how the members of a struct lie beside each other."""
-_NEW_FIELD_HELP = "add a new field beside it, fill it, and drop the old one"
+_NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 
 
 def judge(change: Change, pair: VersionPair | None) -> Judgement:
@@ -171,7 +171,7 @@ def key_judgement(pair: VersionPair) -> Judgement:
         return Judgement(Outcome.METADATA)
     return Judgement(
         Outcome.REFUSED,
-        "Lance lets the primary key of a table be set once, and neither changed nor removed",
+        "the primary key of a Lance table can be set once, and neither changed nor removed",
         way_out_of_key(pair),
     )
 
@@ -184,8 +184,8 @@ def _dropped(old: SchemaField, pair: VersionPair) -> Judgement:
         if new is not None and not is_inside_map_or_vector(new) and not _is_covered(new, above, pair):
             return Judgement(
                 Outcome.REWRITE,
-                f"no field of {new.path_text} would be left that all files have, and without one they do not"
-                f" show where it is null; so another field of it is written{lost and f'; {lost}'}",
+                f"no field of {new.path_text} that all files have would be left, and without one the files do not show where it is null; so one more field of it is written"
+                f"{lost and f'; {lost}'}",
             )
     return Judgement(Outcome.METADATA, lost)
 
@@ -334,7 +334,7 @@ def _undeclared_clock(old: SchemaField, new: SchemaField) -> Judgement:
     zone = getattr(instant.type, "timezone", "")
     return Judgement(
         Outcome.REFUSED,
-        f"{reading.path_text} has no zone, and no `clockZone` says in which zone its clock was",
+        f"{reading.path_text} has no zone, and no `clockZone` specifies the zone of its clock",
         f"write under its `extra:` `{own.CLOCK_ZONE.key}: {zone}` if the clock was in {zone}, or `UTC`, or"
         " another zone",
     )

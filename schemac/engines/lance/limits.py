@@ -95,7 +95,7 @@ class Limits:
         self.findings.at_name(field, LANCE_NAME, message, help=help)
 
     def needs(self, version: str, field: SchemaField, what: str, instead: str = "") -> None:
-        """Refuse, unless the schema asks for that version or a newer one; `instead` does without the version."""
+        """Refuse, unless the schema specifies that version or a newer one; `instead` does without the version."""
         if self.version >= version:
             return
         message = f"{what} needs Lance's storage version {version}"
@@ -107,7 +107,7 @@ class Limits:
             message += f" the data files of the table have version {self.version}"
             help = f"copy the table into one with version {version}, or remove this; the storage version of a table cannot change"
         else:
-            message += f" the schema asks for {self.version}"
+            message += f" the schema specifies {self.version}"
             help = AttachToSchema.pair(
                 f'write `{lance.STORAGE_VERSION.key}: "{version}"` under the schema\'s `extra:`',
                 (lance.STORAGE_VERSION.key,),

@@ -133,7 +133,7 @@ def _canonical(metadata: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _key_marks(metadata: Mapping[str, str]) -> KeyMarks:
-    """Read the marks of keys: a position alone makes a primary key, whatever the flag says, unless it is no number."""
+    """Read the marks of keys: a position alone makes a primary key, whatever the flag says, unless it is not a number."""
     if _MARKS.isdisjoint(metadata):
         return NO_MARKS
     flag, primary, clustering = (metadata.get(key) for key in _MARK_KEYS)

@@ -57,9 +57,9 @@ def _objects(contract: Node) -> Iterator[Imported]:
     is_second = version.lstrip("v").startswith("2.")
     if not (is_second or version.lstrip("v").startswith("3.")):
         raise MisplacedError(
-            f"version {version} is not read; 2.2, 3.0 and 3.1 are",
+            f"version {version} is not supported; 2.2, 3.0 and 3.1 are",
             ("apiVersion",),
-            "if its form is one of these, write that version, such as `apiVersion: v3.1.0`",
+            "if it has the form of one of these, write that version, such as `apiVersion: v3.1.0`",
         )
     if is_second:
         yield from _tables(contract, version)
@@ -227,7 +227,7 @@ class _Reader:
             return kind_of(pa.string())
         if logical is not None:
             raise MisplacedError(f"there is no logicalType {logical}", (*node.path, "logicalType"))
-        self._notes.add(path, "the contract does not say its type: set it")
+        self._notes.add(path, "the contract does not specify its type: set it")
         return kind_of(pa.string())
 
 

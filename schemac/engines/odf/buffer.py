@@ -61,7 +61,7 @@ class Buffer:
         """Refuse what does not lie inside of the buffer."""
         if place < 0 or place + size > self._length:
             outside = place if place < 0 else max(place, self._length)
-            raise MalformedError(f"byte {outside} lies outside its {self._length} bytes")
+            raise MalformedError(f"byte {outside} is outside its {self._length} bytes")
 
 
 class Table:
@@ -122,7 +122,7 @@ class Table:
         if offset == 0:
             return None
         if offset < 4 or offset + size > self._size:
-            raise MalformedError(f"slot {field} of the table at byte {self._flat.Pos} lies outside of it")
+            raise MalformedError(f"slot {field} of the table at byte {self._flat.Pos} is outside of it")
         return offset
 
     def _vector(self, field: int, width: int = 1) -> int | None:

@@ -30,7 +30,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
         return tightened(change, pair)
     if change.fact in TYPE_FACTS:
         return Judgement(
-            Outcome.REFUSED, "the standard allows no change of type", "add a new optional field beside it"
+            Outcome.REFUSED, "the standard allows no change of type", "add a new optional field next to it"
         )
     match change.fact:
         case Fact.FIELD_ADDED if change.new_field is not None:

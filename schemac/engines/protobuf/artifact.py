@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: `protobuf/<dataset>.proto`, a message with a field a column; a struct is a message inside it. What has no label for what it
-is (a list that may be null, an item that may be, a list of lists, a map with other keys than numbers, truth values and texts) is a
+is (a list that may be null, an item that may be, a list of lists, a map with other keys than numbers, booleans and texts) is a
 message around it. What the manifest says beyond is a comment, `schemac: {…}`, which `schemac import` reads.
 Errors: SC595 to SC597; losses SC598.
 Source: the language specification of proto3.
@@ -119,8 +119,8 @@ class _Writer:
         for field in fields:
             number = self._numbers[field]
             if not is_number(number):
-                message_text = f"{field.path_text} would have the number {number}, which Protobuf keeps for itself or does not have"
-                help = f"leave Protobuf out with `{own.TARGETS_OF.key}`, or import the schema from a .proto with numbers of its own"
+                message_text = f"{field.path_text} would have the number {number}, which Protobuf reserves or does not have"
+                help = f"leave Protobuf out with `{own.TARGETS_OF.key}`, or import the schema from a .proto that has numbers"
                 self._emission.findings.at_name(field, PROTOBUF_NUMBER, message_text, help=help)
             self.field(message, field, str(field.segment), number)
 
@@ -223,7 +223,7 @@ class _Writer:
                 message = f"{field.path_text} and {fields_by_name[name].path_text} have one name in Protobuf or in its JSON"
                 other = Other(fields_by_name[name], "the other one")
                 self._emission.findings.at_name(
-                    field, PROTOBUF_NAME, message, help="give one of them another name", other=other
+                    field, PROTOBUF_NAME, message, help="rename one of them", other=other
                 )
             fields_by_name.setdefault(name, field)
 

@@ -48,9 +48,13 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
             return _added(change.path, new)
         case Fact.FIELD_RENAMED:
             # The number stays; only JSON goes by names.
-            return Judgement(Outcome.METADATA, "messages in JSON go by names", "read those with the old file")
+            return Judgement(
+                Outcome.METADATA, "JSON messages identify fields by name", "read these with the old file"
+            )
         case Fact.FIELD_MOVED:
-            return Judgement(Outcome.REFUSED, "a number counts in its own message only", NEW_FIELD_HELP)
+            return Judgement(
+                Outcome.REFUSED, "a field number is valid in its own message only", NEW_FIELD_HELP
+            )
         case Fact.BECAME_OPTIONAL | Fact.BECAME_REQUIRED if new is not None:
             return _presence(change, new)
         case Fact.UNIT_CHANGED:
@@ -78,14 +82,16 @@ def _presence(change: Change, new: SchemaField) -> Judgement:
     if not new.is_member or not is_plain:
         # Items, values, lists and maps that may be absent have a message around them.
         return Judgement(
-            Outcome.REFUSED, f"Protobuf writes {change.path} in another form then", NEW_FIELD_HELP
+            Outcome.REFUSED,
+            f"Protobuf writes {change.path} in a different form after this change",
+            NEW_FIELD_HELP,
         )
     if change.fact is Fact.BECAME_OPTIONAL:
         if leaf_of(new) is None or _is_message(new):
             return SAFE
         reason = f"a default of {change.path} was not written, and is absent now"
-        return Judgement(Outcome.DATA, reason, "look for values such as 0 and the empty text")
-    return Judgement(Outcome.DATA, f"a null in {change.path} is read as a default", "look for nulls first")
+        return Judgement(Outcome.DATA, reason, "check for values such as 0 and the empty text")
+    return Judgement(Outcome.DATA, f"a null in {change.path} is read as a default", "check for nulls first")
 
 
 def _is_message(field: SchemaField) -> bool:
@@ -100,7 +106,7 @@ def _type(old: SchemaField, new: SchemaField) -> Judgement:
     if not _is_readable(written.type, target.type) or castability(old.type, new.type) is Castability.NEVER:
         what = f"Protobuf does not read {written.type} as {target.type} ({new.type.type_text()})"
         if written.type == target.type:
-            what = f"values of {old.type.type_text()} are none of {new.type.type_text()}"
+            what = f"values of {old.type.type_text()} are not values of {new.type.type_text()}"
         return Judgement(Outcome.REFUSED, what, NEW_FIELD_HELP)
     if _is_count(old) and not _has_same_unit(old, new):
         return Judgement(
@@ -108,7 +114,7 @@ def _type(old: SchemaField, new: SchemaField) -> Judgement:
         )
     if castability(old.type, new.type) is Castability.DEPENDS:
         what = f"Protobuf reads it, but {misfit(old.type, new.type)}"
-        return Judgement(Outcome.DATA, what, "look at the values first")
+        return Judgement(Outcome.DATA, what, "check the values first")
     return SAFE
 
 

@@ -54,13 +54,13 @@ def read(path: Path, report: Report) -> Imported | None:
     try:
         tables = _Reader(parse(path.read_text(encoding="utf-8"))).tables()
     except MalformedError as error:
-        refuse(path, f"it is no .proto: {error}", report)
+        refuse(path, f"it is not a .proto file: {error}", report)
         return None
     except RecursionError:
-        refuse(path, "it is no .proto: it is nested too deep", report)
+        refuse(path, "it is not a .proto file: it is nested too deeply", report)
         return None
     if not tables:
-        refuse(path, "it has no message with fields that stands by itself", report)
+        refuse(path, "it has no message with fields that is not a part of another", report)
         return None
     first, *others = tables
     return Imported(

@@ -49,7 +49,7 @@ class Option:
     name: str
     """As it is written, without blanks: `deprecated`, `(buf.validate.field).int32.gte`."""
     value: Any
-    """A text, a Word, a truth value, an integer or float; for a message a mapping, whose lists are repeated fields."""
+    """A text, a Word, a boolean, an integer or float; for a message a mapping, whose lists are repeated fields."""
     text: str
     """The name and the value as they are written, without blanks."""
 
@@ -407,7 +407,7 @@ class _Parser:
         """Pass over a sign; return the comments behind it."""
         word = self._next()
         if word != sign:
-            raise MalformedError(f"'{sign}' is expected in the place of '{word}'")
+            raise MalformedError(f"'{sign}' is expected instead of '{word}'")
         return tuple(self._tokens.trailing.get(self._at - 1, ()))
 
 

@@ -57,10 +57,10 @@ class Module:
         except SyntaxError as error:
             lines = source.content.splitlines(keepends=True)
             at = sum(map(len, lines[: (error.lineno or 1) - 1])) + max((error.offset or 1) - 1, 0)
-            reason = f"it is no Python: {error.msg}"
+            reason = f"it is not valid Python: {error.msg}"
             refuse(path, reason, report, source=source, span=Span(at, min(at + 1, len(source.content))))
         except (ValueError, RecursionError, MemoryError) as error:
-            refuse(path, f"it is no Python: {first_line(error)}", report, source=source)
+            refuse(path, f"it is not valid Python: {first_line(error)}", report, source=source)
         return None
 
     def _name(self, target: ast.expr | None, value: ast.expr | None) -> None:

@@ -46,7 +46,7 @@ from schemac.source.report import Report
 
 _DEEPEST = 50
 _OF_PROGRAMS = (
-    "in a program, take `schemac.from_arrow(rides_schema.ARROW_SCHEMA)` of a module of the target `python`"
+    "in a program, use `schemac.from_arrow(rides_schema.ARROW_SCHEMA)` with a module of the target `python`"
 )
 
 
@@ -90,7 +90,7 @@ class _Reader:
         used |= {base for name in models for base in self._bases(name)}
         tables = [self._table(name) for name in models if name not in used]
         if not tables:
-            raise _UnreadableError("it has no model with fields that stands by itself")
+            raise _UnreadableError("it has no model with fields that is not a part of another")
         return tables
 
     def _table(self, name: str) -> Imported:

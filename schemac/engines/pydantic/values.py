@@ -69,7 +69,7 @@ def _integer_of_digits(digits: str) -> int | Decimal:
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no value of JSON")
+    raise ValueError(f"{constant} is not a JSON value")
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
@@ -84,7 +84,7 @@ def broken(rule: str, message: str) -> PydanticCustomError:
 
 
 def number_of(value: Any) -> int | float | Decimal:
-    """Return a value that is a number; a text is none, and a truth value neither."""
+    """Return a value that is a number; a text is none, and a boolean neither."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise broken("type", "not a number")
     return value
@@ -204,7 +204,7 @@ def matched(pattern: re.Pattern[str], value: Any) -> re.Match[str]:
     """Return what a text says in a form."""
     match = pattern.fullmatch(text_of(value))
     if match is None:
-        raise broken("cast", "not of the form that this type has")
+        raise broken("cast", "not in the format of this type")
     return match
 
 
@@ -302,7 +302,7 @@ def clock(unit: int) -> Callable[[Any], Any]:
             return _timestamp(_nanoseconds(value), unit, 0, None)
         nanoseconds, rest = _local_nanoseconds(value)
         if rest:
-            raise broken("cast", "not of the form that this type has")
+            raise broken("cast", "not in the format of this type")
         return _timestamp(nanoseconds, unit, 0, None)
 
     return validate

@@ -62,7 +62,7 @@ def judge(change: Change, pair: VersionPair | None, connector: Connector = KNOWN
     if change.fact in _PROPERTIES:
         return _of_property(connector)
     if change.fact in _STORAGE:
-        way_out = "add a new column beside it, fill it, and drop the old one"
+        way_out = "add a new column next to it, fill it, and drop the old one"
         return Judgement(Outcome.REFUSED, f"{connector} sets it when a column is created", way_out)
     if change.fact in _COLUMNS:
         return _of_column(change, pair, connector)
@@ -83,11 +83,11 @@ def judge(change: Change, pair: VersionPair | None, connector: Connector = KNOWN
     if is_same_type and _may_lose_values(change):
         assert change.new_field is not None
         reason = f"{misfit(change.old_field.type, change.new_field.type)}, though Spark's type stays the same"
-        return Judgement(Outcome.DATA, reason, "look at the values first; `schemac apply` changes the table")
+        return Judgement(Outcome.DATA, reason, "check the values first; `schemac apply` changes the table")
     if old == new:
         return SAFE
     if change.fact in _KEYS and is_key_changed(pair):
-        reason = "a table keeps the primary key that it was made with"
+        reason = "a table keeps the primary key that it was created with"
         return Judgement(Outcome.REFUSED, reason, way_out_of_key(pair))
     if is_same_type:
         return Judgement(Outcome.METADATA, f"through `schemac apply`: {connector} cannot alter metadata")

@@ -88,7 +88,7 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
     if isinstance(type_, pa.BaseExtensionType):
         if type_.extension_name == "arrow.uuid" and not connector.knows_widths:
             yield (
-                "writes `arrow.uuid` from a DataFrame as bytes of any length, which nobody can read then",
+                "writes `arrow.uuid` from a DataFrame as bytes of any length, which no reader can read",
                 "write the rows with `schemac run`, leave the extension type out, or use lance-spark 0.5 or newer",
             )
         if type_.extension_name == "arrow.json" and field.field.parent is None:

@@ -173,7 +173,7 @@ class Frames:
         assert origin is not None
         for one in origin.columns:
             if one not in known:
-                message = f"`columns` of `{label}` names `{one}`, the table has no such column"
+                message = f"`columns` of `{label}` names `{one}`, but the table has no such column"
                 place = ("fields", label, "columns")
                 raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(one, known), place=place)
         return origin.columns or tuple(one for one in known if one not in self.new)

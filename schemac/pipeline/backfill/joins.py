@@ -83,7 +83,7 @@ def check_exact(joined: Joined, rows: DataFrame, chosen: DataFrame) -> None:
     told = _keys_of(records, list(joined.keys.values()))
     if told:
         message = f"`{joined.label}` has records for rows that the table does not have: {told}"
-        help = "leave them out, or `exact` of the join: such records are then ignored"
+        help = "leave them out; or leave out `exact` of the join, so that they are ignored"
         raise PipelineError(JOIN, message, help, place=place)
     match = [chosen[name(left)] == joined.frame[right] for left, right in joined.keys.items()]
     told = _keys_of(chosen.join(joined.frame, reduce(Column.__and__, match), "left_anti"), list(joined.keys))
@@ -120,7 +120,7 @@ def _column(found: Input) -> str:
 
 def _check_types(label: str, left: str, types: dict[str, DataType], held: DataType, right: str) -> None:
     if left not in types:
-        message = f"`on` of `{label}` names `{left}`, the table has no such column"
+        message = f"`on` of `{label}` names `{left}`, but the table has no such column"
         raise PipelineError(JOIN, message, did_you_mean(left, types), place=("joins", label, "on", left))
     own = types[left]
     if own != held and not (isinstance(own, IntegralType) and isinstance(held, IntegralType)):

@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: a `Job` and the form of its table in, a `RunReport` out. The driver commits, so that a Spark that outlives it cannot. What is
-       computed is kept until then: a run that dies goes on there, and so does one that finds rows that others have written meanwhile.
+       computed is kept until then: a run that dies goes on there, and so does one that finds rows that others have written in the meantime.
 Errors: PipelineError; SC688 unfit-values with counts and reasons, after which nothing is kept.
 """
 
@@ -124,7 +124,7 @@ class _Backfill:
                 if version is not None:
                     return look, version
         message = f"`{job.target.path}` gets new rows faster than its columns can be filled"
-        raise PipelineError(CONCURRENT_RUN, message, "run it again at a time with fewer writes; it goes on")
+        raise PipelineError(CONCURRENT_RUN, message, "run it again when there are fewer writes; it goes on")
 
     def _told(self, filling: Filling, found: Look) -> dict[str, str]:
         rows = str(found.numbers.get("rows", 0))
@@ -225,6 +225,6 @@ def _unfit(counts: Counts, job: Job) -> PipelineError:
     return PipelineError(
         UNFIT_VALUES,
         f"{counts.unfit:,} of {counts.rows:,} values do not fit ({told}); nothing was written",
-        f"the first row is {shown}; let the value be another one there, or leave such rows out with `where`",
+        f"the first row is {shown}; change the value there, or leave such rows out with `where`",
         place=place,
     )

@@ -83,9 +83,9 @@ def _own(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
         yield _wrong(("target", "mode"), message, "name the columns under `fields`", is_key=False)
     for label, origin in job.fields.items():
         if origin is not None and origin.columns and origin.python is None:
-            message = "`columns` is for a function: an expression names columns itself"
+            message = "`columns` is for functions only: an expression names its columns itself"
             yield _wrong(("fields", label, "columns"), message, Remove.it(help="leave it out", is_safe=False))
     for label in job.joins:
         if label in schema.names:
-            message = f"`{label}` is a join, and a column of the table"
+            message = f"`{label}` is the name of both a join and a column of the table"
             yield _wrong(("joins", label), message, "give the join another name")

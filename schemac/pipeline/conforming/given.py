@@ -109,7 +109,7 @@ class Scope:
             return Json(RECORD, (*IN_RECORD, missed)).variant
         found = of.columns.get(missed)
         if found is None:
-            message = f"the expression of `{label}` names `{missed}`, which is no column of the source"
+            message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
             known = [*of.columns, *of.partitions, *([METADATA] if of.has_file else [])]
             raise PipelineError(INVALID_EXPRESSION, message, did_you_mean(missed, known), place=_place(label))
         return found.text if isinstance(found, Text) else _column_of(found)
@@ -151,7 +151,7 @@ def invalid(label: str, text: str, error: PySparkException) -> PipelineError:
     message = f"Spark refuses the expression `{text}` of `{label}`: {said}"
     help = "see https://spark.apache.org/docs/latest/api/sql/ for its functions"
     if "INVALID_EXTRACT_BASE_FIELD_TYPE" in said or "variant" in said.lower():
-        help = "a part of a JSON record is read by a colon, and with its type: `properties:mag::double`"
+        help = "read a part of a JSON record with a colon, and give its type: `properties:mag::double`"
     return PipelineError(INVALID_EXPRESSION, message, help, place=_place(label))
 
 

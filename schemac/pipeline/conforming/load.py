@@ -112,7 +112,7 @@ def load_job(
         return None
     value = documents[0].value if len(documents) == 1 else None
     if not isinstance(value, dict):
-        message = f"{path} is no pipeline: it has to be one mapping with `source`, `schema` and `target`"
+        message = f"{path} is not a pipeline: it has to be one mapping with `source`, `schema` and `target`"
         report.add(PIPELINE_FILE, message, file=str(path), help="see examples/demo/pipeline.yaml")
         return None
     document = documents[0]

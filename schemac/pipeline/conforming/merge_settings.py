@@ -48,11 +48,11 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
         asked = "`mode: upsert`" if is_upsert else "`keys: refuse`"
         help = "declare the fields that identify a row as its primary key, as `schemac explain SC665` shows"
         place = ("target", "mode") if is_upsert else ("keys",)
-        message = f"{asked} needs a primary key, and the schema has none"
+        message = f"{asked} needs a primary key, but the schema has none"
         yield PipelineError(MERGE_SETTING, message, help, place=place)
     for name, told in (("latest", target.latest), ("delete", target.delete)):
         if told is not None and not is_upsert:
-            message = f"`{name}` has no meaning with `mode: {target.mode}`"
+            message = f"`{name}` has no effect with `mode: {target.mode}`"
             yield PipelineError(
                 MERGE_SETTING,
                 message,
@@ -74,7 +74,7 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
 def _not_merged(format: str | None, *, is_upsert: bool) -> PipelineError:
     """Describe rows that are to meet those of a table in a format of Spark, which no run looks into."""
     asked = "`mode: upsert`" if is_upsert else "`keys: refuse`"
-    message = f"{asked} compares keys with those of the table, and a run cannot do so in a {format} target"
+    message = f"{asked} compares keys with those of the table, which a run cannot do in a {format} target"
     instead = "write `mode: append` or `mode: overwrite`" if is_upsert else "write `keys: check`"
     place = ("target", "mode") if is_upsert else ("keys",)
     return PipelineError(MERGE_SETTING, message, f"{instead}, or leave `format` out of `target`", place=place)
@@ -83,10 +83,10 @@ def _not_merged(format: str | None, *, is_upsert: bool) -> PipelineError:
 def _latest_mistakes(latest: str, schema: pa.Schema) -> Iterator[PipelineError]:
     place = ("target", "latest")
     if latest not in schema.names:
-        message = f"`latest` names `{latest}`, the schema has no such field"
+        message = f"`latest` names `{latest}`, but the schema has no such field"
         yield PipelineError(MERGE_SETTING, message, did_you_mean(latest, schema.names), place=place)
     elif not _is_ordered(schema.field(latest).type):
-        message = f"the values of `{latest}` have no order that says which is the latest"
+        message = f"the values of `{latest}` cannot be ordered, so none of them is the latest"
         help = "name a field of a number, a date, a timestamp or a text"
         yield PipelineError(MERGE_SETTING, message, help, place=place)
 

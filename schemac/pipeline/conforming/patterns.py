@@ -42,7 +42,7 @@ def pattern_mistake(pattern: str) -> str | None:
         if mistake is not None:
             return mistake
     if not any(letter in LONGEST for letter in plain):
-        return "no letter in it means a part of a date or a time"
+        return "it has no letter for a part of a date or a time"
     return None
 
 

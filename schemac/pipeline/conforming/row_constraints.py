@@ -32,13 +32,13 @@ def reference_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     wanted = {one.dataset for one in constraints_of(schema).rows.references}
     for dataset in sorted(wanted - job.references.keys()):
         message = (
-            f"the schema refers to the dataset `{dataset}`, and the pipeline does not say where its table is"
+            f"the schema refers to the dataset `{dataset}`, but the pipeline does not say where its table is"
         )
         help = f"write `references: {{{dataset}: {{path: {dataset}{job.target.engine.table_suffix}}}}}` with its path, or `{{{dataset}: null}}` to leave it unchecked"
         yield PipelineError(REFERENCE, message, help)
     for label in job.references:
         if label not in wanted:
-            message = f"`references` names `{label}`, and the schema refers to no such dataset"
+            message = f"`references` names `{label}`, but the schema does not refer to such a dataset"
             yield PipelineError(
                 REFERENCE, message, did_you_mean(label, list(wanted)), place=("references", label)
             )

@@ -92,7 +92,7 @@ class FieldSource(JobModel):
     format: str | None = Field(default=None, description="Date or time pattern, such as `MMM dd yyyy`.")
     epoch: EpochUnit | None = Field(default=None, description="The number counts this unit since 1970-01-01.")
     zone: Zone = Field(
-        default=None, description="Zone of this field's clocks, where the source's is another."
+        default=None, description="Zone of this field's local times, if it differs from the source's."
     )
 
     @property
@@ -160,22 +160,22 @@ class Source(JobModel):
         description=f"csv, json, geojson, parquet, orc, {', '.join(source_names())}, or any Spark format.",
     )
     timezone: Zone = Field(
-        default=None, description="Zone of the clocks in the source that are written without one."
+        default=None, description="Zone of local times in the source that are written without one."
     )
     mode: SourceMode = Field(
         default=SourceMode.ALL,
-        description="Whether a run takes all files, or only those that are new to the table.",
+        description="Whether a run reads all files, or only those that are new to the table.",
     )
     changed: Changed = Field(
         default=Changed.REFUSE,
-        description="With `mode: incremental`: what happens where a known file has changed.",
+        description="With `mode: incremental`: what happens if a known file has changed.",
     )
     explode: Annotated[Explode | None, BeforeValidator(_explode)] = Field(
         default=None, description="List whose items become records; its path then names the one item."
     )
     fields: Fields = Field(
         default_factory=dict,
-        description="`fields` for this source alone; they go before those of the pipeline.",
+        description="`fields` for this source only; they take precedence over those of the pipeline.",
     )
     options: Options = Field(default_factory=dict, description="Options of the format.")
 
@@ -199,7 +199,7 @@ class Target(JobModel):
     connector: Annotated[str | None, AfterValidator(_folded_sink)] = Field(
         default=None,
         min_length=1,
-        description=f"Connector of the session that writes the rows, such as {sink_names()[0]}; it stands in place of `format`.",
+        description=f"Connector of the session that writes the rows, such as {sink_names()[0]}; it replaces `format`.",
     )
     options: Options = Field(
         default_factory=dict, description="Options of a format of Spark, or of the connector."
@@ -214,7 +214,7 @@ class Target(JobModel):
     )
     allow_empty: bool = Field(
         default=False,
-        description="Whether `overwrite` may leave a table that has rows without any, and a first run may make one though no record fits.",
+        description="Whether `overwrite` may leave a table without rows, and a first run may create a table although no record fits.",
     )
     max_rows_per_file: int = Field(default=1 << 20, gt=0, description="Rows of one file of the table.")
 
@@ -285,7 +285,7 @@ def _without_secrets(told: Any) -> Any:
 class ObjectStore(JobModel):
     """How one address of an object store is reached; `${NAME}` is an environment variable."""
 
-    endpoint: str | None = Field(default=None, description="Address of the S3 API, where it is not Amazon's.")
+    endpoint: str | None = Field(default=None, description="Address of the S3 API, if it is not Amazon's.")
     region: str | None = Field(default=None, description="Region of the store.")
     access_key_id: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
     secret_access_key: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
@@ -333,7 +333,7 @@ class Spark(JobModel):
     wait_for_executors: float | None = Field(
         default=None,
         gt=0,
-        description="Seconds after which a run stops that no executor takes up; else it waits.",
+        description="Seconds after which a run stops if no executor takes it up; by default it waits.",
     )
 
 
@@ -350,7 +350,8 @@ class Job(JobModel):
         default=None, description="Name of the dataset, if the manifest holds several."
     )
     fields: Fields = Field(
-        default_factory=dict, description="Where a field comes from; null: from nowhere, it is always null."
+        default_factory=dict,
+        description="Where a field is read from; null if it is read from nowhere and always null.",
     )
     joins: dict[str, Join] = Field(
         default_factory=dict,
@@ -363,14 +364,14 @@ class Job(JobModel):
     where: str | None = Field(
         default=None,
         min_length=1,
-        description="In a backfill: Spark SQL condition of the rows that get values; others keep what they have.",
+        description="In a backfill: Spark SQL condition for the rows that get values; the others keep theirs.",
     )
     target: Target
     run: Annotated[str | None, AfterValidator(_run_id)] = Field(
         default=None, description="Id of the run, such as that of a batch; a run is committed once."
     )
     quarantine: Quarantine | None = Field(
-        default=None, description="Where records that do not fit are written; by default beside the target."
+        default=None, description="Where records that do not fit are written; by default next to the target."
     )
     unexpected: Unexpected = Unexpected.IGNORE
     coerce: Coerce = Coerce.NONE
@@ -387,11 +388,11 @@ class Job(JobModel):
     )
     checkpoint: str | None = Field(
         default=None,
-        description="Folder in which a stream records its progress; by default beside the target.",
+        description="Folder in which a stream records its progress; by default next to the target.",
     )
     spark: Spark = Field(default_factory=Spark)
     storage: Stores = Field(
-        default_factory=dict, description="How object stores are reached, by address such as `s3://rides`."
+        default_factory=dict, description="How object stores are accessed, by address such as `s3://rides`."
     )
     version: Literal[1] = Field(default=1, description="Version of the grammar of this file.")
 

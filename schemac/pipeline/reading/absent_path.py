@@ -43,7 +43,7 @@ class AbsentPath:
 
     def error(self) -> PipelineError:
         """Refuse a run that would lose all records of the source."""
-        message = f"{self.message}: no row would come of the source"
+        message = f"{self.message}: the source would give no row"
         return PipelineError(ABSENT_LIST, message, self.help, place=self.place)
 
 

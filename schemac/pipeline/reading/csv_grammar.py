@@ -205,8 +205,8 @@ def dialect_of(options: Options) -> Dialect:
     if dialect.sep in (dialect.quote, dialect.escape, dialect.comment) or dialect.comment in {
         dialect.quote
     } - {""}:
-        message = "two of the options `sep`, `quote` and `comment` are one character"
-        raise PipelineError(SOURCE_OPTION, message, "write a character for each")
+        message = "two of the options `sep`, `quote` and `comment` are the same character"
+        raise PipelineError(SOURCE_OPTION, message, "use a different character for each")
     return dialect
 
 

@@ -243,7 +243,7 @@ def _rows(spark: SparkSession, files: CsvFiles) -> DataFrame:
 
 
 def _other_header(file: File) -> PipelineError:
-    message = f"`{file.path}` changed while it was read: its header is another one now"
+    message = f"`{file.path}` changed while it was read: its header is different now"
     return PipelineError(CHANGED_INPUT, message, "run the pipeline again")
 
 
@@ -271,8 +271,8 @@ class CsvLines:
                 records, is_headed = records.slice(1), False
             yield Found(records)
         if is_headed and piece.end is not None:
-            message = f"the header of `{piece.file.path}` does not stand in its first {piece.end:,} bytes"
-            raise PipelineError(UNREADABLE_HEADER, message, "take the blank lines and comments before it out")
+            message = f"the header of `{piece.file.path}` is not within its first {piece.end:,} bytes"
+            raise PipelineError(UNREADABLE_HEADER, message, "remove the blank lines and comments before it")
 
     def _records(self, lines: pa.Array) -> pa.Array:
         is_none = pc.match_substring_regex(lines, "^ *$")

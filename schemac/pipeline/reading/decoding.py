@@ -61,7 +61,7 @@ def codec_name(encoding: str) -> str:
             UNKNOWN_ENCODING, message, "UTF-8, ISO-8859-1, windows-1252, UTF-16LE …"
         ) from error
     if not codec_info._is_text_encoding:
-        raise PipelineError(UNKNOWN_ENCODING, f"`{encoding}` is no encoding of text", "UTF-8, ISO-8859-1 …")
+        raise PipelineError(UNKNOWN_ENCODING, f"`{encoding}` is not a text encoding", "UTF-8, ISO-8859-1 …")
     return "utf-8" if codec_info.name == "utf-8-sig" else codec_info.name
 
 
@@ -73,7 +73,7 @@ def check_encoding(path: str) -> None:
         head = stream.read(4)
     found = _wide_encoding(head)
     if found is not None:
-        message = f"`{path}` is no UTF-8, it looks like {found}"
+        message = f"`{path}` is not UTF-8; it looks like {found}"
         raise PipelineError(UNREADABLE_INPUT, message, f"set `options: {{encoding: {found}}}` under `source`")
 
 
@@ -221,7 +221,7 @@ def reading(path: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        message = f"a file of the source cannot be seen where the tasks run: {path}"
+        message = f"the tasks cannot see a file of the source: {path}"
         raise PipelineError(NOT_SHARED, message, UNSEEN) from error
     except (ArrowException, EOFError, OSError) as error:
         message = f"`{path}` cannot be read to its end: {error}"

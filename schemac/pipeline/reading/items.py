@@ -120,7 +120,7 @@ def _item_type(held: DataType, rest: tuple[str, ...], path: str) -> DataType:
     if not rest:
         if isinstance(held, ArrayType):
             return held.elementType
-        message = f"`explode` names `{path}`, which is {held.simpleString()} in the source, and no list"
+        message = f"`explode` names `{path}`, which is {held.simpleString()} in the source, not a list"
         raise PipelineError(SOURCE_TYPE_MISMATCH, message, "name a list of the source", place=PLACE)
     if not isinstance(held, StructType):
         message = f"`explode` names `{path}`, and `{rest[0]}` is looked for in a value that has no members"

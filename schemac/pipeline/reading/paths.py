@@ -80,7 +80,9 @@ def check_path(path: str, *, is_text: bool, is_listed_by_spark: bool) -> list[st
         name = os.path.basename(entry.rstrip("/"))
         is_hidden = name.startswith(("_", ".")) and "=" not in name
         if is_listed_by_spark and is_hidden and len(found) == 1:
-            message = f"`{path}` begins with `{name[0]}`: Spark takes such names for hidden and reads nothing"
+            message = (
+                f"`{path}` begins with `{name[0]}`: Spark treats such names as hidden and does not read them"
+            )
             raise PipelineError(HIDDEN_INPUT, message, "rename the file")
         if is_text and os.path.isfile(entry):
             refuse_packed(entry)
@@ -91,8 +93,8 @@ def refuse_packed(path: str) -> None:
     """Refuses a file that would be read as the bytes of an archive."""
     packed = NOT_READ.get(os.path.splitext(path)[1].lower())
     if packed is not None:
-        message = f"`{path}` is packed with {packed}, which is not read"
-        raise PipelineError(PACKED_INPUT, message, "unpack it, or pack it with gzip, bzip2 or zstd")
+        message = f"`{path}` is compressed with {packed}, which is not supported"
+        raise PipelineError(PACKED_INPUT, message, "decompress it, or compress it with gzip, bzip2 or zstd")
 
 
 def _nearby(path: str) -> str | None:

@@ -64,8 +64,8 @@ EXPLAINED = {
     "encoding": "bytes that are not the encoding of the source; `raw` has each byte as a character of ISO-8859-1",
     "quotes": "a quote is not escaped, is not closed in its record, or is next to other text of its value:"
     " if values hold line breaks, set `multiLine: true`",
-    "type": "the list whose items are the records is no list: the record is quarantined as a whole",
-    "partition": "the record and the name of its folder say two things",
+    "type": "the list whose items are the records is not a list: the record is quarantined as a whole",
+    "partition": "the record and the name of its folder have different values",
 }
 
 
@@ -137,7 +137,7 @@ class Records:
         first, *rest = parse_steps(wanted)
         if first in self.absent:
             message = (
-                f"`{self.absent[str(first)]}` has no column `{first}`, other files of the source have it"
+                f"`{self.absent[str(first)]}` has no column `{first}`, but other files of the source have it"
             )
             raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, "read these files in two runs")
         if first not in self.columns:
@@ -187,7 +187,7 @@ class Records:
         if extra:
             raise PipelineError(
                 UNEXPECTED_COLUMN,
-                f"no field takes the column `{extra[0]}`"
+                f"no field reads the column `{extra[0]}`"
                 + (f" (and {len(extra) - 1} more)" if len(extra) > 1 else ""),
                 "add the field, or set `unexpected: ignore`",
             )
@@ -200,7 +200,9 @@ def check_source(job: Job) -> list[str]:
     is_table = job.source.format in source_names()
     if not job.source.path and (is_table or job.source.format in WITH_PATH):
         raise PipelineError(
-            MISSING_PATH, f"`source` has no `path`, a {job.source.format} source needs one", place=("source",)
+            MISSING_PATH,
+            f"`source` has no `path`, but a {job.source.format} source needs one",
+            place=("source",),
         )
     is_text, is_listed_by_spark = job.source.format in OF_TEXT, not is_table
     is_utf8 = is_text and not Options(job.source).text("encoding", "")

@@ -245,8 +245,8 @@ def reader_of_table(options: Mapping[str, str], engine: str, wanted: StructType)
             raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(field.name, held))
         if field.dataType != held[field.name]:
             has, asked = held[field.name].simpleString(), field.dataType.simpleString()
-            message = f"`{field.name}` of `{path}` is {has}, and was asked for as {asked}"
-            raise PipelineError(SOURCE_TYPE_MISMATCH, message, "ask for it as it is, and cast it afterwards")
+            message = f"`{field.name}` of `{path}` is {has}, but was requested as {asked}"
+            raise PipelineError(SOURCE_TYPE_MISMATCH, message, "request it as it is, and cast it afterwards")
     columns = {field.name: field.nullable for field in wanted.fields}
     filter = options.get("filter")
     if filter is not None:

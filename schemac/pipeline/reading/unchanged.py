@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: local files by size and time of change, looked at before the first is read and once more before the commit: what
-       was read of a file that somebody wrote to meanwhile may be a part of the old one and a part of the new one.
+       was read of a file that somebody wrote to in the meantime may be a part of the old one and a part of the new one.
        Objects of stores never change in part; Spark asks for the one that it has listed.
 """
 

@@ -109,7 +109,7 @@ def _text(text: str) -> str:
 
 def _head(title: str, report: RunFacts | None) -> str:
     if report is None:
-        return f'<h1>{_text(title)}</h1><p class="bad">The run stopped. Nothing of it counts, unless the message says otherwise.</p>'
+        return f'<h1>{_text(title)}</h1><p class="bad">The run stopped. Nothing was committed, unless the message says otherwise.</p>'
     if report.is_repeat:
         return f'<h1>{_text(title)}</h1><p class="dim">{_repeat(report)}</p>'
     state = compared(report, "its schema")

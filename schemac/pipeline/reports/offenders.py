@@ -3,7 +3,7 @@
 Layer: pipeline.
 Shape: a run's report in; `Offender`s out, a few for each field and rule, in the order of the quarantine. Raw records are
        looked up in their files, so that a person can open the file at the line.
-Units: `line` is one-based. It is None where the file is not on this machine, is no text, or is longer than is looked through;
+Units: `line` is one-based. It is None where the file is not on this machine, is not a text, or is longer than is looked through;
        of records that read alike, it is the first one's.
 """
 

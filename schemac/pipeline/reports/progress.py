@@ -173,8 +173,8 @@ def _no_executor(spark: SparkSession, patience: float | None) -> PipelineError:
     return PipelineError(
         NO_EXECUTOR,
         f"no executor of `{spark.sparkContext.master}` took a task for {patience:g} seconds; nothing was written",
-        "look whether its workers are there, and have the cores and the memory that `spark.executor.cores` and"
-        " `spark.executor.memory` ask for; leave `waitForExecutors` out to wait for them",
+        "check that its workers are running, and have the cores and the memory that `spark.executor.cores` and"
+        " `spark.executor.memory` require; leave `waitForExecutors` out to wait for them",
         place=("spark", "waitForExecutors"),
     )
 

@@ -15,7 +15,7 @@ def run_text(report: RunFacts) -> str:
         return (
             f"already committed as version {report.table_version} of {shown(report.table_path)}, by the run {report.run}:"
             f" {report.rows_written:,} rows written, {report.rows_quarantined:,} quarantined; nothing was written now.\n"
-            "To write the same input once more, use `--again` or a new `--run-id`."
+            "To write the same input again, use `--again` or a new `--run-id`."
         )
     if report.identity.mode == Mode.BACKFILL:
         return _backfill_text(report)

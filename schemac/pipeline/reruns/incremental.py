@@ -72,7 +72,7 @@ def state_of(runs: Iterable[CommittedRun]) -> State:
         if run.identity.mode == Mode.OVERWRITE:
             return state
     if state.links:
-        message = "the versions of the table that say which files were read first are no longer there"
+        message = "the versions of the table that record which files were read first no longer exist"
         raise PipelineError(
             LOST_HISTORY,
             message,

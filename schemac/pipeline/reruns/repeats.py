@@ -58,8 +58,8 @@ def unnamed(job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
     """Identify a run into a table that does not tell which runs it has. Raises PipelineError where one of them is asked for."""
     if request != RunRequest() or job.run:
         format = job.target.format
-        message = f"a run with an id or an interval is committed once, and a {format} table does not say which runs it has"
-        help = "leave the id, the interval and `--again` out: each run is another one; or leave `format` out of `target`, or name one of files such as parquet"
+        message = f"a run with an id or an interval is committed once, and a {format} table does not record its runs"
+        help = "leave the id, the interval and `--again` out, so that each run is a new one; or leave `format` out of `target`, or name one of files such as parquet"
         raise PipelineError(INVALID_RUN, message, help, place=("run",) if job.run else ())
     return _named(random_id(), job, form, request)
 
@@ -82,7 +82,7 @@ def committed_nevertheless(error: PipelineError, identity: RunIdentity, job: Job
     try:
         committed_run = settle(identity, table, quarantine, sink, job.storage_options)
     except (PipelineError, OSError, RuntimeError) as reason:
-        raise _unknown(error, f"whether this run was committed is not known ({reason})", job) from error
+        raise _unknown(error, f"it is unknown whether this run was committed ({reason})", job) from error
     if committed_run is not None:
         return committed_run
     if is_local(table) or NOTHING not in (error.help or ""):
@@ -121,7 +121,7 @@ def _left_behind(job: Job) -> str:
     if job.target.is_of_files:
         return f"`schemac runs {path}` lists this run if it was committed; otherwise the next one removes what it left"
     return (
-        f"look at `{path}` before you run it again: it may have rows of this run,"
+        f"check `{path}` before you run it again: it may have rows of this run,"
         f" and `{job.quarantine_path}` its other records"
     )
 

@@ -147,7 +147,7 @@ def _texts(rows: DataFrame, source: Source) -> Records:
         message = (
             "records of folders such as `day=2024-01-01/` cannot be replayed: the names are not in their text"
         )
-        help = "choose others by --run, --rule or --path"
+        help = "select others with --run, --rule or --path"
         raise PipelineError(REPLAY, message, help, place=("source", "path"))
     fault = f"if(exists(errors, e -> e.rule = {literal(BAD_ENCODING)}), {literal(BAD_ENCODING)}, null)"
     if source.explode is not None:
@@ -171,9 +171,11 @@ def _rows(rows: DataFrame) -> Iterator[Records]:
         try:
             known = types_of_text(told)
         except UnreadableRowError as error:
-            what = f"have a column of the type {error}" if told else "do not tell the types of their columns"
+            what = (
+                f"have a column of the type {error}" if told else "do not record the types of their columns"
+            )
             message = f"some rows of the quarantine {what}, and cannot be replayed"
-            help = "choose others by --run, --rule or --path"
+            help = "select others with --run, --rule or --path"
             raise PipelineError(REPLAY, message, help, place=("source", "path")) from error
         own = rows.where(f"{types} = {literal(told)}")
         yield records_of_row_texts(own.selectExpr(f"raw as {RAW}", *_BESIDE), known)

@@ -70,17 +70,17 @@ EXECUTORS_AGAIN = (
     "run it again; if it happens again, give the executors more memory, as `spark: {settings: {spark.executor.memory: 4g}}`,"
     " or let each run fewer tasks at once, as `spark: {settings: {spark.executor.cores: 1}}`"
 )
-LOGS = "look at their logs: on a standalone cluster `work/<application>/<executor>/stderr` of each worker"
+LOGS = "see their logs: on a standalone cluster `work/<application>/<executor>/stderr` of each worker"
 PYTHON = (
     "name a Python that has schemac's libraries, as `spark: {settings: {spark.pyspark.python: /path/to/python}}`,"
     " or send one along with `spark.archives`"
 )
 UNSEEN = (
-    "it was removed meanwhile, or the executors are on machines that do not have it: name a folder that all of them"
+    "it was removed in the meantime, or the executors are on machines that do not have it: name a folder that all of them"
     " share, or an address such as s3://"
 )
 WHOLE = (
-    "is the file whole, and what its ending says? If other bytes, such as zeros, follow the compressed data, compress it again:"
+    "is the file complete, and in the format that its name says? If other bytes, such as zeros, follow the compressed data, compress it again:"
     " `gzip -dc a.gz | gzip > b.gz`"
 )
 CAUSES = (
@@ -113,21 +113,21 @@ CAUSES = (
     _cause(
         r"FILE_NOT_EXIST\] Encountered error while reading file (?P<uri>\S+)\. File does not exist",
         NOT_SHARED,
-        "a file of the source cannot be seen where the tasks run: {uri}",
+        "the tasks cannot see a file of the source: {uri}",
         UNSEEN,
     ),
     _cause(
         r"FileNotFoundException: (?:File )?(?P<uri>(?:file:)?/[^\n]+?)(?: does not exist| \()",
         NOT_SHARED,
-        "a file of the source cannot be seen where the tasks run: {uri}",
+        "the tasks cannot see a file of the source: {uri}",
         UNSEEN,
     ),
     _cause(
         r"(?P<what>SlowDown|(?:Status Code: |status code: )(?:503|403|401)[^,\n]*|InvalidAccessKeyId|SignatureDoesNotMatch|AccessDenied"
         r"|NoSuchBucket)",
         OBJECT_STORE,
-        "the object store refuses: {what}",
-        "look at the section `storage` of the pipeline and at its variables; if the store is busy, run it again later",
+        "the object store refused the request: {what}",
+        "check the section `storage` of the pipeline and its variables; if the store is busy, run it again later",
     ),
     _cause(
         r"OutOfMemoryError: (?P<what>[^\n]+)|GC overhead limit exceeded",
@@ -138,7 +138,7 @@ CAUSES = (
     _cause(
         r"System memory (?P<has>\d+) must be at least (?P<needed>\d+)",
         OUT_OF_MEMORY,
-        "Spark needs {needed} bytes of memory for its driver, and may take {has}",
+        "Spark needs {needed} bytes of memory for its driver, but may use only {has}",
         MEMORY,
     ),
     _cause(
@@ -146,7 +146,7 @@ CAUSES = (
         r"|Too small initial heap|Invalid maximum heap size[^\n]*",
         OUT_OF_MEMORY,
         "Java cannot get the memory that is configured",
-        "ask for what this machine has, as `spark: {settings: {spark.driver.memory: 2g}}`",
+        "configure what this machine has, as `spark: {settings: {spark.driver.memory: 2g}}`",
     ),
     _cause(
         r"No space left on device",
@@ -169,7 +169,7 @@ CAUSES = (
     _cause(
         r"Master removed our application(?:: (?P<why>\w+))?|Application has been killed\. Reason: (?P<reason>[^\n]+)",
         EXECUTOR_LOST,
-        "the Spark master gave the run up, for all of its executors had died ({why})",
+        "the Spark master ended the run, because all of its executors had died ({why})",
         LOGS,
     ),
     _cause(
@@ -208,8 +208,8 @@ CAUSES = (
     _cause(
         r"UnknownHostException: (?P<host>[^\s:]+)",
         UNKNOWN_HOST,
-        "there is no host `{host}`, as far as this machine knows",
-        "look at `spark: {master: ...}` and at the paths of the pipeline",
+        "this machine cannot resolve the host `{host}`",
+        "check `spark: {master: ...}` and the paths of the pipeline",
     ),
     _cause(
         r"INVALID_TIMEZONE\] The timezone: (?P<zone>\S+) is invalid",

@@ -25,7 +25,7 @@ from schemac.source.catalogue import CONNECTOR, UNWRITABLE_TARGET
 NO_CONNECTOR = "DATA_SOURCE_NOT_FOUND"
 """Spark's name of the error for a format that it has no class of."""
 ADD_A_CONNECTOR = (
-    "has the session the connector of this format? `spark: {settings: {spark.jars: ...}}` adds one"
+    "does the session have a connector for this format? `spark: {settings: {spark.jars: ...}}` adds one"
 )
 OWN_WRITER = "change the schema, or leave `connector` out of `target`: schemac's own writer has all types"
 PLACE = ("target", "connector")
@@ -48,7 +48,7 @@ def open_aside(frame: DataFrame, connector: str, sink: Sink, place: Place, form:
         raise _refused(error, connector, "cannot read a table of this schema") from error
     found = format_differences(frame.schema, seen)
     if found:
-        message = f"the connector `{connector}` has other types than the rows: {'; '.join(found[:5])}"
+        message = f"the connector `{connector}` has different types than the rows: {'; '.join(found[:5])}"
         raise PipelineError(CONNECTOR, message, OWN_WRITER, place=PLACE)
     return path
 

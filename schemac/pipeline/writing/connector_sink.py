@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: a conformed frame in; the report of the commit out, as a file (see `SinkReport`). The rows are computed once and kept on disk
-       meanwhile, because those that fit and those that do not are written by different programs.
+       in the meantime, because those that fit and those that do not are written by different programs.
 Errors: PipelineError; nothing stays then.
 """
 

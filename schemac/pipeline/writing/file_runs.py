@@ -116,7 +116,7 @@ class FileRuns:
         with self._alone(folder):
             records = self.records()
             if any(record.run.id == run.id for record in records):
-                message = f"another attempt of the run `{run.id}` was committed meanwhile"
+                message = f"another attempt of the run `{run.id}` was committed in the meantime"
                 raise PipelineError(CONCURRENT_RUN, message, AGAIN)
             yield partial(self.commit, folder, run, records)
 
@@ -174,9 +174,9 @@ class FileRuns:
         )
 
     def _refuse_files(self) -> None:
-        """Refuse to take the place of what another run has made since this one looked."""
+        """Refuse to take the place of what another run has created since this one looked."""
         if self.system.exists(self.path) and next(self.system.data_files(self.path), None) is not None:
-            message = f"another run has made `{self.path}` meanwhile"
+            message = f"another run has created `{self.path}` in the meantime"
             raise PipelineError(CONCURRENT_RUN, message, JOIN)
 
     def _append(self, folder: str, record: FileRecord) -> None:

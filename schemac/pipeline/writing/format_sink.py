@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: conformed rows in; the good ones in the format, the others in the quarantine, which is a table of the default engine as
-       for every target. The rows are computed once and kept on disk meanwhile, because Spark writes to one place at a time.
+       for every target. The rows are computed once and kept on disk in the meantime, because Spark writes to one place at a time.
 Rule: files are written to a folder beside the target first, and come into it as `file_runs` says, which also knows the runs of the
       target. What a connector promises for its commit is up to the connector, and nothing tells which runs its tables have. The quarantine is
       committed before, and taken back where the rows could not be written: by the next run, if this one is killed between the two, or
@@ -144,7 +144,7 @@ class FormatTarget:
         target = self.job.target
         there = self.schema()
         if there is not None and target.mode is Mode.CREATE:
-            message = f"there is a table at `{target.path}` already"
+            message = f"there is already a table at `{target.path}`"
             raise PipelineError(
                 TABLE_EXISTS, message, "set `mode: append` or `mode: overwrite` under `target`", place=MODE
             )
@@ -153,8 +153,8 @@ class FormatTarget:
         wanted = frame.drop(*BESIDE).schema
         found = format_differences(wanted, there)
         if found:
-            message = f"the table `{target.path}` has another schema: {'; '.join(found[:5])}"
-            help = "`mode: overwrite` replaces it; or bring its columns to the schema first"
+            message = f"the table `{target.path}` has a different schema: {'; '.join(found[:5])}"
+            help = "`mode: overwrite` replaces it; or change its columns to those of the schema first"
             raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
 
     def schema(self) -> StructType | None:
@@ -197,8 +197,8 @@ class FormatTarget:
         if not is_there and report.rows_quarantined:
             raise nothing_fits(report, target.path)
         if is_there and target.mode is Mode.OVERWRITE:
-            message = f"no record is there to take the place of the rows of `{target.path}`"
-            help = "set `allowEmpty: true` under `target` if that is meant"
+            message = f"there is no record to replace the rows of `{target.path}`"
+            help = "set `allowEmpty: true` under `target` if that is intended"
             raise PipelineError(EMPTIED_TABLE, message, help, place=MODE)
 
     def _quarantined(self, kept: DataFrame, place: Place) -> tuple[list[str], SinkReport, Counter[Key]]:

@@ -68,7 +68,7 @@ def nothing_fits(report: SinkReport, path: str) -> PipelineError:
     )
     return PipelineError(
         EMPTIED_TABLE,
-        f"none of the {report.rows_quarantined} records fits, so `{path}` was not made ({shown})",
-        "correct the schema or the mapping, or set `allowEmpty: true` under `target` if that is meant",
+        f"none of the {report.rows_quarantined} records fits, so `{path}` was not created ({shown})",
+        "correct the schema or the mapping, or set `allowEmpty: true` under `target` if that is intended",
         place=("target", "mode"),
     )

@@ -121,7 +121,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if self.table.mode != "create" and options.must_create:
             raise PipelineError(
                 TABLE_EXISTS,
-                f"there is a table at `{options.path}` already",
+                f"there is already a table at `{options.path}`",
                 "write with the mode `append` or `overwrite`, without the option `must_create`",
                 place=("target", "mode"),
             )
@@ -352,11 +352,11 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             return
         rows = self.sink.count_rows(self.table.path, self.table.storage_options)
         if rows:
-            message = f"no record is there to take the place of the {rows} rows of `{self.table.path}`"
+            message = f"there is no record to replace the {rows} rows of `{self.table.path}`"
             raise PipelineError(
                 EMPTIED_TABLE,
                 message,
-                "set `allowEmpty: true` under `target` if that is meant",
+                "set `allowEmpty: true` under `target` if that is intended",
                 place=("target", "mode"),
             )
 

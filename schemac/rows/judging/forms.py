@@ -46,7 +46,7 @@ NANOSECONDS_PER: dict[str, int] = {
     **{unit: 10**9 // count for unit, count in PER_SECOND.items()},
 }
 
-NOT_DECLARED = "zone: say `timezone` under `source`, or `zone` of the field"
+NOT_DECLARED = "zone: set `timezone` under `source`, or `zone` of the field"
 GAP = "zone-gap: the clocks of this zone skip the time"
 OVERLAP = "zone-overlap: the clocks of this zone show the time twice"
 

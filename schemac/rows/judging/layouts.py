@@ -42,7 +42,7 @@ def laid_out(array: pa.Array) -> pa.Array:
 
 
 def is_laid_out(type_: pa.DataType) -> bool:
-    """Whether nothing in a type has another layout."""
+    """Whether nothing in a type has a different layout."""
     is_ = pa.types
     if isinstance(type_, pa.BaseExtensionType) or type_ in _PLAIN:
         return False

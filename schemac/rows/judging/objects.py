@@ -3,7 +3,7 @@
 Layer: rows.
 Shape: `as_record_value` brings an object to what `tokens` reads out of JSON, as far as JSON has it; dates, times, bytes and UUIDs stay
        what they are until the reader of their field takes them as the text that a record has for them, or objects to them.
-Rule: no object becomes a value of another family: bytes are no text, a date is no text, a truth value is no number.
+Rule: no object becomes a value of another family: bytes are not a text, a date is not a text, a boolean is not a number.
 """
 
 import base64

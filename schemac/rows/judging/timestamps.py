@@ -87,7 +87,7 @@ def _rule_of_count(t: str, per_unit: int, step: int) -> str:
 
 
 def _nanoseconds(t: str, per_unit: int) -> int | None:
-    """Return a count as nanoseconds, exactly; None where it is no whole number of them."""
+    """Return a count as nanoseconds, exactly; None where it is not a whole number of them."""
     try:
         count = _EXACT.normalize(Decimal(t))
         if count and count.adjusted() > _MOST_DIGITS:

@@ -29,7 +29,7 @@ class RunRequest:
             message = f"the run id `{self.id}` is not valid"
             raise PipelineError(INVALID_RUN, message, "write up to 64 letters, digits, `_` and `-`")
         if self.id and self.again:
-            message = f"the run `{self.id}` cannot be asked for by its id and again"
+            message = f"the run `{self.id}` cannot be run with both its id and `again`"
             raise PipelineError(INVALID_RUN, message, "give it a new id")
         if self.interval:
             _check_interval(self.interval)

@@ -47,7 +47,7 @@ LOOKED_EVERY_SECONDS = 0.1
 CONSIDERED_DEAD = "another run considered this run dead"
 AGAIN = "nothing of this run was written: run it again"
 JOIN = f"{AGAIN}; with `mode: append` under `target` its rows are added to the others"
-"""Where another run has made what this one was to make."""
+"""Where another run has created what this one was to make."""
 
 
 def new_folder(table: str, run: RunIdentity) -> str:

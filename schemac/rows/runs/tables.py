@@ -205,7 +205,7 @@ class Sink(ABC):
     def commit(self, place: Place, form: TableForm, fragments: list[str], *, may_join: bool = False) -> int:
         """Add the pieces to the table, or make it of them; the new version.
 
-        A table that another run has made meanwhile is joined if it may be: its schema is known to be the same.
+        A table that another run has created in the meantime is joined if it may be: its schema is known to be the same.
         """
 
     @abstractmethod

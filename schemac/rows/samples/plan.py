@@ -181,7 +181,7 @@ def _refer(
 def _refer_to_nothing(planner: _Planner, reference: ReferenceTo, paths: Sequence[Path]) -> None:
     nullable = next((path for path in paths if planner.places[path].field.is_nullable), None)
     if nullable is None:
-        message = f"{reference.path}: the references lead in a circle, back to {reference.dataset}"
+        message = f"{reference.path}: the references form a cycle, back to {reference.dataset}"
         raise CircleError(f"{message}; make one of the fields an Option")
     planner.special[nullable] = Nothing(planner.places[nullable].member)
 
@@ -192,7 +192,9 @@ def _brought(column: pa.ChunkedArray, member: pa.Field) -> pa.Array:
     try:
         return column.combine_chunks().cast(wanted)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise NoValueError(f"`{member.name}` is {wanted}, and what it refers to is {column.type}") from error
+        raise NoValueError(
+            f"`{member.name}` is {wanted}, but the field that it refers to is {column.type}"
+        ) from error
 
 
 def _distinct(columns: Sequence[pa.Array]) -> list[pa.Array]:

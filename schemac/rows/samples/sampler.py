@@ -126,7 +126,7 @@ class Sampler:
             vain = 0 if good.num_rows else vain + 1
             if vain > _MOST_VAIN:
                 worst = max(tally, key=lambda rule: tally[rule])
-                raise self._error(f"no row was found that keeps {worst}: {start:,} were tried")
+                raise self._error(f"no row was found that satisfies {worst}: {start:,} were tried")
             if good.num_rows:
                 yield good.slice(0, left)
                 left -= min(left, good.num_rows)

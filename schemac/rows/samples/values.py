@@ -169,7 +169,7 @@ def _enumerated(enum: Enum, member: pa.Field) -> Values:
     limits = range_of(storage_type(member.type))
     kept = [value for value in enum.values if limits is None or limits[0] <= value <= limits[1]]  # type: ignore[operator]  # counts
     if not kept:
-        raise NoValueError(f"{enum.attribute.key} has no value that all readers take")
+        raise NoValueError(f"{enum.attribute.key} has no value that all readers accept")
     values = [stored(value, member) for value in kept]
     return Values(lambda draws: draws.one_of(values), lambda number: values[number], len(values))
 
@@ -177,7 +177,7 @@ def _enumerated(enum: Enum, member: pa.Field) -> Values:
 def _counted(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
     grid, type_ = grid_of(field.type, constraints), field.type
     if not grid.count:
-        raise NoValueError(f"{field.path_text} has no value that keeps its constraints")
+        raise NoValueError(f"{field.path_text} has no value that satisfies its constraints")
     return Values(
         lambda draws: stored(value_of(type_, grid.draw(draws)), member),
         lambda number: stored(value_of(type_, grid.nth(number)), member),

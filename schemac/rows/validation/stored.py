@@ -150,7 +150,7 @@ class Comparison:
         found: dict[tuple[str, str], Offence] = {}
         for reason, row in self._reasons(names):
             key = reason.path, reason.rule
-            one = found.setdefault(key, Offence(*key, "of the type that the schema says"))
+            one = found.setdefault(key, Offence(*key, "of the type in the schema"))
             one.add([reason.value if reason.value is not None else "null"], pa.array([row], pa.uint64()))
         return tuple(found.values())
 
@@ -252,7 +252,7 @@ def report_failed(
     verb = "does" if offence.count == 1 else "do"
     report.add(
         FAILED_CHECK,
-        f"{path}: {question}, but {count} {verb} not keep it{values}",
+        f"{path}: {question}, but {count} {verb} not satisfy it{values}",
         file=table,
         path=path,
         help=f"{shown} shows them; correct or remove these rows, or change the schema; {state}",

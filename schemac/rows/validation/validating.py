@@ -91,8 +91,8 @@ def _judged(
     try:
         batches = batches_of(source)
     except NoRowsError as error:
-        message = f"{error} holds no rows"
-        help = "give a table of Arrow, a frame of pandas or polars, a relation of DuckDB, or a list of rows"
+        message = f"{error} does not hold rows"
+        help = "pass an Arrow table, a pandas or polars frame, a DuckDB relation, or a list of rows"
         raise _error(dataset, NO_ROWS, message, help) from error
     if batches is not None:
         columns = _columns(dataset, batches, schema, settings)
@@ -102,7 +102,7 @@ def _judged(
     judge = RowJudge.of(pa.schema([opened(member) for member in schema], schema.metadata), settings)
     if judge.uncovered:
         message = f"{', '.join(judge.uncovered)}: rows of Python cannot have such a field"
-        raise _error(dataset, NO_ROWS, message, "give an Arrow table")
+        raise _error(dataset, NO_ROWS, message, "pass an Arrow table")
     _, rows = first_row(source)
     yield from judged_rows(judge, rows)
 
@@ -122,7 +122,7 @@ def _columns(
             raise _error(dataset, DUPLICATE_COLUMN, message, "rename or drop one of them")
     others = [name for name in names if name not in schema.names]
     if others and settings.unexpected is Unexpected.REJECT:
-        message = f"the table has a column `{others[0]}`, which no field takes"
+        message = f"the table has a column `{others[0]}`, which the schema does not have"
         raise _error(dataset, UNEXPECTED_COLUMN, message, "drop it, or add a field")
     try:
         zoned = with_zones(pa.schema(map(opened, schema)), lambda _: None, settings.timezone)
@@ -150,7 +150,7 @@ def _targets(
         if name not in wanted:
             near = closest(name, wanted)
             help = f"did you mean `{near}`?" if near else "leave it out"
-            message = f"`references` names `{name}`, and the schema refers to no such dataset"
+            message = f"`references` names `{name}`, but the schema does not refer to such a dataset"
             raise _error(dataset, REFERENCE, message, help)
     targets, tables = [], {}
     for one in constraints.rows.references:
@@ -167,7 +167,7 @@ def _targets(
 
 
 def _table(given: Any, name: str) -> pa.Table:
-    help = "give a table of Arrow, a frame of pandas or polars, or a relation of DuckDB"
+    help = "pass an Arrow table, a pandas or polars frame, or a DuckDB relation"
     try:
         batches = batches_of(given)
     except NoRowsError as error:

@@ -228,10 +228,10 @@ def test_number_nothing_where_an_id_is_missing(table: Path) -> None:
 
 
 BROKEN: dict[str, tuple[str, str]] = {
-    "cut off": ('{"metaData":{"id":"x","sch', "line 1 is no whole JSON object"),
+    "cut off": ('{"metaData":{"id":"x","sch', "line 1 is not a complete JSON object"),
     "no JSON": ('{"metaData": nothing}', "line 1 is not valid JSON"),
     "half a character": ('{"metaData":{"name":"\\ud800"}}', "line 1 is not valid JSON"),
-    "no object": ('{"metaData": 3}', "`metaData` is no object"),
+    "no object": ('{"metaData": 3}', "`metaData` is not an object"),
     "a wrong configuration": (
         '{"metaData":{"schemaString":"{}","configuration":3}}',
         "`configuration` or `partitionColumns` is malformed",
@@ -268,7 +268,7 @@ def test_refuse_a_log_with_gaps(table: Path, capsys: pytest.CaptureFixture[str])
     commit(table, 2, add())
     assert "the commit 00000000000000000001.json is missing" in refusal("trips", capsys)
     (table / LOG / "00000000000000000001.checkpoint.parquet").write_bytes(b"PAR1 and no more")
-    assert "00000000000000000001.checkpoint.parquet: it is no checkpoint" in refusal("trips", capsys)
+    assert "00000000000000000001.checkpoint.parquet: it is not a checkpoint" in refusal("trips", capsys)
     (table / LOG / "00000000000000000001.checkpoint.parquet").unlink()
     checkpoint(table, "00000000000000000001.checkpoint.0000000001.0000000002.parquet", protocol())
     assert "is missing" in refusal("trips", capsys)

@@ -214,7 +214,7 @@ def test_notice_who_was_quicker(
     assert names == ["id", "fare", "start", "other"]
     code, out = said(capsys, "apply", "trips", "--table", TABLE)
     assert code == 1
-    assert "is at no locked version of trips; beside lock:2: " in out, (
+    assert "matches no locked version of trips; beside lock:2: " in out, (
         "the newest version is the one to compare with"
     )
 
@@ -235,7 +235,7 @@ def test_look_at_a_folder_and_change_nothing(
     [
         (f"iceberg://{CATALOG}/n.other", "there is no table n.other in the catalog local"),
         ("iceberg://nowhere/n.trips", "PYICEBERG_CATALOG__NOWHERE__URI"),
-        ("iceberg://local", "it names no table in a catalog"),
+        ("iceberg://local", "it does not name a table in a catalog"),
     ],
 )
 def test_say_what_is_wrong_with_a_name(

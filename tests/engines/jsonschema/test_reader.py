@@ -90,7 +90,11 @@ FOREIGN: dict[str, tuple[Any, str, str]] = {
         "no other properties",
     ),
     "reference": ({"$ref": "#/$defs/leaf", "description": "why"}, "Bool", "why"),
-    "elsewhere": ({"$ref": "other.json", "description": "why"}, "String", "what other.json says"),
+    "elsewhere": (
+        {"$ref": "other.json", "description": "why"},
+        "String",
+        "other.json, which is in another document",
+    ),
     "itself": ({"$ref": "#/$defs/node"}, "Struct", "contains itself"),
     "all": ({"allOf": [{"$ref": "#/$defs/leaf"}]}, "Bool", ""),
     "null choice": (
@@ -163,12 +167,12 @@ def test_point_to_where_json_ends(tmp_path: Path, capsys: pytest.CaptureFixture[
     [
         ("[", "it is no JSON"),
         ('{"type": "object", "properties": {"\\ud800": {}}}', "not valid Unicode"),
-        ("[]", "no JSON Schema of an object"),
-        ("{}", "no object with properties"),
-        ('{"type": "array", "items": {}}', "no object with properties"),
-        ('{"$ref": "other.json"}', "no object with properties"),
-        ('{"$ref": "#/nowhere"}', "#/nowhere is not there"),
-        ('{"$ref": "#"}', "no object with properties"),
+        ("[]", "not a JSON Schema of an object"),
+        ("{}", "not describe an object with properties"),
+        ('{"type": "array", "items": {}}', "not describe an object with properties"),
+        ('{"$ref": "other.json"}', "not describe an object with properties"),
+        ('{"$ref": "#/nowhere"}', "#/nowhere does not exist"),
+        ('{"$ref": "#"}', "not describe an object with properties"),
     ],
 )
 def test_say_what_is_no_table(

@@ -1,4 +1,4 @@
-"""Columns of Lance tables that runs fill, without Spark: what Lance reads afterwards, what others do meanwhile, what kills leave."""
+"""Columns of Lance tables that runs fill, without Spark: what Lance reads afterwards, what others do in the meantime, what kills leave."""
 
 from collections.abc import Callable
 from dataclasses import replace

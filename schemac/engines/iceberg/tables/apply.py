@@ -41,7 +41,7 @@ def apply_iceberg(
             f"{note.field}: {note.judgement.reason}, and the rows of this Iceberg table cannot be read here",
             file=table.name,
             path=note.field,
-            help=f"{note.judgement.way_out}; when all fit, say so with --unchecked",
+            help=f"{note.judgement.way_out}; if all of them fit, add --unchecked",
         )
     if report.has_errors:
         return False
@@ -56,9 +56,9 @@ def apply_iceberg(
     except CommitFailedException as error:
         report.add(
             TABLE_CHANGED,
-            f"{table.name} was changed by somebody else meanwhile: {error}",
+            f"{table.name} was changed by somebody else in the meantime: {error}",
             file=table.name,
-            help="nothing was changed; call `schemac apply` again",
+            help="nothing was changed; run `schemac apply` again",
         )
         return False
     except (NotImplementedError, ValueError) as error:

@@ -32,7 +32,7 @@ def differences(expected: IcebergSchema, actual: IcebergSchema, *, by_name: bool
         else:
             yield from _of_field(placed, ours[key], by_name=by_name)
     if ours.keys() == theirs.keys() and list(ours) != list(theirs):
-        yield f"fields are in another order: {', '.join(full_name(path) for path, _ in theirs.values())}"
+        yield f"fields are in a different order: {', '.join(full_name(path) for path, _ in theirs.values())}"
     names = [
         [full_name(path) for path, field in schema.preorder() if field.id in schema.identifier_ids]
         for schema in (actual, expected)

@@ -44,6 +44,6 @@ def look_at_rows(plan: IcebergPlan, references: Mapping[str, str], report: Repor
         if rule is not None:
             report_failed(rule.path, rule.question, offence, table, expression, state, report)
         elif offence.subject is None and any(note.field == offence.path for note in plan.unlooked):
-            question = "every value has to be of the type that the schema says"
+            question = "every value has to be of the type in the schema"
             report_failed(offence.path, question, offence, table, expression, state, report)
     return True

@@ -165,7 +165,7 @@ def _bound(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement 
         return Judgement(Outcome.REFUSED, reason, "keep the field, or copy the rows into a new table")
     if change.fact is Fact.TEMPORAL_TYPE_CHANGED:
         reason = f"the table is, or was, partitioned or sorted by {change.path}, whose type then stays"
-        return Judgement(Outcome.REFUSED, reason, "add a field beside it")
+        return Judgement(Outcome.REFUSED, reason, "add a field next to it")
     return None
 
 

@@ -47,7 +47,7 @@ def report_iceberg_drift(
     if candidates and chosen is None:
         return False
     for line in _lines(version, metadata, chosen):
-        help = "see what it takes with `schemac plan --table`, then `schemac apply`"
+        help = "see the steps with `schemac plan --table`, then run `schemac apply`"
         report.add(TABLE_DRIFT, f"{name}: {line}", file=name, help=help)
     return True
 

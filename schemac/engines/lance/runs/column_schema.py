@@ -60,8 +60,8 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
     if mismatches:
         raise PipelineError(
             SCHEMA_MISMATCH,
-            f"the table `{path}` has another schema: {'; '.join(mismatches[:5])}",
-            "bring the table to its schema with `schemac apply` first, or name the missing columns under `fields`",
+            f"the table `{path}` has a different schema: {'; '.join(mismatches[:5])}",
+            "update the table with `schemac apply` first, or name the missing columns under `fields`",
             place=("target", "path"),
         )
     if not has_ids:

@@ -197,10 +197,10 @@ class LanceColumnSink(ColumnSink):
         except PipelineError as error:
             if error.code is not SCHEMA_MISMATCH:
                 raise
-            message = f"another program has changed the columns of `{path}` meanwhile: {error.message}"
+            message = f"another program has changed the columns of `{path}` in the meantime: {error.message}"
             raise PipelineError(CONCURRENT_RUN, message, AGAIN) from error
         if columns.ids != filling.ids:
-            message = f"another program has changed the columns of `{path}` meanwhile"
+            message = f"another program has changed the columns of `{path}` in the meantime"
             raise PipelineError(CONCURRENT_RUN, message, AGAIN)
         return columns
 
@@ -211,8 +211,8 @@ COLUMN_SINK = LanceColumnSink()
 def _newest(path: str, storage: Storage) -> Any:
     dataset = find_dataset(path, storage)
     if dataset is None:
-        message = f"there is no Lance table at `{path}`, whose columns could be filled"
-        help = "`mode: create` makes a table of a source"
+        message = f"there is no Lance table at `{path}` to fill columns of"
+        help = "`mode: create` creates a table from a source"
         raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
     return dataset
 

@@ -137,8 +137,8 @@ def _refuse(table: Any, winners: pa.Table, merge: Merge) -> None:
         count = f"{len(existing_rows)} records have keys" if len(existing_rows) > 1 else "a record has a key"
         raise PipelineError(
             KEY_EXISTS,
-            f"{count} that the table has already: {format_rows(existing_rows)}",
-            "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append in any case",
+            f"{count} that the table already has: {format_rows(existing_rows)}",
+            "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append anyway",
             place=("keys",),
         )
 

@@ -106,19 +106,19 @@ def _refuse_another_disk(place: Place) -> None:
     if place.is_staged and not os.path.isdir(place.staging) and not is_here(place.run.process):
         raise PipelineError(
             NOT_SHARED,
-            f"the executor on {socket.gethostname()} does not see the folder `{place.path}` of the driver",
+            f"the executor on {socket.gethostname()} cannot see the folder `{place.path}` of the driver",
             "name a folder that all machines share, or an address of an object store such as s3://",
             place=("target", "path"),
         )
 
 
 def _check_is_open(place: Place) -> None:
-    """Raise where the run was given up while it was writing; the files came after the sweep."""
+    """Raise where the run was abandoned while it was writing; the files came after the sweep."""
     if staging.is_open(place.staging):
         return
     if not staging.is_in_use(place.staging):
         close_staging(place)
-    raise PipelineError(ABANDONED_RUN, "the run was given up while it was writing", AGAIN)
+    raise PipelineError(ABANDONED_RUN, "the run was abandoned while it was writing", AGAIN)
 
 
 def _renewing(place: Place, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -141,12 +141,12 @@ def commit(
 ) -> int:
     """Add the fragments to the table, or make it of them; return the new version. `lance_message` has ids that Lance would not give.
 
-    A table that another run has made meanwhile is joined, if it may be: its schema is known to be the same.
+    A table that another run has created in the meantime is joined, if it may be: its schema is known to be the same.
     """
     made = find_dataset(place.path, place.storage_options) if place.mode == "create" else None
     if made is not None:
         if not may_join:
-            message = f"another run has made a table at `{place.path}` meanwhile"
+            message = f"another run has created a table at `{place.path}` in the meantime"
             raise PipelineError(CONCURRENT_RUN, message, JOIN)
         place = replace(place, mode="append", read_version=made.version)
     if place.mode == "append":
@@ -166,7 +166,7 @@ def commit_merged(place: Place, operation: Any, merged: Merged) -> int:
     """Commit an operation that was made for one version; another run may have added rows with its keys since."""
     newest = find_dataset(place.path, place.storage_options)
     if newest is None or newest.version != merged.version:
-        message = f"another run has changed `{place.path}` meanwhile"
+        message = f"another run has changed `{place.path}` in the meantime"
         raise PipelineError(CONCURRENT_RUN, message, AGAIN)
     _refuse_dropped(place, merged.fragments)
     if place.is_staged:
@@ -186,7 +186,7 @@ def report_conflicts(place: Place) -> Iterator[None]:
         yield
     except OSError as error:
         if type(error).__name__ == "CommitConflictError" or "conflict" in str(error).lower():
-            message = f"another run has replaced the rows of `{place.path}` meanwhile"
+            message = f"another run has replaced the rows of `{place.path}` in the meantime"
             raise PipelineError(CONCURRENT_RUN, message, AGAIN) from error
         raise
 
@@ -203,7 +203,7 @@ def _refuse_dropped(place: Place, fragments: list[str]) -> None:
     table = find_dataset(place.path, place.storage_options)
     written = {id for text in fragments for file in json.loads(text)["files"] for id in file["fields"]}
     if table is not None and not written <= field_ids(table):
-        message = f"another program has changed the columns of `{place.path}` meanwhile"
+        message = f"another program has changed the columns of `{place.path}` in the meantime"
         raise PipelineError(CONCURRENT_RUN, message, AGAIN)
 
 
@@ -289,7 +289,7 @@ def _publish(place: Place) -> None:
     """Lets a table that was made in the staging folder appear, by the name of the one file that readers begin with."""
     versions = os.path.join(place.path, "_versions")
     if os.path.isdir(versions) and any(name.endswith(".manifest") for name in os.listdir(versions)):
-        message = f"another run has made a table at `{place.path}` meanwhile"
+        message = f"another run has created a table at `{place.path}` in the meantime"
         raise PipelineError(CONCURRENT_RUN, message, JOIN)
     for folder in ("_transactions", "_versions"):
         os.makedirs(os.path.join(place.path, folder), exist_ok=True)

@@ -48,7 +48,7 @@ def apply_plan(made: Plan, report: Report, progress: Progress, spread: Spread | 
             TABLE_CHANGED,
             f"{name} gets new rows faster than its new columns can be written",
             file=name,
-            help=f"run the command again at a time with fewer writes; {run.state}",
+            help=f"run the command again when there are fewer writes; {run.state}",
         )
     except _StoppedError:
         pass
@@ -150,7 +150,7 @@ class _Run:
         self.made.checked |= {Files.of(f.metadata) for f in fresh}
 
     def swap_in(self) -> int:
-        """Make the new columns, and commit them if nobody wrote meanwhile; the version that has them."""
+        """Make the new columns, and commit them if nobody wrote in the meantime; the version that has them."""
         fragments = [self.with_new_columns(fragment) for fragment in self.write()]
         expected = self.remember()
         metadata = self.plan.table.metadata

@@ -153,9 +153,7 @@ def reason_of(before: SchemaField, field: SchemaField) -> str:
     if clock and clock != "UTC" and new.family in (Family.DATE, Family.TIME):
         reason = f"{why_misfit(before.type, new)}, read by a clock in {clock}"
     elif clock and clock != "UTC" and before.type.family is not Family.TEXT:
-        reason = (
-            f"a clock in {clock} shows some times never or twice, and years outside 1 to 9999 are not covered"
-        )
+        reason = f"a clock in {clock} skips some times and shows others twice, and years outside 1 to 9999 are not covered"
     else:
         reason = why_misfit(before.type, field.type)
     return f"; {reason}" if reason else ""

@@ -27,7 +27,7 @@ from schemac.logical.schema_fields import SchemaField, is_in_structs, preorder
 from schemac.physical.field import LoweredField
 
 MisfitHandler = Callable[[SchemaField, Any, Any, str], None]
-"""Gets a field of the new schema, its old values, as a numpy array of truths which of them do not fit, and why, where it is not
+"""Gets a field of the new schema, its old values, as a numpy array of booleans which of them do not fit, and why, where it is not
 the value alone."""
 BECOME_EQUAL = "keys of one map would become equal"
 

@@ -79,7 +79,7 @@ def differences(
             path, expected_by_path[path], actual_by_path[place], ids=ids and path not in moved
         )
     if not lines and [here[path] for path in expected_by_path] != list(actual_by_path):
-        lines.append(f"fields are in another order: {', '.join(actual_by_path)}")
+        lines.append(f"fields are in a different order: {', '.join(actual_by_path)}")
     if metadata is not None:
         theirs = {key: value for key, value in actual_metadata.items() if key not in STEERING}
         ours = {key: value for key, value in metadata.items() if key not in STEERING}
@@ -134,14 +134,14 @@ def _field_differences(path: str, expected: pb.Field, actual: pb.Field, *, ids: 
         here, there = type_pair(actual.logical_type, expected.logical_type)
         yield f"`{path}` is {here} in the table, and {there} in the schema"
     elif expected.encoding != actual.encoding:
-        yield f"`{path}` is stored with another encoding than the schema asks for"
+        yield f"`{path}` is stored with a different encoding than the schema specifies"
     if expected.nullable != actual.nullable:
         may = "may be null" if actual.nullable else "may not be null"
         yield f"`{path}` {may} in the table, and {'may not' if actual.nullable else 'may'} in the schema"
     if ids and expected.id != actual.id:
         yield f"`{path}` has the id {actual.id} in the table, and {expected.id} in the schema"
     elif ids and expected.parent_id != actual.parent_id:
-        yield f"`{path}` is inside another field in the table"
+        yield f"`{path}` is inside a different field in the table"
     ours, theirs = (_comparable_metadata(message.metadata) for message in (expected, actual))
     metadata_lines = tuple(_entry_differences(ours, _with_description(theirs, ours)))
     yield from (f"`{path}`: {line}" for line in metadata_lines)

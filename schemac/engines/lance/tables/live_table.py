@@ -323,10 +323,10 @@ class _OpenedTable:
             return table
         report.add(
             UNUSABLE_TABLE,
-            f"{self.path} is at no locked version, and its ids may be those of the lock, or of a table that was made at"
+            f"{self.path} matches no locked version: its ids may be those of the lock, or those of a table created at"
             f" {' or '.join(other.label for other in others)}",
             file=self.path,
-            help=f"if the table was made so, confirm it: {state_version(self.path, others[0])}",
+            help=f"if the table was created like that, confirm it: {state_version(self.path, others[0])}",
         )
         return None
 
@@ -357,9 +357,7 @@ def help_for_stranger(path: str, table: SchemaVersion, locked: LockedDataset) ->
     for number in [version.number for version in reversed(locked.versions)]:
         version = locked_schema_version(locked, number)
         if here.keys() <= places(version).keys():
-            return (
-                f"if all of its fields are those of {version.label}, say it: {state_version(path, version)}"
-            )
+            return f"if all of its fields are those of {version.label}, confirm it: {state_version(path, version)}"
     return f"start from the table as it is now: schemac import {shlex.quote(path)}"
 
 
@@ -373,7 +371,7 @@ def has_rows(table: LanceTable, report: Report) -> bool | None:
             UNUSABLE_TABLE,
             f"cannot read {table.name}: {reason_of(error)}",
             file=table.name,
-            help="bring its files back, or go to a version of the table that has all of its own: lance.dataset(path).versions()",
+            help="restore its files, or go back to a version of the table that still has all of its files: lance.dataset(path).versions()",
         )
         return None
 
@@ -386,7 +384,7 @@ def can_store(new: SchemaVersion, report: Report) -> bool:
 
 
 def limits_of(new: SchemaVersion, version: str | None) -> list[Diagnostic]:
-    """Why Lance cannot hold a schema in data files of a version; of that which the schema asks for by default."""
+    """Why Lance cannot hold a schema in data files of a version; of that which the schema specifies by default."""
     report = Report()
     emission = Emission(new.dataset, "lance", LANCE_LOSS, report)
     Limits(new.compilation, emission, of_table=version).is_supported()

@@ -356,7 +356,7 @@ def _commits(
     is_recorded = table.stated is None or record_of(table.name, table.dataset, ()).recorded == str(number)
     if schema_differs(layout, table, is_data=is_data) or not (is_recorded or is_data):
         rest = _details((c for c in changes if c not in swapped), layout.pair)
-        recorded = [] if is_recorded else [f"records that the table has version {number}"]
+        recorded = [] if is_recorded else [f"sets the recorded version to {number}"]
         yield SetSchema("the schema", details=(*rest, *_named_late(layout, is_data=is_data), *recorded))
 
 

@@ -101,7 +101,7 @@ class Unlooked(Step):
 
     def describe(self) -> str:
         """Return what is not looked at, and how it can be."""
-        return f"{self.question}, and nobody looks whether it is; name that table with `--reference {self.dataset}=PATH`"
+        return f"{self.question}, and this is not checked; name that table with `--reference {self.dataset}=PATH`"
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,7 @@ def _report_stranger(
     whole = next((version for version in versions if _part_of(version, schema) is not None), None)
     help = f"start from the table as it is now: schemac import {path}"
     if whole is not None:
-        help = f"if all of its fields are those of {whole.label}, say it: {state_version(path, whole)}"
+        help = f"if all of its fields are those of {whole.label}, confirm it: {state_version(path, whole)}"
     lines = [] if errors_of(nearest) else list(differences(table_schema(nearest), schema))
     report.add(
         UNUSABLE_TABLE,
@@ -286,7 +286,7 @@ def _differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
         else:
             yield from _field_differences(path, field, *ours[id])
     if ours.keys() == theirs.keys() and list(ours) != list(theirs):
-        yield f"fields are in another order: {', '.join(dotted(path) for path, _ in theirs.values())}"
+        yield f"fields are in a different order: {', '.join(dotted(path) for path, _ in theirs.values())}"
     yield from _value_difference("the primary key", actual.primary_keys, expected.primary_keys)
     yield from _value_difference("the partition keys", actual.partition_keys, expected.partition_keys)
     for key in sorted({*expected.options, *actual.options} - TABLE_RECORD):

@@ -35,7 +35,7 @@ class Cast:
     values: Any
     """As many as there were; null where there was null, and where nothing fits."""
     misfits: Any
-    """A numpy array of truths: which values do not fit."""
+    """A numpy array of booleans: which values do not fit."""
 
 
 def fitting(values: Any, count: int) -> Cast:
