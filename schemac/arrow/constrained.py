@@ -43,7 +43,7 @@ class SchemaConstraints:
         return bool(self.columns or self.rows)
 
     def column(self, name: str) -> Constrained | None:
-        """Return what holds in a column; None where nothing does."""
+        """Return what holds in a column; None if nothing does."""
         return next((one for one in self.columns if one.field.name == name), None)
 
 

@@ -35,11 +35,11 @@ class ArrowForm:
     """Key of field metadata under which the engine leaves the description of a field as plain text."""
 
     def metadata(self, key: str, extra: Extra) -> Mapping[str, str] | None:
-        """Return the metadata of a field that says what an attribute says; None where it travels under its own key."""
+        """Return the metadata of a field that says what an attribute says; None if it travels under its own key."""
         return None
 
     def property_of(self, key: str, entry: str) -> str:
-        """Return the property of an attribute that an entry of its `metadata` is; empty where it is the attribute."""
+        """Return the property of an attribute that an entry of its `metadata` is; empty if it is the attribute."""
         return ""
 
     def to_arrow(

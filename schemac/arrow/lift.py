@@ -47,7 +47,7 @@ class _Lifting:
         self._note = note
 
     def texts(self, metadata: Any, path: FieldPath) -> dict[str, str]:
-        """Metadata as text; an entry that is none cannot stand in a manifest, and is noted."""
+        """Metadata as text; an entry that is none cannot be in a manifest, and is noted."""
         kept: dict[bytes, bytes] = {}
         for key, value in (metadata or {}).items():
             if is_text(key) and is_text(value):
@@ -58,7 +58,7 @@ class _Lifting:
         return decoded(kept)
 
     def member(self, field: ArrowField, path: FieldPath) -> Json | None:
-        """Return a column or struct member; None where its type has no kind."""
+        """Return a column or struct member; None if its type has no kind."""
         converted = self._field(field, path)
         if converted is None:
             return None

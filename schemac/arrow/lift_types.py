@@ -35,7 +35,7 @@ def leaf(type_: Any) -> tuple[Json, Json] | None:
 
 
 def kind_of(type_: Any) -> tuple[type[LogicalType], Lifted] | None:
-    """Return the kind of an Arrow type, with properties and hints apart from its parts; None where there is none.
+    """Return the kind of an Arrow type, with properties and hints apart from its parts; None if there is none.
 
     Raises UnsupportedTypeError for a type of a kind that no manifest can say.
     """

@@ -1,4 +1,4 @@
-"""The output folder as a place: whether it is ours, who writes into it, what lies in it.
+"""The output folder as a place: whether it is ours, who writes into it, what is in it.
 
 Layer: artifacts.
 Shape: paths are relative to the folder, with `/`. No link below the folder is followed, so that nothing outside of it
@@ -22,7 +22,7 @@ from schemac.source.diagnostic import Code
 STAGING = ".schemac-new"
 """Where a build makes what it is about to put in place. No dataset has such a name; no build leaves it behind."""
 _HARMLESS = frozenset({STAGING, ".gitignore", ".gitkeep", ".gitattributes", ".DS_Store"})
-"""What may lie in a folder that counts as empty."""
+"""What may be in a folder that counts as empty."""
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _READING = os.O_RDONLY | _NO_LINKS | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 """Neither a link is followed nor a pipe waited for."""
@@ -45,7 +45,7 @@ class RefusedError(Exception):
 
 
 def make_folder(path: str) -> None:
-    """Make a folder and those above it, where they are missing. Raises OSError where the system makes none."""
+    """Make a folder and those above it, where they are missing. Raises OSError if the system makes none."""
     try:
         os.makedirs(path, exist_ok=True)
     except RecursionError:
@@ -116,7 +116,7 @@ class OutputFolder:
             ) from None
 
     def read(self, path: str) -> bytes | None:
-        """Return the content of a file, None where there is none; refuses what is no plain file in plain folders."""
+        """Return the content of a file, None if there is none; refuses what is not a plain file in plain folders."""
         folder = path.rpartition("/")[0]
         if not self._known.get(folder) and not self.is_reachable(folder):
             return None
@@ -266,5 +266,5 @@ def _sort_of(mode: int) -> str:
 
 
 def is_cross_device(error: OSError) -> bool:
-    """Whether two places lie on different file systems, or on one that has no links."""
+    """Whether two places are on different file systems, or on one that has no links."""
     return error.errno in (errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS)

@@ -187,7 +187,7 @@ def _link(source: str, target: str) -> None:
 
 
 def exchange(one: str, other: str) -> bool:
-    """Let two folders change places in one step; False where the system cannot."""
+    """Let two folders change places in one step; False if the system cannot."""
     call = _call()
     if call is None:
         return False

@@ -1,4 +1,4 @@
-"""An engine's type for each type of Arrow.
+"""The types of an engine for the types of Arrow.
 
 Layer: artifacts.
 Shape: an Arrow type without parameters is a row of a table, and one with parameters or parts is built by a method. A type
@@ -48,11 +48,11 @@ _BUILT = {
 
 
 class Row(NamedTuple, Generic[T]):
-    """What an engine has for an Arrow type without parameters."""
+    """An engine's type for an Arrow type without parameters."""
 
     type: T
     is_other: bool
-    """Whether the engine has another type in its place, which is a loss."""
+    """Whether it is a different type, which is a loss."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class TypeTable(Generic[T]):
     same: Mapping[str, T]
     """Those that mean the same."""
     other: Mapping[str, T]
-    """Those that the engine has in the place of a type that it lacks."""
+    """Those that the engine has in place of a type that it lacks."""
 
     @cached_property
     def rows(self) -> Mapping[int, Row[T]]:

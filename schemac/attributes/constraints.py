@@ -43,7 +43,7 @@ _COUNT = Annotated[int, Field(ge=0)]
 
 
 class Reference(AuthoredModel):
-    """Fields whose values stand in a row of another dataset."""
+    """Fields whose values are in a row of another dataset."""
 
     fields: Paths = Field(description="Paths of the fields here.")
     dataset: str = Field(min_length=1, description="The name of the other dataset.")
@@ -140,7 +140,7 @@ CONDITION_TEXT = r"""^(?:[^"'`/;:{}|&%~?@#$\\\[\]^]|'[^']*'|`[^`]*`)*$"""
 """Every condition: outside of texts and names in backticks it has no other signs. It says this for editors, and one sign at a time,
 so that looking takes no longer than reading."""
 CONDITION_WORDS = frozenset({"and", "or", "not", "is", "null", "in", "between", "true", "false"})
-"""Words of conditions; a field that is called like one stands in backticks."""
+"""Words of conditions; a field that is called like one is in backticks."""
 
 
 def _renamed_path(path: str, old: str, new: str) -> str | None:

@@ -17,7 +17,7 @@ from schemac.syntax.model import AuthoredModel
 
 DOMAIN = "schemac.dev"
 TABLE_VERSION = "schemac.version"
-"""Key under which tables, and what tables are made of, say which locked version they have. It is no attribute: nobody writes it
+"""Key under which tables, and what tables are made of, say which locked version they have. It is not an attribute: nobody writes it
 in a manifest, and no schema differs by it."""
 TABLE_IDS = "schemac.ids"
 """Key of a digest of a table's ids where these are neither those of the lock nor those of any new table: it tells whether what

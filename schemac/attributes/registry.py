@@ -51,7 +51,7 @@ ATTRIBUTES: dict[str, Attribute[Any]] = {
 """All attributes of the closed domains by key."""
 
 OPEN: dict[str, Attribute[Any]] = {odf.ARCHETYPE.key: odf.ARCHETYPE}
-"""Known attributes of domains that stay open: checked where they occur, but others may stand beside them."""
+"""Known attributes of domains that stay open: checked where they occur, but others may be beside them."""
 
 DOMAINS = (*(domain.DOMAIN for domain in _CORE), *(engine.domain for engine in _BRINGING), own.DOMAIN)
 """Domains in which an unknown name is an error."""
@@ -65,7 +65,7 @@ def are_telling(extra: Extra) -> bool:
 
 
 def known(key: str) -> Attribute[Any] | None:
-    """Return the attribute of a key, or None where the key is foreign or unknown."""
+    """Return the attribute of a key, or None if the key is foreign or unknown."""
     return ATTRIBUTES.get(key) or OPEN.get(key)
 
 

@@ -1,4 +1,4 @@
-"""The file that entries lie in.
+"""The file that entries are in.
 
 Layer: cache.
 Shape: a head, then records: key, digest of key and content, length, content. The file is only ever replaced by another, so that a
@@ -38,7 +38,7 @@ class Pack:
         self._places = dict(_records(self._content))
 
     def get(self, key: bytes) -> bytes | None:
-        """Return the content under a key; None where there is none, or where it is damaged."""
+        """Return the content under a key; None if there is none, or where it is damaged."""
         place = self._places.get(key)
         if place is None:
             return None

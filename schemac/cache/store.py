@@ -64,7 +64,7 @@ class Cache:
         return Keys(fingerprint() if self._folder else b"", *shared)
 
     def get(self, key: bytes, form: Callable[[Any], T]) -> T | None:
-        """Return an entry, as `form` makes it of its JSON; None where there is none, or one of another form."""
+        """Return an entry, as `form` makes it of its JSON; None if there is none, or one of another form."""
         if not self._folder:
             return None
         content = self._new.get(key)
@@ -150,7 +150,7 @@ def has_cache(project: Path) -> bool:
 
 
 def remove_cache(project: Path) -> int | None:
-    """Remove the cache of a project; how many bytes it had, None where there is none. Raises OSError.
+    """Remove the cache of a project; how many bytes it had, None if there is none. Raises OSError.
 
     Nothing else is removed, and no link is followed.
     """

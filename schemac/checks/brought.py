@@ -14,7 +14,7 @@ from schemac.registry.installed import blamed, engines
 
 
 class Checks(NamedTuple):
-    """What an engine knows to be wrong with its attributes in every schema, whatever the schema is built for."""
+    """Checks of an engine's attributes that apply to every schema, whatever it is built for."""
 
     field: Callable[[SchemaField, Findings], None]
     """Checks one field that has attributes of closed domains; those that are not sound by themselves have been taken out of it."""

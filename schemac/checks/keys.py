@@ -74,7 +74,7 @@ def _levels(field: SchemaField, above: SchemaField) -> int:
 
 
 def check_positions(fields: Sequence[SchemaField], findings: Findings) -> None:
-    """No two fields of a key stand at the same position."""
+    """No two fields of a key are at the same position."""
     for attribute in (*of_role(Role.KEY_PART), *of_role(Role.CLUSTERING_PART)):
         taken: dict[int, SchemaField] = {}
         for field in fields:
@@ -106,7 +106,7 @@ def check_named_columns(extra: Mapping[str, Any], columns: Sequence[SchemaField]
 
 
 def check_object_link(field: SchemaField, findings: Findings) -> None:
-    """Did, Multihash and ObjectLink are texts; a link stands at the top level only."""
+    """Did, Multihash and ObjectLink are texts; a link is at the top level only."""
     word = odf.TYPE.read(field.extra)
     if word is None or word.kind not in odf.WORDS:
         return

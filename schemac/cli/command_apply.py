@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Apply; exit with 1 where nothing, or not everything, could be done."""
+    """Apply; exit with 1 if nothing, or not everything, could be done."""
     report = Report()
     opened = open_locked(options, report)
     document: Json = {}

@@ -80,7 +80,7 @@ def _today(options: argparse.Namespace) -> date:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge; exit with 1 where an engine refuses a change, or old readers break."""
+    """Judge; exit with 1 if an engine refuses a change, or old readers break."""
     with collector_paused(is_last=True), numpy_left_out():
         return _run(options)
 

@@ -110,7 +110,7 @@ def _once(options: argparse.Namespace) -> Watched:
 
 
 def by_kind(diagnostics: Sequence[Diagnostic], targets: Sequence[str]) -> list[Diagnostic]:
-    """Return the findings with one in the place of all notes of the same loss, which counts them and shows the first."""
+    """Return the findings with one in place of all notes of the same loss, which counts them and shows the first."""
     codes = {load_target(name).loss_code.id for name in targets}
     same: dict[tuple[str, str], list[Diagnostic]] = {}
     others = []

@@ -133,7 +133,7 @@ def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, rep
 def _lock(
     made: Sequence[_Made], manifest: str, options: argparse.Namespace, report: Report
 ) -> dict[str, str]:
-    """Return the lock of a manifest, with every dataset in it whose source has ids; empty where none has."""
+    """Return the lock of a manifest, with every dataset in it whose source has ids; empty if none has."""
     if not any(one.imported.has_ids for one in made):
         return {}
     # Imported here for start-up time: most sources have no ids.

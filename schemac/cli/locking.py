@@ -78,7 +78,7 @@ class _Next(NamedTuple):
     name: str
     file: CompiledFile
     held: LockFile | None = None
-    """None where it is known to stay as it is."""
+    """None if it is known to stay as it is."""
     lock: Lock = Lock()
     lines: Sequence[str] = ()
     """What is new in it."""

@@ -202,7 +202,7 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
 
 
 _USUAL_WIDTH = 80
-"""Columns of what is no terminal."""
+"""Columns of what is not a terminal."""
 
 
 class _Parser(argparse.ArgumentParser):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def open_project(
     options: argparse.Namespace, report: Report, *, is_builder: bool = False
 ) -> tuple[Project, list[ManifestFile]]:
-    """Return the project that the working folder lies in, and the manifests that this run is about.
+    """Return the project that the working folder is in, and the manifests that this run is about.
 
     A builder writes into the folder anyway, so it may start a cache where there is no sign of a project.
     """
@@ -85,7 +85,7 @@ def _standard_input(options: argparse.Namespace, report: Report) -> ManifestFile
 
 
 def edited_of(files: list[ManifestFile]) -> dict[str, bytes]:
-    """Return what is read in the place of files: the standard input, if it is the manifest."""
+    """Return what is read in place of files: the standard input, if it is the manifest."""
     return {
         os.path.abspath(file.path): file.provided_content
         for file in files
@@ -177,7 +177,7 @@ def report_files(files: Sequence[CompiledFile], project: Project, options: argpa
 
 
 def overlay_of(options: argparse.Namespace, report: Report) -> "RunOverlay | None":
-    """Return the overlay of a run; None where none is named, and after saying what is wrong with it."""
+    """Return the overlay of a run; None if none is named, and after saying what is wrong with it."""
     if options.overlay is None:
         return None
     from schemac.project.overlays import load_overlay  # for start-up time: few runs have one

@@ -24,7 +24,7 @@ class Breach:
     path: str
     constraint: Constraint
     rows: Any
-    """The rows of the batch; a row stands there as often as it has such values."""
+    """The rows of the batch; a row is there as often as it has such values."""
     values: Any
 
 

@@ -56,11 +56,11 @@ class FieldNode(Operand):
 
     @classmethod
     def of(cls, field: SchemaField) -> "FieldNode":
-        """Return the node of a field that stands in structs only."""
+        """Return the node of a field that is in structs only."""
         return cls(field.type, tuple(map(str, field.path)))
 
     def raw(self, rows: Any) -> Any:
-        """Return the values as they lie in the rows."""
+        """Return the values as they are in the rows."""
         column = rows.column(self.path[0]) if isinstance(rows, pa.RecordBatch) else rows.field(self.path[0])
         for name in self.path[1:]:
             column = compute().struct_field(column, name)
@@ -279,7 +279,7 @@ def common_digits(one: LogicalType, other: LogicalType) -> tuple[int, int]:
 
 
 def result_type(operator: str, left: LogicalType, right: LogicalType) -> Decimal | None:
-    """Return a decimal that holds every result; None where it would need more digits than there are."""
+    """Return a decimal that holds every result; None if it would need more digits than there are."""
     (a, b), (c, d) = digits_of(left), digits_of(right)
     before, after = (a + c, b + d) if operator == "*" else (max(a, c) + 1, max(b, d))
     # SQL engines and Arrow both count one digit more for a product.

@@ -41,14 +41,14 @@ INSTEAD = {
     "'": "write a quote inside of a text twice, as in 'it''s'",
     "is": "write the field alone, or `not` before it",
 }
-"""Words and characters of SQL in small letters, with what stands in their place."""
+"""Words and characters of SQL in small letters, with what is in their place."""
 
 
 def instead_of(word: str) -> str:
-    """Return what to write in the place of a word or a character."""
+    """Return what to write in place of a word or a character."""
     return INSTEAD.get(word.lower(), PAGE)
 
 
 def instead_of_function(name: str) -> str:
-    """Return what to write in the place of a function."""
+    """Return what to write in place of a function."""
     return INSTEAD.get(name.lower(), _LENGTH)

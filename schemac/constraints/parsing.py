@@ -69,7 +69,7 @@ class Unread(NamedTuple):
 
 
 def read_condition(text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> Node:
-    """Read a condition over the fields of a schema that stand in structs only. Raises ExpressionError."""
+    """Read a condition over the fields of a schema that are in structs only. Raises ExpressionError."""
     parser = _Parser(text, fields)
     node = parser.condition(parser.either())
     if parser.token is not None:

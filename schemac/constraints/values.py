@@ -67,7 +67,7 @@ def scale_of(type_: LogicalType) -> int:
 
 
 def limits_of(type_: LogicalType) -> tuple[int | Decimal, int | Decimal] | None:
-    """Return the least and the greatest value of a type; None where no number says it."""
+    """Return the least and the greatest value of a type; None if no number says it."""
     found = _of(type_)
     if type_.family is Family.INTEGER:
         bits = found.bits - found.is_signed

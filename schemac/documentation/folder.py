@@ -62,7 +62,7 @@ def _written(folder: Path, name: str, pages: dict[str, bytes], before: frozenset
 
 
 def _listed(folder: Path) -> frozenset[str] | None:
-    """Return the files that were written before; None where the folder holds something else alone."""
+    """Return the files that were written before; None if the folder holds something else alone."""
     if not folder.exists():
         return frozenset()
     try:

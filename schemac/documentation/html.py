@@ -1,7 +1,7 @@
 """The site as HTML: every page by its path, with all texts escaped.
 
 Layer: documentation.
-Shape: pages stand alone in a folder and ask no server and no other host for anything: `index.html`, `references.html`,
+Shape: pages are alone in a folder and ask no server and no other host for anything: `index.html`, `references.html`,
 `datasets/<name>.html`, `style.css`, `site.js`, `search-data.js`.
 """
 
@@ -81,7 +81,7 @@ def kind_of_change(change: Change) -> str:
 
 
 def _harmless(value: Any) -> Any:
-    """Return a text without characters that turn or hide what stands beside them; markup of templates stays as it is."""
+    """Return a text without characters that turn or hide what is beside them; markup of templates stays as it is."""
     return printable(value, keep="\n\t") if type(value) is str else value
 
 
@@ -131,7 +131,7 @@ def _search_data(site: Site) -> str:
 
 
 def _around(field: FieldPage) -> list[str]:
-    """Return the path of what a field lies in."""
+    """Return the path of what a field is in."""
     inside = field.path.removesuffix(field.name).rstrip(".")
     return [inside] if inside else []
 

@@ -45,7 +45,7 @@ def prose(text: str) -> Markup:
 
 
 def plain(text: str) -> str:
-    """Return a description without the signs of Markdown, for a list or a search; its blocks stand behind each other."""
+    """Return a description without the signs of Markdown, for a list or a search; its blocks are behind each other."""
     return " ".join(" ".join(_texts(_tokens(text))).split())
 
 

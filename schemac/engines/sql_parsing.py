@@ -53,9 +53,9 @@ class SqlParser:
             return " ".join(expression.sql(dialect=self._dialect, comments=False).split())
 
     def condition(self, expression: Any, name_of: Callable[[Any], str]) -> str:
-        """Return a condition over columns in the words of all SQL; empty where that is not possible.
+        """Return a condition over columns in the words of all SQL; empty if that is not possible.
 
-        Names stand in backticks where they need them. Casts of values that are written out are left out: the other side of
+        Names are in backticks where they need them. Casts of values that are written out are left out: the other side of
         the comparison decides what they are.
         """
         exp = self._exp
@@ -147,14 +147,14 @@ class SqlParser:
 
 
 def _bare(node: Any, exp: Any) -> Any:
-    """Return what stands in parentheses and casts."""
+    """Return what is in parentheses and casts."""
     while isinstance(node, exp.Paren | exp.Cast):
         node = node.this
     return node
 
 
 def _clause(tokens: list[Any], index: int) -> tuple[str, int] | None:
-    """Return the name of the column in which a word stands behind its type, and the end of the clause that it begins."""
+    """Return the name of the column in which a word is behind its type, and the end of the clause that it begins."""
     depth, first = 0, None
     for i, token in enumerate(tokens[:index]):
         depth += (token.text == "(") - (token.text == ")")

@@ -5,7 +5,7 @@ Shape: tables in the order of the script; types stay sqlglot's, for the reader o
 makes no table is named in the comments of the first one, several that begin alike by their number.
 Units: places are zero-based and half-open, in code points of the text.
 Errors: raises MalformedError, at the very word if that is known.
-Source: sqlglot's parsers; pg_dump for what is no SQL in its scripts.
+Source: sqlglot's parsers; pg_dump for what is not SQL in its scripts.
 """
 
 import dataclasses
@@ -253,7 +253,7 @@ class SqlScript:
         )
 
     def _named_type(self, tokens: list[Any], text: str) -> None:
-        """Take CREATE TYPE or DOMAIN for a name of what stands behind AS: columns, an enumeration, another type."""
+        """Take CREATE TYPE or DOMAIN for a name of what is behind AS: columns, an enumeration, another type."""
         words = [token.text.upper() for token in tokens]
         begin = words.index("AS") + 1 if "AS" in words[:-1] else 0
         is_domain = words[1] == "DOMAIN"

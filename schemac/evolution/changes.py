@@ -1,7 +1,7 @@
-"""The facts that can be said about two versions of a schema.
+"""The kinds of changes between two versions of a schema.
 
 Layer: evolution. Values only.
-Shape: a closed set of facts; those that engines bring are found by `evolution.facts`. A change is one fact at one field, with what stood there before and after; it judges
+Shape: a closed set of facts; those that engines bring are found by `evolution.facts`. A change is one fact at one field, with what was there before and after; it judges
 nothing. One edit may be several facts: a decimal with more digits and another scale is two.
 """
 
@@ -36,7 +36,7 @@ DESCRIPTION_FACTS = frozenset(
         Fact.DESCRIPTION_REMOVED,
     }
 )
-"""What people are told of it."""
+"""Its traits."""
 
 TYPE_FACTS = frozenset(
     {
@@ -79,10 +79,10 @@ LAYOUT_FACTS = frozenset(
         Fact.CHILD_NAMES_CHANGED,
     }
 )
-"""Changes of how the same values lie in memory."""
+"""Changes of how the same values are in memory."""
 
 ARROW_FACTS = LAYOUT_FACTS | {Fact.EXTENSION_TYPE_CHANGED, Fact.ARROW_METADATA_CHANGED}
-"""How values lie in memory, and what Arrow is told of them."""
+"""How values are in memory, and what Arrow is told of them."""
 
 KEY_FACTS = frozenset(
     {
@@ -157,12 +157,12 @@ PROPERTY_FACTS = (
 
 JUDGED_FACTS = FIELD_FACTS | TYPE_FACTS | PROPERTY_FACTS | {Fact.UNIT_CHANGED} | DATASET_FACTS
 """The facts of the core that every engine was asked about. Whoever adds a fact adds it here when all judges have an answer;
-until then it is refused. An engine's own facts stand in its judge."""
+until then it is refused. An engine's own facts are in its judge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands; line 0 for a source without lines."""
+    """A location in a file; line 0 for a source without lines."""
 
     file: str
     line: int = 0
@@ -172,7 +172,7 @@ class Place:
 
     @property
     def region(self) -> Region:
-        """Its line and column, as a finding there has them."""
+        """Its line and column, as in a finding."""
         return Region.point(self.line, self.column)
 
     def __str__(self) -> str:
@@ -186,16 +186,16 @@ class Change:
     fact: AnyFact
     dataset: str
     path: str
-    """The field's path now; of a dropped field, its path before. Empty for the schema as a whole."""
+    """The field's path now; for a dropped field, its former path. Empty for the schema as a whole."""
     old: Any = None
-    """What stood there before, as JSON; None where there was nothing."""
+    """The old value as JSON; None if there was none."""
     new: Any = None
     old_place: Place | None = dataclasses.field(default=None, compare=False)
     new_place: Place | None = dataclasses.field(default=None, compare=False)
     old_field: SchemaField | None = dataclasses.field(default=None, compare=False, repr=False)
     new_field: SchemaField | None = dataclasses.field(default=None, compare=False, repr=False)
     key: str = ""
-    """The attribute or option that the fact is about, if it is about one."""
+    """The attribute or option that changed; empty for other changes."""
 
     def __str__(self) -> str:
         where = f"{self.path}: " if self.path else ""
@@ -207,7 +207,7 @@ class Change:
         return f"{where}{self.fact}{about}: {_formatted(self.old)} → {_formatted(self.new)}"
 
     def to_json(self) -> Json:
-        """Return the change for programs; `newUsed` and `oldUsed` are there for what stands in a group."""
+        """Return the change as JSON; `newUsed` and `oldUsed` are present for a field in a group."""
         places = (("newUsed", self.new_place), ("oldUsed", self.old_place))
         return {
             "change": str(self.fact),
@@ -223,7 +223,7 @@ class Change:
 
 
 class Changes(tuple[Change, ...]):
-    """All changes from one version to another; a tuple that notebooks show as a table."""
+    """All changes from one version to another: a tuple that notebooks show as a table."""
 
     __slots__ = ()
 

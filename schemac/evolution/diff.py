@@ -82,7 +82,7 @@ def _is_at_the_same_place(pair: VersionPair, old: SchemaField, new: SchemaField)
 def _order_changes(
     pair: VersionPair, parent: SchemaField | None, old: Sequence[SchemaField], new: Sequence[SchemaField]
 ) -> Iterator[Change]:
-    """One fact where members that stayed stand in another order."""
+    """One fact where members that stayed are in another order."""
     place = {field: index for index, field in enumerate(old)}
     stayed = [(place[before], field) for field in new if (before := pair.before.get(field)) in place]
     indices = [index for index, _ in stayed]

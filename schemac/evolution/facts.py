@@ -2,7 +2,7 @@
 
 Layer: evolution.
 Shape: a fact of an engine says that one of its attributes changed. Other engines are told of it as of any attribute that is not
-theirs, unless their judge names it; so an engine that joins needs no word from those that are there.
+theirs, unless their judge names it; so an engine that joins needs no word from those that exist.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ def as_seen_by(name: str, change: Change) -> Change:
 
 
 def attribute_fact(before: object, after: object) -> Fact:
-    """Return what it is when an attribute that nobody knows changes; None where it is absent."""
+    """Return what it is when an attribute that nobody knows changes; None if it is absent."""
     if before is None:
         return Fact.ATTRIBUTE_ADDED
     return Fact.ATTRIBUTE_REMOVED if after is None else Fact.ATTRIBUTE_CHANGED

@@ -27,7 +27,7 @@ class Judge:
 
     ask: Ask
     of_version: Callable[[str], Ask] | None = None
-    """The judge for a version of the engine, where verdicts depend on it. Raises ValueError for what is no version."""
+    """The judge for a version of the engine, where verdicts depend on it. Raises ValueError for what is not a version."""
     facts: frozenset[AnyFact] = JUDGED_FACTS
     """The facts that it has an answer to: those of the core, and its own. An engine of another distribution names all that it was
     written for, so that one that joins later is refused."""

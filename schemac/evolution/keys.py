@@ -25,7 +25,7 @@ def way_out_of_key(pair: VersionPair) -> str:
 
 
 def loss_of_key(dropped: SchemaField, pair: VersionPair) -> str:
-    """Return what becomes of the primary key when a field is dropped; empty where that is nothing."""
+    """Return what becomes of the primary key when a field is dropped; empty if that is nothing."""
     marks = _marks(pair.old)
     if not any(field in marks for field in preorder([dropped])):
         return ""

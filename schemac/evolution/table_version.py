@@ -37,13 +37,13 @@ class TableRecord:
     name: str
     """The table, as the user named it."""
     recorded: str | None
-    """The version that the table says it has, as it is written there; None where it says none."""
+    """The version that the table says it has, as it is written there; None if it says none."""
     ids: tuple[int, ...]
     """The ids that it gives its fields, in pre-order."""
     is_fresh: bool
     """Whether its engine gives these ids to any new table."""
     ids_then: str | None
-    """The digest of the ids that it had when it was said which version it has; None where these were the lock's, or those of a new table."""
+    """The digest of the ids that it had when it was said which version it has; None if these were the lock's, or those of a new table."""
     stated: int | None = None
     """The version that the user says it has."""
 

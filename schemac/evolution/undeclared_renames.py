@@ -2,7 +2,7 @@
 
 Layer: evolution.
 Shape: a field may have become each new one whose type holds all its values: beside it under any name, elsewhere under its own.
-What is inside a pair of such fields is not told again. What a lock has decided is no question any more.
+What is inside a pair of such fields is not told again. What a lock has decided is not a question any more.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ class Successor(NamedTuple):
     type: str
     place: Place | None = None
     field: SchemaField | None = None
-    """None where only texts are kept."""
+    """None if only texts are kept."""
 
 
 class UndeclaredRename(NamedTuple):
@@ -82,7 +82,7 @@ def _is_same(pair: VersionPair, old: SchemaField | None, new: SchemaField | None
 
 
 def _list_around(field: SchemaField) -> SchemaField | None:
-    """Return the item, key or value that a field lies in, the nearest one."""
+    """Return the item, key or value that a field is in, the nearest one."""
     above = field.parent
     while above is not None and above.is_member:
         above = above.parent

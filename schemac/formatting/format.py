@@ -1,7 +1,7 @@
 """`formatted`: a manifest's text in one style.
 
 Layer: formatting.
-Shape: line ends and the byte order mark stay; so does a text that is no manifest, or that YAML cannot read. What comes out is read again
+Shape: line ends and the byte order mark stay; so does a text that is not a manifest, or that YAML cannot read. What comes out is read again
 and has to have the same values: a layout that would change them is a mistake of the compiler, and nothing is written.
 """
 
@@ -19,7 +19,7 @@ _MARK = "\ufeff"
 
 
 def formatted(text: str, name: str = "<text>") -> str:
-    """Return a manifest in the style of schemac; any other text, or one that is no YAML, as it is."""
+    """Return a manifest in the style of schemac; any other text, or one that is not YAML, as it is."""
     mark = _MARK if text.startswith(_MARK) else ""
     body = text.removeprefix(_MARK)
     if "\r" in body.replace("\r\n", ""):
@@ -77,7 +77,7 @@ def _check(before: list[Document], text: str, name: str) -> None:
 
 
 def _short(value: Any) -> Any:
-    """Return a value with every kind that stands alone as its name, wherever it is."""
+    """Return a value with every kind that is alone as its name, wherever it is."""
     if isinstance(value, dict):
         if len(value) == 1 and isinstance(value.get("kind"), str) and value["kind"] in BARE:
             return value["kind"]

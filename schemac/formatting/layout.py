@@ -81,7 +81,7 @@ def _entry(entry: Entry, depth: int) -> list[str]:
 
 
 def _is_on_line(node: Node, column: int) -> bool:
-    """Whether a collection stands on one line."""
+    """Whether a collection is on one line."""
     if not node.is_flow:
         return False
     text = _flow(node, is_in_flow=False)
@@ -89,7 +89,7 @@ def _is_on_line(node: Node, column: int) -> bool:
 
 
 def _flow(node: Node, *, is_in_flow: bool) -> str | None:
-    """Return a node on one line; None where that is not possible."""
+    """Return a node on one line; None if that is not possible."""
     if node.is_scalar:
         text = _scalar(node, is_in_flow=is_in_flow)
         is_one = "\n" not in text and node.style not in ("|", ">")
@@ -111,7 +111,7 @@ def _flow(node: Node, *, is_in_flow: bool) -> str | None:
 
 
 def fits_on_line(node: Node, column: int) -> bool:
-    """Whether a collection could stand on one line from a column on."""
+    """Whether a collection could be on one line from a column on."""
     text = _flow(node, is_in_flow=False)
     return text is not None and column + len(text) <= WIDTH
 

@@ -1,7 +1,7 @@
 """A text as nodes with their comments and blank lines.
 
 Layer: formatting.
-Shape: made from the events of the parser; what stands between two of them are indicators, blanks and comments. A comment at the end of a
+Shape: made from the events of the parser; what is between two of them are indicators, blanks and comments. A comment at the end of a
 line belongs to the entry on that line, and one on a line of its own to the entry below it, or to the end of a collection if
 it stands deeper than that entry. What is rare and easily damaged is not taken apart: the text then stays as it is.
 """
@@ -45,7 +45,7 @@ class Aside(str):
 
     __slots__ = ("column",)
     column: int
-    """Where it stood, if blanks align it with others; zero where it simply follows."""
+    """Where it stood, if blanks align it with others; zero if it simply follows."""
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ class ByEngine(Generic[T]):
         return tuple([name for name, _ in self.entries])
 
     def get(self, engine: str) -> T | None:
-        """Return the value of an engine; None where it has none."""
+        """Return the value of an engine; None if it has none."""
         for name, value in self.entries:
             if name == engine:
                 return value
@@ -98,7 +98,7 @@ class Shape:
     type: str
     """The type without its children: `Int64`, `Int64?` where it may be null, else JSON as in the manifest."""
     extra: str = ""
-    """Attributes as compact JSON; empty where there are none."""
+    """Attributes as compact JSON; empty if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class Lock:
         return next((d for d in self.datasets if d.name == name), LockedDataset(name))
 
     def with_dataset(self, dataset: LockedDataset) -> "Lock":
-        """Return the same lock with this dataset in the place of the one of its name."""
+        """Return the same lock with this dataset in place of the one of its name."""
         others = {d.name: d for d in self.datasets}
         others[dataset.name] = dataset
         return Lock(tuple(others[name] for name in sorted(others)))

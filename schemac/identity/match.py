@@ -1,7 +1,7 @@
 """Which field of a new schema is which of the old one.
 
 Layer: identity.
-Shape: the id of each field that stood in the old version. A field keeps its id under its name, or under the name that
+Shape: the id of each field that was in the old version. A field keeps its id under its name, or under the name that
 its `schemac.dev/renamedFrom` gives, be it that of a sibling or a path from the top; nothing is guessed. What is declared
 counts more than a name: beside a field that says it was `a`, a field called `a` is new. An old name may also be one
 that a field had in an earlier version, for another branch may have renamed it since.

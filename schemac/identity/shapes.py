@@ -21,7 +21,7 @@ _CHILDREN = frozenset({"fields", *_PART_KEYS.values()})
 
 
 def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -> Shape:
-    """Return the shape of a field that stands below a parent."""
+    """Return the shape of a field that is below a parent."""
     type_ = field.type
     properties: Json = {}
     for name, info in type(type_).model_fields.items():

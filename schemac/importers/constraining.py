@@ -48,7 +48,7 @@ def fitting(tree: Json, wanted: Mapping[str, Any]) -> tuple[Json, dict[str, str]
 
 
 class Constraints:
-    """Collects what a source says of its values and rows while columns are read, to be put into the schema once that is there."""
+    """Collects what a source says of its values and rows while columns are read, to be put into the schema once that exists."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -134,7 +134,7 @@ def _row_refusal(tree: Json, key: str, value: Any) -> str | None:
 
 
 def enumerated(values: list[Any]) -> Json:
-    """Return the attribute of the only values that a source names; those that stand there twice count once."""
+    """Return the attribute of the only values that a source names; those that exist twice count once."""
     distinct: list[Any] = []
     for value in values:
         if not any(type(one) is type(value) and one == value for one in distinct):

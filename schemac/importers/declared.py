@@ -3,7 +3,7 @@
 Layer: importers.
 Shape: a mapping is read key by key, and each value has to be of the type that its key has; what nobody read is a loss, named
 above its field. So no key is lost in silence, whatever the document has, and this is the one place where losses are told.
-Errors: SC1xx for what is no YAML, SC552 unreadable-source at the very value.
+Errors: SC1xx for what is not YAML, SC552 unreadable-source at the very value.
 """
 
 import json
@@ -72,7 +72,7 @@ class Node:
         return self._value.get(self._key(key)) is not None
 
     def text(self, *keys: str) -> str | None:
-        """Return the text at the first of some keys that is there; a number counts as its text."""
+        """Return the text at the first of some keys that exists; a number counts as its text."""
         for key in keys:
             value = self._taken(key)
             if value is None:
@@ -90,7 +90,7 @@ class Node:
         return found
 
     def flag(self, *keys: str) -> bool | None:
-        """Return true or false at the first of some keys that is there; None where none is."""
+        """Return true or false at the first of some keys that exists; None if none is."""
         for key in keys:
             value = self._taken(key)
             if value is None:
@@ -242,7 +242,7 @@ def meaning(node: Node) -> Json:
 
 
 def rules(node: Node) -> Json:
-    """Return the constraints of values that stand in a mapping by their names."""
+    """Return the constraints of values that are in a mapping by their names."""
     found: Json = {}
     for attribute in OF_VALUES:
         value = node.peek(attribute.name)

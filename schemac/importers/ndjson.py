@@ -33,7 +33,7 @@ _DEEPEST = 100
 
 
 class _NoRecordError(Exception):
-    """Something that is no record, at an offset."""
+    """Something that is not a record, at an offset."""
 
     def __init__(self, reason: str, at: int) -> None:
         super().__init__(reason)

@@ -67,7 +67,7 @@ def read(path: Path, report: Report) -> Imported | None:
 
 
 def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:
-    """Return the ids of all fields by their paths, as table formats write them; empty where they are not one for every field."""
+    """Return the ids of all fields by their paths, as table formats write them; empty if they are not one for every field."""
     found: list[tuple[FieldPath, int]] = []
 
     def enter(f: "pa.Field", path: FieldPath) -> None:

@@ -77,7 +77,7 @@ def import_source(
 
 
 def _other_format(path: Path, format: str) -> str:
-    """Return what to write where a source can be read in another format than it was said to be; empty where it cannot."""
+    """Return what to write where a source can be read in another format than it was said to be; empty if it cannot."""
     try:
         told = detect(path) if path.exists() else None
     except OSError:

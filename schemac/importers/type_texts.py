@@ -35,7 +35,7 @@ class TypeFound(NamedTuple):
 
 
 def dialect_of(system: str | None) -> str | None:
-    """Return the format that reads the DDL of a system by its name; None where none does."""
+    """Return the format that reads the DDL of a system by its name; None if none does."""
     if system is None:
         return None
     wanted = system.casefold()
@@ -43,7 +43,7 @@ def dialect_of(system: str | None) -> str | None:
 
 
 def type_of_text(text: str, dialect: str | None) -> TypeFound | None:
-    """Return what the text of a type says; None where that is not known, or is too little to go by."""
+    """Return what the text of a type says; None if that is not known, or is too little to go by."""
     written = read_type(text)
     if written is not None and written.head.casefold() in _UNDECIDED and not written.arguments:
         return None

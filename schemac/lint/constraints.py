@@ -25,7 +25,7 @@ CONSTRAINTS, OWNERSHIP, PRIVACY = "constraints", "ownership", "privacy"
 
 
 def _of(attribute: Attribute[Any], found: "Sequence[Constraint]") -> Any:
-    """Return the constraint of an attribute, None where there is none."""
+    """Return the constraint of an attribute, None if there is none."""
     return next((one for one in found if one.attribute is attribute), None)
 
 

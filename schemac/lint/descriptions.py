@@ -44,7 +44,7 @@ def missing_field_description(subject: Subject, report: Say) -> None:
 
 @rule(codes.MISSING_GROUP_DESCRIPTION, category=DESCRIPTIONS)
 def missing_group_description(_subject: Subject, _say: Say) -> None:
-    """What the fields of a group are for together; groups stand in texts, not in datasets (`undescribed_groups`)."""
+    """What the fields of a group are for together; groups are in texts, not in datasets (`undescribed_groups`)."""
 
 
 def undescribed_groups(files: Iterable[GroupFile], report: Report) -> None:

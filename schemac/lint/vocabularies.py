@@ -1,7 +1,7 @@
 """A rule about the vocabularies of a project.
 
 Layer: lint.
-Shape: it is chosen as rules are, but looks at all texts of a project at once; a domain is used where its name stands in one of them.
+Shape: it is chosen as rules are, but looks at all texts of a project at once; a domain is used where its name is in one of them.
 """
 
 from collections.abc import Collection, Iterator

@@ -17,7 +17,7 @@ class Origins(NamedTuple):
     document: Document | None = None
     base: TreePath = ()
     named_at: TreePath | None = None
-    """Where the document gives the dataset its name; None where it does not."""
+    """Where the document gives the dataset its name; None if it does not."""
 
     @property
     def source(self) -> SourceText | None:

@@ -31,7 +31,7 @@ class SchemaField:
     extra: Mapping[str, Any]
     """The attributes of this field, from beside `name` and from beside `kind`."""
     doubled: tuple[str, ...]
-    """Attributes that stand at more than one of those places."""
+    """Attributes that are at more than one of those places."""
     children: "tuple[SchemaField, ...]"
 
     def __init__(self, parent: "SchemaField | None", member: Member) -> None:
@@ -80,7 +80,7 @@ class SchemaField:
 
     @property
     def column(self) -> "SchemaField":
-        """The column that this field lies in, or is."""
+        """The column that this field is in, or is."""
         field = self
         while field.parent is not None:
             field = field.parent
@@ -88,7 +88,7 @@ class SchemaField:
 
     @property
     def is_in_key(self) -> bool:
-        """Whether this field is the key of a map, or lies in one."""
+        """Whether this field is the key of a map, or is in one."""
         above: SchemaField | None = self
         while above is not None:
             if above.segment is Part.KEY:
@@ -154,7 +154,7 @@ def preorder(fields: Sequence[SchemaField]) -> list[SchemaField]:
 
 
 def is_in_structs(field: SchemaField) -> bool:
-    """Whether nothing but structs stands around a field, so that it has one value in every row."""
+    """Whether nothing but structs is around a field, so that it has one value in every row."""
     above = field.parent
     while above is not None:
         if above.type.family is not Family.STRUCT:

@@ -27,7 +27,7 @@ from schemac.lsp.texts import Lines, line_edits
 
 
 class Answers:
-    """Answers by what the session knows. A text that is not open, or is no YAML, has no answers."""
+    """Answers by what the session knows. A text that is not open, or is not YAML, has no answers."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -127,7 +127,7 @@ class Answers:
     async def prepare_rename(
         self, params: types.PrepareRenameParams
     ) -> types.PrepareRenamePlaceholder | None:
-        """Return the name at the cursor; None where nothing can be renamed."""
+        """Return the name at the cursor; None if nothing can be renamed."""
         opened = self._opened(params.text_document)
         if opened is None:
             return None

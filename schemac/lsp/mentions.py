@@ -59,7 +59,7 @@ class Mention(NamedTuple):
         return Site(self.path, self.source.region(inner))
 
     def text(self, new: str) -> str:
-        """Return what is written there for another name, in the quotes that stand there."""
+        """Return what is written there for another name, in the quotes that exist."""
         new = new.removeprefix(f"{self.domain}/") if self.domain else new
         if not self.is_scalar:
             return new

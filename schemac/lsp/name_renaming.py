@@ -132,7 +132,7 @@ def _tried(
 
 
 def _compare(before: Checked, after: Checked, renamed: Mapping[str, str]) -> None:
-    """Raise RefusedRenameError where there is a new error, or a dataset has other fields."""
+    """Raise RefusedRenameError if there is a new error, or a dataset has other fields."""
     check_findings(before, after)
     fields = {file.file.path: file.datasets for file in after.files}
     for file in before.files:
@@ -145,7 +145,7 @@ def _compare(before: Checked, after: Checked, renamed: Mapping[str, str]) -> Non
 
 
 def check_findings(before: Checked, after: Checked) -> None:
-    """Raise RefusedRenameError where there is a new error."""
+    """Raise RefusedRenameError if there is a new error."""
     former = {(one.code, one.message): one for one in _errors(before)}
     now = {(one.code, one.message): one for one in _errors(after)}
     # An error that was there before may have the name in its message.

@@ -68,7 +68,7 @@ class Navigator:
         return self._index.at(files_with(self.checked, path), self.name(path), number, target_path)
 
     def target(self, path: str, context: Context) -> Target | None:
-        """Return what the name at a cursor means; None where there is no name."""
+        """Return what the name at a cursor means; None if there is no name."""
         if context.is_in_comment or context.cursor.role is Role.TEXT:
             return None
         return (
@@ -80,7 +80,7 @@ class Navigator:
         )
 
     def _written_name(self, path: str, context: Context) -> Target | None:
-        """Return what a value names that is no field's own name."""
+        """Return what a value names that is not a field's own name."""
         cursor = context.cursor
         on_key = context.path_on_key
         shape = context.shape_at(on_key)

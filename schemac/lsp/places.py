@@ -56,7 +56,7 @@ class Index:
     def at(
         self, files: Sequence[CompiledFile], name: str, document: int, path: TreePath
     ) -> list[DatasetField]:
-        """Return the fields that a path of a text lies in, innermost first; the first manifest that has some counts."""
+        """Return the fields that a path of a text is in, innermost first; the first manifest that has some counts."""
         for file in files:
             fields = self.fields(file)
             for depth in range(len(path), 0, -1):

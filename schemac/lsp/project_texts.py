@@ -35,7 +35,7 @@ class ProjectTexts:
                 yield path
 
     def documents(self, path: str) -> list[Document]:
-        """Return the documents of a text; none where it is not there, or is no YAML."""
+        """Return the documents of a text; none where it is not there, or is not YAML."""
         if path not in self._documents:
             content = self._contents.get(path)
             content = self._read(path) if content is None else content

@@ -2,7 +2,7 @@
 
 Layer: lsp.
 Shape: edits that the editor shows before they are made; of a field, they are what `schemac rename` would write. Unsaved texts are
-renamed as they stand in the editor.
+renamed as they are in the editor.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,7 +49,7 @@ ANNOTATIONS = {
 
 
 class Renamable(NamedTuple):
-    """What can be renamed at a cursor, and where its name stands there."""
+    """What can be renamed at a cursor, and where its name is there."""
 
     target: FieldTarget | NamedTarget
     name: str
@@ -58,7 +58,7 @@ class Renamable(NamedTuple):
 
 
 def renamable(path: str, context: Context, navigator: Navigator) -> Renamable | None:
-    """Return what can be renamed at a cursor in a text, by its absolute path; None where there is no such name."""
+    """Return what can be renamed at a cursor in a text, by its absolute path; None if there is no such name."""
     target = navigator.target(path, context)
     line, column = context.cursor.place
     if target is None or isinstance(target, FileTarget):
@@ -163,7 +163,7 @@ def _add_others(
 
 
 def _is_on_line(line: int, range_: types.Range) -> bool:
-    """Whether a line is one of those that lie in a range."""
+    """Whether a line is one of those that are in a range."""
     last = range_.end.line - 1 if range_.end.character == 0 < range_.end.line else range_.end.line
     return range_.start.line <= line <= max(last, range_.start.line)
 

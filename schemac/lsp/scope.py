@@ -36,7 +36,7 @@ class Scope:
 
     @cached_property
     def group_scope(self) -> GroupScope | None:
-        """The groups that the text knows; None where it names none."""
+        """The groups that the text knows; None if it names none."""
         whole = "\n".join(self._lines)
         without = "\n".join([*self._lines[: self._line], "", *self._lines[self._line + 1 :]])
         buffers = self._checked.buffers if self._checked is not None else {}

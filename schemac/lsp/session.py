@@ -145,7 +145,7 @@ class Session:
         return known[1]
 
     def lines_at(self, path: str) -> Lines:
-        """Return the text of a file by its absolute path: the editor's, or that on disk; empty where there is none."""
+        """Return the text of a file by its absolute path: the editor's, or that on disk; empty if there is none."""
         opened = self.opened_at(path)
         if opened is not None:
             return self.lines(opened)
@@ -349,7 +349,7 @@ class Session:
 
 
 def _path_of_untitled(uri: str) -> str:
-    """Return a path for a text that is no file; nothing lies there."""
+    """Return a path for a text that is not a file; nothing is there."""
     name = "".join(c if c.isalnum() else "-" for c in uri)
     root = "C:\\" if sys.platform == "win32" else "/"
     return os.path.join(root, ".schemac-untitled", f"{name}.yaml")

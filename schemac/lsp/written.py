@@ -28,7 +28,7 @@ class Written:
         self._values: dict[tuple[int, int], Any] = {}
 
     def value(self, depth: int) -> Any:
-        """Return the value at the first steps of the cursor's path; None where it cannot be read."""
+        """Return the value at the first steps of the cursor's path; None if it cannot be read."""
         if depth not in self._read:
             self._read[depth] = self._value(depth)
         return self._read[depth]
@@ -51,7 +51,7 @@ class Written:
         return root_keys
 
     def outermost(self, name: str) -> Any:
-        """Return the value of an outermost key of the document; None where it cannot be read."""
+        """Return the value of an outermost key of the document; None if it cannot be read."""
         first = self._cursor.document
         for number in range(first, len(self._lines)):
             line = self._lines[number]

@@ -2,7 +2,7 @@
 
 Layer: manifest.
 Shape: one dataset a schema body, in the order of the text.
-Errors: SC1xx of the text, SC2xx of the grammar. A type that cannot be read is stood in for, and a field that cannot be read
+Errors: SC1xx of the text, SC2xx of the grammar. A type that cannot be read is replaced, and a field that cannot be read
 even so is left out, so that all else is still looked at; the report then has errors, and nothing is built from
 such a dataset.
 """
@@ -113,7 +113,7 @@ _FRIENDLY_WORDS = _WORDS._replace(
 )
 _TYPES = ("type", "kind", "inner", "itemType", "keyType", "valueType")
 _TYPE_KEYS = frozenset({*_TYPES, *(key for key, meant in _WORDS.keys.items() if meant in _TYPES)})
-"""Keys that a type stands behind, also those of other systems."""
+"""Keys that a type is behind, also those of other systems."""
 
 
 def bind(
@@ -129,7 +129,7 @@ def bind(
 ) -> list[LogicalDataset]:
     """Return the datasets of a manifest's documents; what is wrong with it, also what was `parsed` wrong, is in the report.
 
-    A file that nobody named, but that lay in a folder, may well be something else than a manifest: then there is nothing to
+    A file that nobody named, but that was in a folder, may well be something else than a manifest: then there is nothing to
     say of it. A dataset without a name is called after the text, or `stem`. `reuse` has the files that it may import, and takes what it used of them.
     """
     given = _Given(source, strict, is_named, stem_of(source, stem), Reuse() if reuse is None else reuse)
@@ -170,7 +170,7 @@ class _Given(NamedTuple):
 
 
 def _bound_whole(given: _Given) -> tuple[list[LogicalDataset], Report] | None:
-    """Return what stands in a text with types that YAML takes apart, read as their author wrote them; None without such."""
+    """Return what is in a text with types that YAML takes apart, read as their author wrote them; None without such."""
     from schemac.manifest.torn import veil
 
     source = given.source

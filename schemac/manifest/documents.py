@@ -1,4 +1,4 @@
-"""The shapes of documents that a schema may stand in.
+"""The shapes of documents that a schema may be in.
 
 Layer: manifest.
 Shape: each body found is the tree path of one schema mapping, with the name of its dataset. The events of the

@@ -61,7 +61,7 @@ class ExpandedDocument(Document):
         return Graft(self._document, path)
 
     def span(self, path: TreePath) -> Span:
-        """Where a value stands in the text that it was written in."""
+        """Where a value is in the text that it was written in."""
         graft = self.origin(path)
         return graft.document.span(graft.path)
 

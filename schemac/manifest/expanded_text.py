@@ -1,8 +1,8 @@
 """A manifest without groups, in the standard's form.
 
 Layer: manifest.
-Shape: one document for each that has a schema or other events, in the order of the text; what is no schema stays as it is. A schema
-with nothing around it stands in a DatasetSnapshot, for the standard has no name beside `fields`.
+Shape: one document for each that has a schema or other events, in the order of the text; what is not a schema stays as it is. A schema
+with nothing around it is in a DatasetSnapshot, for the standard has no name beside `fields`.
 Source: RFC-016.
 """
 
@@ -36,7 +36,7 @@ def expanded_text(documents: Sequence[Document], source: SourceText, reuse: Reus
 
 
 def _put(value: Any, body: Body, schema: Any) -> Any:
-    """Return a document with a schema in the place of one of its own."""
+    """Return a document with a schema in place of one of its own."""
     if not body.path:
         event = {"kind": "SetDataSchema", "schema": schema}
         content = {"name": body.name, "kind": "Root", "metadata": [event]}

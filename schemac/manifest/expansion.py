@@ -43,7 +43,7 @@ _MOST_GROUPS = 30
 _LETTERS = 64
 """Code points of a text that count as one value."""
 _NOWHERE: TreePath = ("",)
-"""Where an argument stands before it is put somewhere."""
+"""Where an argument is before it is put somewhere."""
 
 
 class Frame(NamedTuple):
@@ -92,7 +92,7 @@ class Expander:
         return ExpandedDocument(document, replaced(document.value, base, body), self._grafts)
 
     def group(self, definition: Definition) -> Document | None:
-        """Return a schema with the fields of a group alone, at the path (); None where it needs arguments."""
+        """Return a schema with the fields of a group alone, at the path (); None if it needs arguments."""
         group, at = definition.group, ("fields",)
         if any(parameter.is_required for parameter in group.parameters.values()):
             return None
@@ -105,7 +105,7 @@ class Expander:
     def _fields(
         self, fields: list[Any], frame: Frame, path: TreePath, at: TreePath, start: int = 0
     ) -> list[Any]:
-        """Return the fields at `path` of the text, which come to stand at `at` behind the first `start` ones."""
+        """Return the fields at `path` of the text, which come to be at `at` behind the first `start` ones."""
         found: list[Any] = []
         for i, item in enumerate(fields):
             here, place = (*path, i), (*at, start + len(found))

@@ -63,7 +63,7 @@ class Meaning(NamedTuple):
 
     tree: Json
     extra: Mapping[str, Any] = {}
-    """Attributes that stand beside the name of a field of this type."""
+    """Attributes that are beside the name of a field of this type."""
     remark: str = ""
     """What neither of them says."""
 
@@ -73,9 +73,9 @@ class _MeaninglessError(Exception):
 
 
 def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
-    """Return what to write for a type's text, or why nothing stands for it; None where it is not known at all.
+    """Return what to write for a type's text, or why nothing stands for it; None if it is not known at all.
 
-    At a nested position attributes stand beside `kind`, elsewhere beside the field's name.
+    At a nested position attributes are beside `kind`, elsewhere beside the field's name.
     """
     written = read_type(text)
     if written is None:
@@ -105,7 +105,7 @@ def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
 
 
 def suggest_meaning(written: TypeText) -> Meaning | None:
-    """Return the type that a text says; None where no kind stands for it."""
+    """Return the type that a text says; None if no kind stands for it."""
     try:
         return meaning(written)
     except _MeaninglessError:

@@ -1,7 +1,7 @@
 """Groups of fields, as they are written.
 
 Layer: manifest.
-Shape: `groups:` and `imports:` stand beside `fields:`, or alone in a document that holds nothing else. The groups of a file
+Shape: `groups:` and `imports:` are beside `fields:`, or alone in a document that holds nothing else. The groups of a file
 are known in all of its documents, and in the files that import it; what it imports itself is known in it alone.
 Errors: SC202 to SC206 of a definition, SC232 duplicate-group, SC235 and SC236 of parameters, SC311 of attributes.
 """
@@ -74,10 +74,10 @@ class Use(AuthoredModel):
 
 
 class GroupField(AuthoredModel):
-    """A field of a group; a parameter may stand in each of its texts, or in the place of a value."""
+    """A field of a group; a parameter may be in each of its texts, or in place of a value."""
 
     name: str = Field(description="What the field is called.")
-    type: Any = Field(description="What its values are.")
+    type: Any = Field(description="The type of its values.")
     description: str = Field("", description="A description for readers.")
     extra: ExtraAttributes = Field({}, description="Attributes, as `<domain>/<name>`.")
 
@@ -271,7 +271,7 @@ def strings_in(value: object, path: TreePath = ()) -> Iterator[tuple[TreePath, s
 
 
 def _used_in(value: Any) -> set[str]:
-    """Return the names of groups that stand in a use."""
+    """Return the names of groups that are in a use."""
     if isinstance(value, list):
         return {name for item in value for name in _used_in(item)}
     if not isinstance(value, dict):
@@ -281,7 +281,7 @@ def _used_in(value: Any) -> set[str]:
 
 
 def _texts_in(value: Any) -> set[str]:
-    """Return the names that a use may mean; what is no name is a mistake, and hides which group it was to be."""
+    """Return the names that a use may mean; what is not a name is a mistake, and hides which group it was to be."""
     if isinstance(value, str):
         return {value}
     parts = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []

@@ -2,7 +2,7 @@
 
 Layer: manifest.
 Shape: a folder of manifests may hold any other YAML: resources of Kubernetes, templates of Helm, workflows, contracts of an API. Only what
-has a sign of a manifest, or of a slip in writing one, is looked at; all else is passed over, also where it is no YAML.
+has a sign of a manifest, or of a slip in writing one, is looked at; all else is passed over, also where it is not YAML.
 """
 
 import re
@@ -92,6 +92,6 @@ def _is_text(part: str) -> bool:
 
 
 def _keys(part: str) -> Iterator[tuple[str, str]]:
-    """Yield the keys at the head of a text, and what stands behind them."""
+    """Yield the keys at the head of a text, and what is behind them."""
     for match in _KEY.finditer(part):
         yield match[2], (match[3] or "").partition(" #")[0].strip().strip("\"'")

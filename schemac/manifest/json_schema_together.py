@@ -167,7 +167,7 @@ def _steps_of(*kinds: type[LogicalType]) -> list[str]:
 
 
 def shape_rules(key: str) -> list[Json]:
-    """Return the rules of attributes beside a type, which stands under `type` or `inner`."""
+    """Return the rules of attributes beside a type, which is under `type` or `inner`."""
     return [
         {
             "if": {"properties": {key: shape.reference}, "required": [key]},
@@ -202,7 +202,7 @@ _MOST_KEY_FIELDS = 5
 
 
 def columns_definition() -> Json:
-    """Return the rules of columns together: no two of them stand at one position of a key.
+    """Return the rules of columns together: no two of them are at one position of a key.
 
     Validators of draft-07 see nothing in `maxContains`, so for them these rules say what is true anyway.
     """

@@ -27,7 +27,7 @@ class Read:
 
     content: bytes | OSError
     file: GroupFile | None = None
-    """None where it is not a text."""
+    """None if it is not a text."""
     found: tuple[Diagnostic, ...] = ()
     """What is wrong with it as a text."""
 
@@ -109,7 +109,7 @@ class Scope:
         return [*self.file.groups, *self._imported]
 
     def find(self, name: str) -> "tuple[Definition, Scope] | None":
-        """Return a group, and the scope that it stands in."""
+        """Return a group, and the scope that it is in."""
         definition = self.file.groups.get(name)
         if definition is not None:
             return definition, self
@@ -213,7 +213,7 @@ def _key(path: str, reuse: Reuse) -> str:
 
 
 def own_groups(documents: Sequence[Document], stem: str, reuse: Reuse, report: Report) -> Scope | None:
-    """Return what the documents of a text know of groups; None where they name none.
+    """Return what the documents of a text know of groups; None if they name none.
 
     What is wrong with groups and imports is in the report, and what there is to say of groups that nothing uses in `reuse`.
     """

@@ -1,4 +1,4 @@
-"""A schema that cannot be read, with something readable in the place of what is wrong.
+"""A schema that cannot be read, with something readable in place of what is wrong.
 
 Layer: manifest.
 Shape: plain values. The innermost type around each mistake becomes a text, which any place takes; a key that does not
@@ -54,7 +54,7 @@ def _place(mistake: TreePath) -> tuple[TreePath, bool]:
 
 
 def _holder(value: Any, place: TreePath) -> Any:
-    """Return what the last step of a place leads into; None where there is no such thing."""
+    """Return what the last step of a place leads into; None if there is no such thing."""
     for step in place[:-1]:
         try:
             value = value[step]

@@ -19,7 +19,7 @@ def is_dataset_name(name: str) -> bool:
 
 
 def trouble_with(name: str) -> tuple[str, str]:
-    """Why the folder of a name cannot be made, and the way out; both empty where its characters alone decide."""
+    """Why the folder of a name cannot be made, and the way out; both empty if its characters alone decide."""
     if not _NAME.fullmatch(name):
         return "", ""
     account, _, last = name.casefold().rpartition("/")

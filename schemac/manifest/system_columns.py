@@ -2,7 +2,7 @@
 
 Layer: manifest.
 Shape: what is missing comes first, in the standard's order; what is there stays as it is. An inserted column has no place
-of its own in the text, so a finding about it stands at `fields`.
+of its own in the text, so a finding about it is at `fields`.
 Source: the standard's system columns; the wish to have them filled in is an open question of RFC-016.
 """
 

@@ -39,7 +39,7 @@ class Veiled(NamedTuple):
 
 
 def veil(content: str, keys: Iterable[str]) -> Veiled | None:
-    """Return the text with its types made whole, where they stand behind one of these keys; None where there are none."""
+    """Return the text with its types made whole, where they are behind one of these keys; None if there are none."""
     if _is_veiled(content):
         return None
     names = "|".join(map(re.escape, sorted(keys)))

@@ -29,7 +29,7 @@ _WIDEST_FLOW = 90
 
 
 NotesAt = Callable[[FieldPath], tuple[str, ...]]
-"""The texts that stand above a field."""
+"""The texts that are above a field."""
 _OLD_BOOLEANS = ("yes", "no", "on", "off", "y", "n")
 _PARTS = {"item_type": Part.ITEM, "key_type": Part.KEY, "value_type": Part.VALUE}
 
@@ -56,12 +56,12 @@ def write_manifest(
 
 
 def write_fields(schema: Schema, notes_at: NotesAt) -> str:
-    """Return the line `fields:` and what stands below it, in the standard's form, with notes above the fields."""
+    """Return the line `fields:` and what is below it, in the standard's form, with notes above the fields."""
     return _text(CommentedMap(fields=_Writer(notes_at, is_strict=True).fields(schema.fields, (), 0)))
 
 
 def write_documents(values: Sequence[Any]) -> str:
-    """Return a stream of documents; short types and attributes stand on one line."""
+    """Return a stream of documents; short types and attributes are on one line."""
     return "---\n".join(_text(_laid_out(value)) for value in values)
 
 
@@ -85,7 +85,7 @@ def _line(text: str) -> str:
 
 
 class _Writer:
-    """Writes fields and types; knows the column of the text that it is at, for comments stand below each other."""
+    """Writes fields and types; knows the column of the text that it is at, for comments are below each other."""
 
     def __init__(self, notes_at: NotesAt, is_strict: bool) -> None:
         self._notes_at = notes_at

@@ -1,4 +1,4 @@
-"""Conforms any DataFrame to a dataset: typed columns, and for each row the reasons why it does not fit.
+"""Conforms a DataFrame to a dataset: typed columns, and the reasons for each row that does not fit.
 
 Layer: pipeline.
 Shape: `conform` has batches of the frame validated in tasks, as a run does with its source, and gives a `Conformed`. Nothing is
@@ -47,21 +47,21 @@ LATE_SETTINGS = (
 
 
 class Rules(TypedDict, total=False):
-    """How values are found and judged; the words are those of a pipeline file, in snake_case."""
+    """How values are read and checked; the names are those of a pipeline file, in snake_case."""
 
     fields: Mapping[str, str | Mapping[str, Any] | None]
-    """Where a field is read, when not from the column of its own name: `{"fare": "trip.fare"}`, `{"day": {"from": "d",
-    "format": "dd.MM.yyyy"}}`; None: from nowhere, it is always null."""
+    """Where a field is read, if not from the column with its name: `{"fare": "trip.fare"}`, `{"day": {"from": "d",
+    "format": "dd.MM.yyyy"}}`; None: it is always null."""
     timezone: str | None
     """Zone of timestamps that have none."""
     coerce: Literal["none", "text"]
-    """Whether text and numbers may be converted into each other when that is exact; matters for JSON values."""
+    """Whether text and numbers may be converted into each other if that is exact; applies to JSON values."""
     unexpected: Literal["ignore", "reject"]
-    """What a column or key that no field takes does."""
+    """What to do with a column or key that no field reads."""
     keys: Literal["trust", "check"]
-    """Whether two rows with one primary key are found out, at the price of a shuffle."""
+    """Whether to find rows with the same primary key, which costs a shuffle."""
     rules: Mapping[str, Literal["quarantine", "warn"]]
-    """Rules that only warn: `{"unexpected": "warn"}`; their reasons are in a column `_warnings`, and the row fits."""
+    """Rules that only warn: `{"unexpected": "warn"}`; the row fits, and the reasons are in a column `_warnings`."""
     references: Mapping[str, Mapping[str, Any] | None]
     """Tables of the datasets that the schema refers to: `{"drivers": {"path": "drivers.lance"}}`; None leaves them unchecked."""
     null_values: Sequence[str]
@@ -79,7 +79,7 @@ class ConformReport:
     reasons: tuple[ReasonCount, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Give the counts for programs."""
+        """Return the counts as JSON."""
         return {
             "records": {"in": self.rows_in, "fit": self.rows_fit, "rejected": self.rows_in - self.rows_fit},
             "reasons": [{"path": one.path, "rule": one.rule, "count": one.count} for one in self.reasons],
@@ -108,7 +108,7 @@ class Conformed:
     dataset: CheckedDataset
 
     def report(self) -> ConformReport:
-        """Count the rows and the reasons, with one job of Spark over the whole frame."""
+        """Count the rows and the reasons with one Spark job over the whole frame."""
         path = functions.regexp_replace("reason.path", functions.lit(POSITIONS), functions.lit("[]"))
         is_first = functions.coalesce(functions.col("place"), functions.lit(0)) == 0
         each = self.frame.select(functions.posexplode_outer(ERRORS).alias("place", "reason")).select(
@@ -144,11 +144,10 @@ class Conformed:
 
 
 def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -> Conformed:
-    """Give a frame the dataset's columns and types, and each row that does not fit its reasons.
+    """Return the frame with the dataset's columns and types, and with reasons for each row that does not fit.
 
-    Each field is read from the column of its own name unless `fields` says otherwise: typed columns are checked and converted
-    exactly, columns of text are read as text, variants as JSON. Nothing is computed before an action of Spark asks for it.
-    Raises PipelineError for rules that cannot hold for the frame or the dataset.
+    Each field is read from the column with its name unless `fields` names another: typed columns are checked and converted exactly,
+    text columns are read as text, variants as JSON. Nothing is computed before a Spark action. Raises PipelineError for rules that the frame or the dataset does not support.
 
     >>> conform(spark.table("raw.trips"), trips, fields={"fare": "trip.fare"}).good  # doctest: +SKIP
     """
@@ -207,7 +206,7 @@ def checked_job(value: Mapping[str, Any]) -> Job:
 
 
 def _check_settings(frame: DataFrame) -> None:
-    """Refuse a session in which values would come out otherwise when they are computed."""
+    """Refuse a session whose settings would change values when they are computed."""
     needed = DEFAULT_SETTINGS | RUN_SETTINGS
     for key in LATE_SETTINGS:
         held = frame.sparkSession.conf.get(key, needed[key])

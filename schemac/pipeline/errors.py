@@ -16,7 +16,7 @@ MOST_NAMES = 12
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """Name the nearest known word, or list a few known words; None where nothing is known."""
+    """Name the nearest known word, or list a few known words; None if nothing is known."""
     names = sorted(set(known))
     near = closest(word, names)
     if near is not None:

@@ -1,4 +1,4 @@
-"""Shows what a pipeline does with one field: where it is read, how, and what becomes of values of each form.
+"""Shows what a pipeline does with one field: where and how it is read, and what happens to example values.
 
 Layer: pipeline.
 Shape: the job with its schema in, a `FieldPlan` out. The judge that a run asks is asked about examples: nothing is described that is
@@ -41,25 +41,25 @@ WIDTH = 110
 
 @dataclass(frozen=True)
 class FieldPlan:
-    """What becomes of one field."""
+    """How a pipeline reads and checks one field."""
 
     field: str
     type: str
     """Of the table, as Arrow names it; `not null` where it is required."""
     spark_type: str
     read_from: str
-    """Where a value stands in a record."""
+    """The place of a value in a record."""
     settings: dict[str, str]
     """What the pipeline file says about the field, and what holds for all: `format`, `epoch`, `zone`, `nullValues` …"""
     reader: str
     """How the records are read: in the tasks that read the files, or out of batches that Spark brings."""
     outcomes: tuple[Outcome, ...]
-    """What becomes of examples."""
+    """What happens to examples."""
     rules: tuple[str, ...]
     """The rules that values of the field may break."""
 
     def to_json(self) -> dict[str, Any]:
-        """Give the plan for programs."""
+        """Return the plan as JSON."""
         return asdict(self)
 
     def __str__(self) -> str:

@@ -75,7 +75,7 @@ class _FormatAttempt:
     schema: pa.Schema
     identity: RunIdentity
     folder: str | None
-    """The folder of files in full; None where the target is a table of a connector."""
+    """The folder of files in full; None if the target is a table of a connector."""
     numbers: SinkReport | None = None
     differences: tuple[str, ...] | None = None
     rows_in: int | None = None
@@ -116,7 +116,7 @@ class _FormatAttempt:
 def _identified_in_folder(
     job: Job, form: TableForm, request: RunRequest, spark: SparkSession
 ) -> tuple[str, Identified]:
-    """Identify the run among those of a folder, when what dead ones left is gone. Raises PipelineError where it is under way."""
+    """Identify the run among those of a folder, when what dead ones left is gone. Raises PipelineError if it is under way."""
     with sparks_errors_told(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
         runs = recovered(spark, job)
         records = runs.records()

@@ -114,7 +114,7 @@ class _Attempt:
     stopped: PipelineError | None = None
 
     def carry_out(self, spark: SparkSession, opened: Opened | None, seen: Seen, replay: int) -> None:
-        """Do all that needs Spark; `replay` is the version of the quarantine that is read, 0 where none is."""
+        """Do all that needs Spark; `replay` is the version of the quarantine that is read, 0 if none is."""
         job, properties = self.job, dict[str, str]()
         if not replay:
             taken = news(spark, job, self.sink)

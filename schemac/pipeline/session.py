@@ -103,7 +103,7 @@ UNSHARED = {"spark.sql.subexpressionElimination.enabled": "false"}
 def start_session(
     *, master: str | None = None, settings: Mapping[str, str] | None = None, app_name: str = "schemac"
 ) -> SparkSession:
-    """Start a session for a run: the one that is there, or one that listens on loopback only and writes no console noise.
+    """Start a session for a run: the one that exists, or one that listens on loopback only and writes no console noise.
 
     Without a master it is the one that `spark-submit` was given, or else all cores of this machine.
     """
@@ -175,7 +175,7 @@ def _existing() -> SparkSession | None:
 
 
 def _submitted_master() -> str | None:
-    """Return the master that `spark-submit` was given; None where this program was started without it."""
+    """Return the master that `spark-submit` was given; None if this program was started without it."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         return None
     from pyspark import SparkConf

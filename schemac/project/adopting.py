@@ -21,7 +21,7 @@ _NONE = Numbers()
 
 
 def adopted(dataset: LogicalDataset, imported: Imported, compile: Compile) -> LockedDataset | None:
-    """Return the lock of an imported dataset; None where its source has no numbers."""
+    """Return the lock of an imported dataset; None if its source has no numbers."""
     locked = LockedDataset(dataset.name)
     for version in imported.versions:
         present = dataset if version is imported.versions[-1] else compile(version.schema)

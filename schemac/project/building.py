@@ -1,8 +1,8 @@
 """What a build makes of one manifest, and what is kept of it.
 
 Layer: project.
-Shape: kept are the findings, and the digests of the artifacts; their bytes lie in the output folder, and are made again where they do
-not lie there any more.
+Shape: kept are the findings, and the digests of the artifacts; their bytes are in the output folder, and are made again if they
+are no longer there.
 """
 
 import os
@@ -70,7 +70,7 @@ class Builds:
         return LostLocks(self._project)
 
     def cached(self, file: CompiledFile) -> BuiltFile | None:
-        """Return what an earlier run has kept of a manifest as it is; None where there is nothing."""
+        """Return what an earlier run has kept of a manifest as it is; None if there is nothing."""
         key = self._key(file, _lock_of(file))
         cached_build = self._project.cache.get(key, _CachedBuild.of_json) if key is not None else None
         if cached_build is None or tuple(cached_build.files) != tuple(
@@ -155,7 +155,7 @@ class Builds:
         return file.content + Keys(*parts).key()
 
     def _key(self, file: CompiledFile, lock: "bytes | OSError | None") -> bytes | None:
-        """Return the key of a manifest and its lock; None where the lock is there and cannot be read."""
+        """Return the key of a manifest and its lock; None if the lock is there and cannot be read."""
         if isinstance(lock, OSError):
             return None
         return self._keys.key(file.key, lock, *(named.name for named in file.named))
@@ -183,7 +183,7 @@ def report_builds(made: Sequence[BuiltFile], report: Report) -> None:
 
 
 def _lock_of(file: CompiledFile) -> "bytes | OSError | None":
-    """Return the bytes of the lock beside a manifest, None where there is none, or why it cannot be read."""
+    """Return the bytes of the lock beside a manifest, None if there is none, or why it cannot be read."""
     try:
         return read_lock_bytes(file.file.path)
     except OSError as error:
@@ -206,7 +206,7 @@ class _CachedBuild(NamedTuple):
     of_locks: tuple[Diagnostic, ...]
     of_targets: tuple[Diagnostic, ...]
     around: str | None
-    """Digest of the locks that a lost one was looked for in; None where none was looked for."""
+    """Digest of the locks that a lost one was looked for in; None if none was looked for."""
     files: Mapping[str, dict[str, str]]
     """Digests by path, by dataset."""
     losses: int

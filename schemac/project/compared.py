@@ -19,7 +19,7 @@ from schemac.source.diagnostic import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One dataset, from one version to another; empty where there is none."""
+    """One dataset, from one version to another; empty if there is none."""
 
     dataset: str
     old: str

@@ -238,7 +238,7 @@ class _Comparing:
         return compared
 
     def _key(self, file: CompiledFile) -> bytes | None:
-        """Return the key of a manifest and what it is compared with; None where that lies in other files."""
+        """Return the key of a manifest and what it is compared with; None if that is in other files."""
         path, before = file.file.path, self._run.before
         lock = content_of(lock_path(path))
         if self._run.fixed is not None or (lock is None and has_lock(path)):

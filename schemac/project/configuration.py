@@ -84,7 +84,7 @@ class Project:
 
     @cached_property
     def rule_contents(self) -> tuple[bytes, ...]:
-        """What the files with rules of its own hold; empty where one cannot be read."""
+        """What the files with rules of its own hold; empty if one cannot be read."""
         return tuple(_bytes_of(self.folder / file) for file in self.rule_files)
 
     def report_rules(self, report: Report) -> None:
@@ -133,7 +133,7 @@ def find_project(
 ) -> Project:
     """Return the project of a folder; what is wrong with its configuration is in the report.
 
-    `edited` are texts that count in the place of files, by absolute path; findings speak of files from the folder `base`, by
+    `edited` are texts that count in place of files, by absolute path; findings speak of files from the folder `base`, by
     default from the working folder.
 
     `open_cache` opens the cache in its folder, if it is a project: if it has a configuration, a repository, or a cache already.
@@ -150,7 +150,7 @@ def find_project(
 
 
 def find_root(start: Path, opened: Sequence[Path] = ()) -> Path | None:
-    """Return the folder of the project that a folder belongs to; None where nothing says that there is one.
+    """Return the folder of the project that a folder belongs to; None if nothing says that there is one.
 
     It has a configuration, or is the innermost of those that somebody has `opened`, or has a repository or a cache.
     """
@@ -163,7 +163,7 @@ def find_root(start: Path, opened: Sequence[Path] = ()) -> Path | None:
 
 
 def repository_of(folder: Path) -> Path | None:
-    """Return the folder of the repository that a folder lies in; None where it lies in none."""
+    """Return the folder of the repository that a folder is in; None if it is in none."""
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
 
 
@@ -182,7 +182,7 @@ def _candidates(start: Path) -> list[Path]:
 
 
 def _root(start: Path) -> Path | None:
-    """Return the folder of a project without configuration; None where nothing says that there is one."""
+    """Return the folder of a project without configuration; None if nothing says that there is one."""
     for folder in (start, *start.parents):
         if (folder / ".git").exists() or has_cache(folder):
             return folder
@@ -190,7 +190,7 @@ def _root(start: Path) -> Path | None:
 
 
 def _name(path: Path, base: Path | None) -> str:
-    """Return how findings speak of a file: from a folder, if it lies below it or above it."""
+    """Return how findings speak of a file: from a folder, if it is below it or above it."""
     here = Path(base or Path.cwd()).resolve()
     folder = Path(os.path.realpath(path)).parent  # a link to itself stays, and cannot be read
     is_near = folder == here or folder in here.parents or here in folder.parents
@@ -198,7 +198,7 @@ def _name(path: Path, base: Path | None) -> str:
 
 
 def _read(file: SettingsFile, report: Report) -> Json | None:
-    """Return the table of settings in a file; None where there is none."""
+    """Return the table of settings in a file; None if there is none."""
     path, content = file.path, file.content
     # Imported here for start-up time: most folders have no such file.
     import tomllib
@@ -274,7 +274,7 @@ def _project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> P
 
 
 def _key(path: Path, table: Json, contents: Mapping[str, bytes | OSError], cache: Cache) -> bytes | None:
-    """Return the key of a configuration that was checked; None where a part of it cannot be read."""
+    """Return the key of a configuration that was checked; None if a part of it cannot be read."""
     vocabularies: list[str | bytes] = []
     lint = table.get("lint")
     files = lint.get("rules") if isinstance(lint, dict) else None

@@ -3,7 +3,7 @@
 Layer: project.
 Errors: SC101 unreadable-file, SC602 nothing-to-compile.
 A named file is a manifest; in a named folder every .yaml and .yml below it may be one, unless the settings exclude it. Hidden
-folders, installed packages and the output folder are not entered, nor are artifacts that lie elsewhere.
+folders, installed packages and the output folder are not entered, nor are artifacts that are elsewhere.
 """
 
 import os
@@ -51,7 +51,7 @@ def has_lock(manifest: Path) -> bool:
 
 
 def read_lock_bytes(manifest: Path) -> bytes | None:
-    """Return the bytes of the lock of a manifest, None where there is none. Raises OSError where it cannot be read."""
+    """Return the bytes of the lock of a manifest, None if there is none. Raises OSError if it cannot be read."""
     try:
         return read_file(lock_name(manifest))
     except FileNotFoundError:
@@ -190,7 +190,7 @@ class _Places:
         return real_folder + name
 
     def name(self, path: str, place: str) -> str:
-        """Return the path from the working folder where it lies below it, with `/`; a link is called by its own name."""
+        """Return the path from the working folder where it is below it, with `/`; a link is called by its own name."""
         if not place.startswith(self._below):
             return Path(path).as_posix()
         return place[len(self._below) :].replace(os.sep, "/")

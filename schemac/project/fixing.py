@@ -2,7 +2,7 @@
 
 Layer: project.
 Shape: nothing is written before the end: what a round of fixes makes is checked again in memory, with what it may bring to light. A
-round after which a text is no YAML any more is tried again with one fix, and a fix that does this alone is left out.
+round after which a text is not YAML any more is tried again with one fix, and a fix that does this alone is left out.
 """
 
 import os
@@ -23,7 +23,7 @@ MOST_ROUNDS = 100
 """Rounds of fixes; a text with more is done when the command runs again."""
 _MARK = "\ufeff"
 Check = Callable[[dict[str, bytes]], Sequence[Diagnostic]]
-"""Checks the manifests, with these contents in the place of files, and returns the findings."""
+"""Checks the manifests, with these contents in place of files, and returns the findings."""
 
 
 @dataclass
@@ -108,7 +108,7 @@ class Fixing:
 
 
 def rewrite(name: str, before: str, after: str, report: Report) -> bool:
-    """Put a text in the place of a file, if that is still what it was; False after saying why it was not written."""
+    """Put a text in place of a file, if that is still what it was; False after saying why it was not written."""
     try:
         if read_file(name) != before.encode():
             message = f"{name} was changed by another program in the meantime; nothing was written"

@@ -129,7 +129,7 @@ def _file_of(file: CompiledFile, place: Place) -> Path | None:
 
 
 def _is_plain(dataset: LogicalDataset, field: SchemaField) -> bool:
-    """Whether the name stands in a text as it is."""
+    """Whether the name is in a text as it is."""
     origins = dataset.origins
     document = origins.document
     assert document is not None

@@ -35,7 +35,7 @@ class FolderFiles:
     display_name: str
     """How the manifest is spoken of."""
     edited: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
-    """What is taken in the place of some of them, by key."""
+    """What is taken in place of some of them, by key."""
     project: Project | None = None
     """The project of the manifest, where it is known already."""
 
@@ -52,7 +52,7 @@ class FolderFiles:
         return read_file(place, MAX_BYTES) if content is None else content
 
     def _folders(self) -> Iterator[str | Path]:
-        """Yield the folders that imported files may lie in."""
+        """Yield the folders that imported files may be in."""
         here = Path(os.path.abspath(self.manifest)).parent
         repository = repository_of(here)
         if repository is not None:

@@ -29,7 +29,7 @@ RAW_ARROW_SCHEMA = "rawArrowSchema"
 def with_inferred(
     source: SourceText, stem: str, project: Project, report: Report, reuse: Reuse
 ) -> tuple[list[LogicalDataset], list[InferredSchemaVersion]] | None:
-    """Return the declared datasets of a text, and the inferred ones; None where all are declared."""
+    """Return the declared datasets of a text, and the inferred ones; None if all are declared."""
     if RAW_ARROW_SCHEMA not in source.content:
         return None
     parsed = Report()

@@ -77,7 +77,7 @@ class LockSearch:
 
 
 def manifests_of_lock(lock: Path) -> list[Path]:
-    """Return the manifests that a lock lies beside."""
+    """Return the manifests that a lock is beside."""
     return [path for suffix in _SUFFIXES if (path := lock.with_suffix(suffix)).exists()]
 
 

@@ -49,13 +49,13 @@ from schemac.source.text import read_file, reason_of
 
 @dataclass(frozen=True, slots=True)
 class LockFile:
-    """A lock as it lies on disk."""
+    """A lock as it is on disk."""
 
     path: Path
     name: str
     """How it is spoken of."""
     text: str | None
-    """None where there is no file yet."""
+    """None if there is no file yet."""
     lock: Lock
 
     @property
@@ -70,7 +70,7 @@ def lock_name(manifest_name: str) -> str:
 
 
 def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | None:
-    """Return the lock of a manifest, empty where there is none; None after saying what is wrong with it."""
+    """Return the lock of a manifest, empty if there is none; None after saying what is wrong with it."""
     path, name = lock_path(manifest), lock_name(manifest_name)
     try:
         text = _read(path)
@@ -84,9 +84,9 @@ def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | 
 
 
 def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
-    """Write a lock in the place of the one that was read, if that is still what lies there.
+    """Write a lock in place of the one that was read, if that is still what is there.
 
-    False where nothing was written: the report has an error then, or there was nothing to write.
+    False if nothing was written: the report has an error then, or there was nothing to write.
     """
     text = write_lock(lock)
     if text == file.text:
@@ -165,7 +165,7 @@ class Locked:
     def lowered(self, plain: LoweredSchema) -> LoweredSchema:
         """Return the Arrow fields with the number of the locked version, unless the schema is not locked yet.
 
-        It is no attribute, so it also travels where these do not.
+        It is not an attribute, so it also travels where these do not.
         """
         return plain if self.identities.is_changed else with_version(plain, self.version.number)
 

@@ -45,12 +45,12 @@ class CompiledFile:
     make: "Callable[[], list[LogicalDataset]]" = field(compare=False, repr=False)
     """Compiles it, without what there is to say of it; the datasets have the names that the manifest gives them."""
     key: bytes = b""
-    """Stands for all that its datasets depend on; empty where nothing is kept."""
+    """Stands for all that its datasets depend on; empty if nothing is kept."""
     imported: Imported = NOTHING
 
     @cached_property
     def datasets(self) -> "list[LogicalDataset]":
-        """The datasets. Raises MisrememberedError where they are others than was kept of them."""
+        """The datasets. Raises MisrememberedError if they are others than was kept of them."""
         made = self.make()
         if [dataset.is_source for dataset in made] != [named.is_source for named in self.named]:
             raise MisrememberedError(self.file.name)
@@ -110,7 +110,7 @@ class Checks:
         return self.cached(content, file, report) or self.fresh(content, file, report)
 
     def cached(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
-        """Return what an earlier run has kept of a manifest with these bytes; None where there is nothing."""
+        """Return what an earlier run has kept of a manifest with these bytes; None if there is nothing."""
         key = self._key(file, content)
         checked = self._project.cache.get(key, _Checked.of_json)
         if checked is None or not self._is_current(checked.imported, file):
@@ -127,7 +127,7 @@ class Checks:
     def _key(self, file: ManifestFile, content: bytes) -> bytes:
         """Return the key of a manifest; what it imports is found only in its entry, and is a part of other keys.
 
-        It is empty where nothing is kept.
+        It is empty if nothing is kept.
         """
         if not self._project.cache.is_persistent:
             return b""

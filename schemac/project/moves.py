@@ -82,7 +82,7 @@ class _Following:
     def _today(
         self, files: Sequence[ManifestFile], names: Collection[str]
     ) -> tuple[SchemaVersions, dict[str, Path]]:
-        """Return these datasets as they are now, and the manifests that they stand in."""
+        """Return these datasets as they are now, and the manifests that they are in."""
         versions, places = SchemaVersions(), dict[str, Path]()
         for file in files if names else ():
             if not _may_have(content_of(file.path), file.path, names):
@@ -148,7 +148,7 @@ class _Following:
                 yield path
 
     def _are_siblings(self, name: str, paths: Sequence[Path]) -> bool:
-        """Whether a dataset and others of its name lie in one folder: that is one project, which has a name once."""
+        """Whether a dataset and others of its name are in one folder: that is one project, which has a name once."""
         return any(path.resolve().parent == self._files[name].resolve().parent for path in paths)
 
     def _stays(self, name: str, path: Path) -> bool:

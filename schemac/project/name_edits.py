@@ -34,7 +34,7 @@ class NoEditError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A place of a text, and what shall stand there."""
+    """A place of a text, and what shall be there."""
 
     span: Span
     text: str
@@ -48,7 +48,7 @@ class Renamed:
     path: str
     """Where the field is now."""
     version: int | None
-    """The locked version that has the new name; None where there is no lock."""
+    """The locked version that has the new name; None if there is no lock."""
     edited: str = ""
     """The file that has the name, if it is another one."""
     others: "tuple[Renamed, ...]" = ()
@@ -70,14 +70,14 @@ def place_of_name(dataset: LogicalDataset, field: SchemaField) -> Place:
 
 
 def edit_at(dataset: LogicalDataset, path: TreePath, text: str, *, on_key: bool = False) -> Edit:
-    """Return the edit that puts a text in the place of a value, or of its key, in the quotes that stand there."""
+    """Return the edit that puts a text in place of a value, or of its key, in the quotes that exist."""
     place = dataset.origins.place(path, on_key=on_key)
     assert place is not None, "every value of a manifest has a place"
     return edit_of(place, text)
 
 
 def edit_of(place: Place, text: str) -> Edit:
-    """Return the edit that puts a text at a place, in the quotes that stand there."""
+    """Return the edit that puts a text at a place, in the quotes that exist."""
     return Edit(place.span, scalar(text, place.source.excerpt(place.span)))
 
 

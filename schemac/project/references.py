@@ -145,7 +145,7 @@ def _take(file: ManifestFile, path: Path, contents: dict[Path, bytes], names: di
 
 
 def content_of(path: Path) -> bytes | None:
-    """Return the bytes of a file; None where there is none to be read."""
+    """Return the bytes of a file; None if there is none to be read."""
     try:
         return read_file(path)
     except OSError:

@@ -35,7 +35,7 @@ _COMPARED_BY = {
 
 
 def check_references(files: Sequence[CompiledFile], report: Report) -> None:
-    """Report references that lead nowhere, or to what is no key."""
+    """Report references that lead nowhere, or to what is not a key."""
     referring = [file for file in files if _WORD in file.content]
     if not referring or report.has_errors:
         return

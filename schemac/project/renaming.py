@@ -203,7 +203,7 @@ def _above(field: SchemaField | None) -> Iterator[SchemaField]:
 
 
 def _steps(path: str) -> list[str] | None:
-    """Return the names of a dotted path; those with dots or backticks stand in backticks."""
+    """Return the names of a dotted path; those with dots or backticks are in backticks."""
     steps: list[str] = []
     at = 0
     while (match := _STEP.match(path, at)) is not None:

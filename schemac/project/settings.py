@@ -1,4 +1,4 @@
-"""What may stand in `[tool.schemac]` or schemac.toml, and what is wrong with what stands there.
+"""What may be in `[tool.schemac]` or schemac.toml, and what is wrong with what is there.
 
 Layer: project.
 Shape: `project.configured` has the values; this module is loaded where they have to be checked.
@@ -57,16 +57,17 @@ class _Lint(AuthoredModel):
 
     model_config = ConfigDict(alias_generator=lambda name: name.replace("_", "-"))
     select: Items[str] = Field(
-        _DEFAULT.lint.select, description="Rules that are wanted; `all`, and `default` for the usual ones."
+        _DEFAULT.lint.select,
+        description="Rules to enable; `all`, or `default` for those that are on by default.",
     )
-    extend_select: Items[str] = Field((), description="Rules that are wanted beside these.")
-    ignore: Items[str] = Field((), description="Rules that are not wanted after all.")
+    extend_select: Items[str] = Field((), description="Rules to enable in addition.")
+    ignore: Items[str] = Field((), description="Rules to disable.")
     severity: dict[str, Literal["error", "warning", "note"]] = Field(
-        {}, description="How bad the findings of rules are, if not a warning."
+        {}, description="Severity of the findings of rules, if not a warning."
     )
     per_path: dict[str, Items[str]] = Field(
         {},
-        description="Rules that are not wanted in some manifests, by patterns of paths from the project's folder.",
+        description="Rules to disable in some manifests, by patterns of paths from the project's folder.",
     )
     rules: Items[str] = Field((), description="Python files with rules of the project's own.")
     max_name_length: int = Field(_DEFAULT.lint.max_name_length, ge=1, description="Characters of a name.")
@@ -112,14 +113,14 @@ class _Settings(AuthoredModel):
 
     manifests: Items[str] = Field(
         _DEFAULT.manifests,
-        description="Files and folders to compile when the command line names none; the project's folder by default.",
+        description="Files and folders to compile if the command line names none; by default the project's folder.",
     )
     out: str = Field(_DEFAULT.out, pattern=r"^[^\x00]+$", description="Folder of the artifacts.")
     targets: Items[TargetName] = Field(
         _DEFAULT.targets, min_length=1, description="The engines to build for."
     )
-    strict: bool = Field(_DEFAULT.strict, description="Accept the standard and nothing else.")
-    metadata: bool = Field(_DEFAULT.metadata, description="Let attributes travel as Arrow metadata.")
+    strict: bool = Field(_DEFAULT.strict, description="Accept only what is in the standard.")
+    metadata: bool = Field(_DEFAULT.metadata, description="Write attributes into the Arrow metadata.")
     files: Items[_OptionalArtifact] = Field(
         _DEFAULT.files, description=f"Optional artifacts to write too, such as `{_OPTIONAL_ARTIFACTS[0]}`."
     )
@@ -130,18 +131,18 @@ class _Settings(AuthoredModel):
         None, description="Insert the standard's system columns, in this variant of their types."
     )
     exclude: Items[_Pattern] | None = Field(
-        _DEFAULT.exclude, description="Patterns of what is left out in folders, in place of the usual ones."
+        _DEFAULT.exclude, description="Patterns of files and folders to skip, instead of the default ones."
     )
     extend_exclude: Items[_Pattern] = Field(
         _DEFAULT.extend_exclude,
-        description="Patterns of what is left out in folders, besides the usual ones.",
+        description="Patterns of files and folders to skip, in addition to the default ones.",
     )
     import_folders: Items[str] = Field(
         _DEFAULT.import_folders,
         description="Folders outside the project and its repository that manifests may import from.",
     )
     vocabularies: dict[str, str] = Field({}, description="JSON Schema files by attribute domain.")
-    lint: _Lint = Field(default_factory=_Lint, description="Which rules are wanted.")
+    lint: _Lint = Field(default_factory=_Lint, description="Which rules are enabled.")
 
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
-"""The file that settings stand in, and where each of them stands there: Python's reader of TOML keeps no positions.
+"""The file that settings are in, and where each of them is there: Python's reader of TOML keeps no positions.
 
 Layer: project.
 Units: offsets of code points, half-open.
-Source: toml.io, version 1.0.0. The text has been read as TOML before; what is no TOML has no places.
+Source: toml.io, version 1.0.0. The text has been read as TOML before; what is not TOML has no places.
 """
 
 import re
@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 )
 _PART = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|[^.\s\"']+")
 _TABLE = ("tool", "schemac")
-"""Where settings stand in pyproject.toml."""
+"""Where settings are in pyproject.toml."""
 
 
 class Setting(NamedTuple):
@@ -35,7 +35,7 @@ class Setting(NamedTuple):
     """Of an item, the same as its value."""
     value: Span
     is_inline: bool
-    """Whether it stands between brackets."""
+    """Whether it is between brackets."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,15 @@ class SettingsFile:
     name: str
     """From the folder that all findings speak from."""
     content: bytes | None = None
-    """What counts in the place of what the file has."""
+    """What counts in place of what the file has."""
 
     def of(self, keys: Sequence[str]) -> Region:
-        """Return where the innermost of these keys stands that is there."""
+        """Return where the innermost of these keys stands that exists."""
         setting = self._nearest(keys)
         return self._text.region(setting.key) if setting is not None else WHOLE_FILE
 
     def fix(self, keys: Sequence[str], help: str, *, on_key: bool) -> Fix | None:
-        """Return the fix of a finding about a setting, or about its key, that has this help; None where there is none."""
+        """Return the fix of a finding about a setting, or about its key, that has this help; None if there is none."""
         # Imported here for start-up time: most settings are sound.
         from schemac.syntax.plain import quoted
         from schemac.syntax.remedies import Meant, Quote, Remove, Write

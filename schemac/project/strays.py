@@ -2,7 +2,7 @@
 
 Layer: project.
 Shape: a dataset that no lock beside its manifest knows is looked for in the locks of the project: by its name in those whose
-manifests do not have it, and by its columns in those that lie alone, or beside its own manifest. What is found
+manifests do not have it, and by its columns in those that are alone, or beside its own manifest. What is found
 is an error, for locking or building would give all fields new ids.
 Errors: SC419 lost-lock.
 """
@@ -117,7 +117,7 @@ def _add_foreign(
 
 
 def _read(path: Path) -> Lock | None:
-    """Return a lock; None where the file is none, or cannot be read, which is told elsewhere."""
+    """Return a lock; None if the file is none, or cannot be read, which is told elsewhere."""
     try:
         content = read_file(path)
     except OSError:

@@ -188,7 +188,7 @@ def _losses_json(losses: Sequence[Loss]) -> bytes:
 
 
 def _around(target: str, lost: str, becomes: str, artifact: str) -> tuple[str, str]:
-    """Return a loss as JSON, as far as it stands before the path of its field, and behind it."""
+    """Return a loss as JSON, as far as it is before the path of its field, and behind it."""
     of_file = f'"artifact": {quoted(artifact)}, ' if artifact else ""
     return (
         f'{{{of_file}"becomes": {quoted(becomes)}, "field": ',

@@ -32,7 +32,7 @@ class UnchangedLocks:
         return LockSearch(self._project)
 
     def key(self, file: CompiledFile) -> bytes | None:
-        """Return the key of a manifest and its lock as they are now; None where there is no lock to read."""
+        """Return the key of a manifest and its lock as they are now; None if there is no lock to read."""
         try:
             lock = read_file(lock_path(file.file.path)) if has_lock(file.file.path) else None
         except OSError:
@@ -43,7 +43,7 @@ class UnchangedLocks:
         return self._keys.key(file.key, lock, *(named.name for named in file.named))
 
     def cached(self, file: CompiledFile) -> tuple[Diagnostic, ...] | None:
-        """Return what there is to say of a lock that is as it should be; None where nobody has seen that yet."""
+        """Return what there is to say of a lock that is as it should be; None if nobody has seen that yet."""
         key = self.key(file)
         entry = self._project.cache.get(key, _of_json) if key is not None else None
         if entry is None:

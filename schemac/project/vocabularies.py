@@ -20,7 +20,7 @@ def report_unused_vocabularies(
     report: Report,
     edited: Mapping[str, bytes] = MappingProxyType({}),
 ) -> None:
-    """Say which vocabularies none of the project's manifests uses; `edited` are texts in the place of files."""
+    """Say which vocabularies none of the project's manifests uses; `edited` are texts in place of files."""
     file = project.file
     if file is None or not project.vocabulary_contents:
         return

@@ -28,11 +28,11 @@ class Bringer(Protocol):
 
     @property
     def codes(self) -> str:
-        """Where its tuple of `Code` stands, as `module:NAME`; empty where it has none."""
+        """Where its tuple of `Code` stands, as `module:NAME`; empty if it has none."""
 
     @property
     def pages(self) -> str:
-        """The package with `<code>.md` for each of them; empty where it has none."""
+        """The package with `<code>.md` for each of them; empty if it has none."""
 
 
 class Room(NamedTuple):

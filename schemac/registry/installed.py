@@ -45,7 +45,7 @@ def engines() -> tuple[Engine, ...]:
 
 @cache
 def outside_points() -> "tuple[EntryPoint, ...]":
-    """Return where engines of other distributions stand, sorted by their names."""
+    """Return the entry points of engines of other distributions, sorted by name."""
     return entry_points_of(GROUP)
 
 
@@ -68,21 +68,21 @@ def _sorted(engines: list[Engine]) -> list[Engine]:
 
 
 def default_targets() -> tuple[str, ...]:
-    """Return the names of the targets that are built where nobody names any."""
+    """Return the names of the targets that are built by default."""
     return tuple(engine.name for engine in engines() if engine.artifacts and engine.is_default)
 
 
 @cache
 def engine(name: str) -> Engine:
-    """Return the engine of a name. Raises KeyError where there is none."""
+    """Return the engine of a name. Raises KeyError if there is none."""
     return {engine.name: engine for engine in engines()}[name]
 
 
 @contextmanager
 def blamed(name: str | None) -> Iterator[None]:
-    """Turn an exception of an engine of another distribution into EngineError; it is no mistake of the compiler.
+    """Turn an exception of an engine of another distribution into EngineError; it is not a mistake of the compiler.
 
-    Without a name, what is done is no engine's.
+    Without a name, what is done is not an engine's.
     """
     try:
         yield

@@ -27,7 +27,7 @@ def page(code: Code) -> Page:
 
 
 def page_file(code: Code) -> "Path | None":
-    """Return the file of a page, for programs that open files; None where it is none."""
+    """Return the file of a page, for programs that open files; None if it is none."""
     from importlib.util import find_spec  # for start-up time, as above
     from pathlib import Path
 
@@ -47,7 +47,7 @@ def loss_pages() -> dict[str, str]:
 
 
 def _text(bringer: Bringer, name: str) -> str:
-    """Return a page that an engine or a room brought; empty where it has none."""
+    """Return a page that an engine or a room brought; empty if it has none."""
     if not bringer.pages:
         return ""
     from pkgutil import get_data  # for start-up time: the pages of the core need none of it

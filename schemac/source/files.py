@@ -48,6 +48,6 @@ class Contents:
         return self._found[key]
 
     def digest(self, files: Files, path: str) -> str:
-        """Return what stands for the content of a file; empty where there is none."""
+        """Return what stands for the content of a file; empty if there is none."""
         content = self.of(files, path)
         return "" if isinstance(content, OSError) else blake2b(content, digest_size=16).hexdigest()

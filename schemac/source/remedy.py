@@ -25,7 +25,7 @@ class Lines(Protocol):
 
 
 class Spot(Protocol):
-    """Where a finding stands in a text: a `Place`."""
+    """Where a finding is in a text: a `Place`."""
 
     @property
     def source(self) -> Lines:
@@ -47,4 +47,4 @@ class Remedy(str):
 
     @abstractmethod
     def fix(self, spot: Spot) -> Fix | None:
-        """Return the edits at a place; None where the text there is written in a way that they would damage."""
+        """Return the edits at a place; None if the text there is written in a way that they would damage."""

@@ -1,4 +1,4 @@
-"""Where findings are gathered until all of them are shown at once.
+"""Collects findings until all of them are shown at once.
 
 Layer: source.
 Shape: a report is handed down through the stages; each adds and goes on. Nothing is raised by the stages.
@@ -59,7 +59,7 @@ class Report:
         )
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Take over findings that were made elsewhere; the same finding twice counts once."""
+        """Add findings of another report; the same finding twice counts once."""
         for diagnostic in diagnostics:
             self._diagnostics.setdefault(diagnostic)
             self.has_errors = self.has_errors or diagnostic.severity is Severity.ERROR

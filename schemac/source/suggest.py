@@ -10,7 +10,7 @@ from functools import lru_cache
 
 
 def closest(word: str, candidates: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str | None:
-    """Return the candidate most like a word, or None where nothing is near enough.
+    """Return the candidate most like a word, or None if nothing is near enough.
 
     `synonyms` maps folded foreign words, such as `bigint`, to the word of this language.
     """

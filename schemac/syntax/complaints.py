@@ -75,12 +75,12 @@ class Vocabulary(NamedTuple):
     examples: Mapping[str, str] = {}
     """A model, or a kind, as an author writes it."""
     type_help: Callable[[str, bool], str | None] = lambda _text, _is_nested: None
-    """What to write for the text of a type in another notation, in a field or deeper; None where it is not known."""
+    """What to write for the text of a type in another notation, in a field or deeper; None if it is not known."""
     complete_type: Callable[[Mapping[str, Any]], str | None] = lambda _type: None
-    """A type with what its author wrote and the properties that are missing; None where there is no saying."""
+    """A type with what its author wrote and the properties that are missing; None if there is no saying."""
     friendly_keys: Mapping[str, tuple[str, ...]] = {}
     document_keys: tuple[str, ...] = ()
-    """Keys that may stand at the top of a document beside those of what it holds."""
+    """Keys that may be at the top of a document beside those of what it holds."""
     """Keys that a model has for authors, but that are rewritten before it sees them."""
 
 
@@ -254,7 +254,7 @@ def _bad_kind(kind: str, path: TreePath, given: Any, context: Any, words: Vocabu
 
 
 def _is_nested(path: TreePath) -> bool:
-    """Whether a type is a part of another one; that of a field stands under `type`."""
+    """Whether a type is a part of another one; that of a field is under `type`."""
     return bool(path) and path[-1] != "type"
 
 
@@ -281,7 +281,7 @@ def _kind_help(given: Mapping[str, Any], candidates: list[str], is_nested: bool,
 
 
 def _without_tags(loc: tuple[int | str, ...], value: Any) -> TreePath:
-    """Return a location as a path in the value: a segment that is no key there was the tag of a union."""
+    """Return a location as a path in the value: a segment that is not a key there was the tag of a union."""
     path: list[str | int] = []
     for position, segment in enumerate(loc):
         is_last = position == len(loc) - 1

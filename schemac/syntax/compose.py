@@ -204,7 +204,7 @@ class _Composer:
         return items
 
     def key(self, event: Any, depth: int) -> str:
-        """Every scalar is taken as the text it is written as; only a null or a collection is no key."""
+        """Every scalar is taken as the text it is written as; only a null or a collection is not a key."""
         if event.__class__ is ScalarEvent:
             self.value(event, depth)
             return str(event.value)

@@ -79,11 +79,11 @@ class Document:
         return mark.key if mark.key is not None and depth == len(path) else mark.span
 
     def has(self, path: TreePath) -> bool:
-        """Whether a value stands at exactly this path."""
+        """Whether a value is at exactly this path."""
         return self._find(path)[1] == len(path)
 
     def place(self, path: TreePath, *, on_key: bool = False) -> Place:
-        """Where a value stands, or its key, with its text: parts of a document may stand in another one."""
+        """Where a value stands, or its key, with its text: parts of a document may be in another one."""
         mark, depth = self._find(path)
         is_exact = depth == len(path)
         is_item = mark.key is None
@@ -107,7 +107,7 @@ class Document:
         return mark, len(path)
 
     def _search(self, path: TreePath) -> "_Mark | None":
-        """Return the mark of one value; None where it is not there, or stands behind an alias."""
+        """Return the mark of one value; None if it is not there, or is behind an alias."""
         if self.index or "&" in self.stream.content:
             return None
         iterator = events(self.stream.content, self.stream.event_source)

@@ -1,4 +1,4 @@
-"""Keys with their values, and items of lists, as they stand in a text: what an edit may take out or put in.
+"""Keys with their values, and items of lists, as they are in a text: what an edit may take out or put in.
 
 Layer: syntax.
 Units: offsets of code points, half-open.
@@ -60,7 +60,7 @@ class Entry:
     is_shared: bool
     """Whether aliases stand for what it is in, or for itself."""
     inside: Collection | None = None
-    """What it has, where that is no scalar."""
+    """What it has, where that is not a scalar."""
 
     @property
     def next(self) -> "Entry | None":
@@ -132,7 +132,7 @@ def _collection(
 
 
 def without(content: str, entry: Entry) -> Span | None:
-    """Return what to take out of a text so that an entry is gone; None where what is left would not be the rest."""
+    """Return what to take out of a text so that an entry is gone; None if what is left would not be the rest."""
     if len(entry.within.entries) == 1:
         return None
     if entry.within.is_flow:
@@ -159,5 +159,5 @@ def _line_end(content: str, offset: int) -> int:
 
 
 def _is_blank(rest: str) -> bool:
-    """Whether nothing stands there, or a comment: those are looked at by whoever takes it out."""
+    """Whether nothing is there, or a comment: those are looked at by whoever takes it out."""
     return all(not line.strip() or line.lstrip().startswith("#") for line in rest.splitlines())

@@ -1,4 +1,4 @@
-"""Where something stands in a text.
+"""Where something is in a text.
 
 Layer: syntax.
 """
@@ -27,7 +27,7 @@ class Place(NamedTuple):
     """Whether what was asked for stands here; otherwise it is what stands nearest around it."""
     is_item: bool = False
     content: str = ""
-    """What was read in the place of the text, with every node where the text has it; empty if it was the text itself."""
+    """What was read in place of the text, with every node where the text has it; empty if it was the text itself."""
     event_source: EventSource = fast_events
 
     @property

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class Write(Remedy):
-    """Writes a text in the place of what the finding underlines."""
+    """Writes a text in place of what the finding underlines."""
 
     __slots__ = ("is_safe", "key", "text")
     text: str
-    """As it stands in the manifest afterwards."""
+    """As it is in the manifest afterwards."""
     key: str
-    """The key that has to stand there; empty where any may."""
+    """The key that has to be there; empty where any may."""
     is_safe: bool
 
     @classmethod
@@ -40,7 +40,7 @@ class Write(Remedy):
     def value(cls, text: str, *, key: str = "", reason: str = "", is_safe: bool = True) -> Self:
         """Return "write `Int32`", or with its key "write `unit: Second`"; a reason follows as it is.
 
-        The text is a piece of YAML that may stand on one line at any place.
+        The text is a piece of YAML that may be on one line at any place.
         """
         shown = f"{key}: {text}" if key else text
         return cls._of(f"write `{shown}`{reason}", text, key=key, is_safe=is_safe)
@@ -75,7 +75,7 @@ class Write(Remedy):
 
 
 class WriteType(Write):
-    """Writes a type in the place of another one, whether that is a name or a mapping."""
+    """Writes a type in place of another one, whether that is a name or a mapping."""
 
     __slots__ = ()
 
@@ -93,7 +93,7 @@ class WriteType(Write):
 
 
 class WriteText(Write):
-    """Writes a text as a scalar, in the quotes that stand there, or in those that it needs."""
+    """Writes a text as a scalar, in the quotes that exist, or in those that it needs."""
 
     __slots__ = ()
 
@@ -119,7 +119,7 @@ class Meant(WriteText):
     def word(
         cls, near: str, instead_of: str, synonyms: Mapping[str, str] | None = None, *, mark: str = "`"
     ) -> Self:
-        """Return "did you mean …?". A word that differs in case and signs alone, or a known synonym, is no guess."""
+        """Return "did you mean …?". A word that differs in case and signs alone, or a known synonym, is not a guess."""
         folded = fold(instead_of)
         is_certain = folded == fold(near) or (synonyms or {}).get(folded) == near
         self = cls._of(f"did you mean {mark}{near}{mark}?", near, is_safe=is_certain)
@@ -127,7 +127,7 @@ class Meant(WriteText):
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
-        """Return the edit; there is none where the word stands beside it already."""
+        """Return the edit; there is none where the word is beside it already."""
         if isinstance(spot, Place) and (entry := spot.entry) is not None:
             is_name = spot.span.start == entry.span.start
             if is_name and self.text in entry.within.words(spot.source.content):
@@ -135,7 +135,7 @@ class Meant(WriteText):
         return super().fix(spot)
 
     def new(self, old: str) -> str:
-        """Return the word in the place of the other one, which may be the name after a domain; else what is there."""
+        """Return the word in place of the other one, which may be the name after a domain; else what is there."""
         found = old[1:-1] if old[:1] in ("'", '"') else old
         if found == self.instead_of:
             return super().new(old)
@@ -161,7 +161,7 @@ class Quote(Write):
 
 
 class Remove(Remedy):
-    """Takes out the key with its value, or the item, that the finding stands at; with an attribute that lists nothing else."""
+    """Takes out the key with its value, or the item, that the finding is at; with an attribute that lists nothing else."""
 
     __slots__ = ("is_safe",)
     is_safe: bool
@@ -219,7 +219,7 @@ class Attach(Remedy):
     __slots__ = ("key", "value")
     key: str
     value: str
-    """As it stands in the manifest afterwards."""
+    """As it is in the manifest afterwards."""
 
     @classmethod
     def attribute(cls, key: str, value: str) -> Self:
@@ -299,7 +299,7 @@ _TAG = re.compile(r"![^\s,\[\]{}]*[ \t]+(?=[^\s#])")
 
 
 class Unwrap(Remedy):
-    """Writes a part of a mapping in the place of the mapping: the type inside an Option."""
+    """Writes a part of a mapping in place of the mapping: the type inside an Option."""
 
     __slots__ = ("is_safe", "key")
     key: str
@@ -313,7 +313,7 @@ class Unwrap(Remedy):
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
-        """Return the edit; the mapping may be what is underlined, or what that stands in."""
+        """Return the edit; the mapping may be what is underlined, or what that is in."""
         if not isinstance(spot, Place) or not spot.is_exact or spot.entry is None:
             return None
         part = _part(spot.entry, self.key)
@@ -333,7 +333,7 @@ def _part(entry: "Entry", key: str) -> "Entry | None":
 
 
 def replacing(remedy: Remedy, spot: Place, span: Span, text: str, *, is_safe: bool) -> Fix | None:
-    """Return the fix that puts a text in the place of a span; None where aliases or arguments stand for what is there."""
+    """Return the fix that puts a text in place of a span; None where aliases or arguments stand for what is there."""
     old = spot.source.excerpt(span)
     entry = spot.entry
     if old == text or not old or (entry is not None and entry.is_shared) or "$(" in old:

@@ -149,7 +149,7 @@ class Move(Remedy):
 
     @classmethod
     def to_field(cls, help: str) -> Self:
-        """Return a remedy that moves what stands in the type of a field to the field."""
+        """Return a remedy that moves what is in the type of a field to the field."""
         return cls._of(help, "field", "")
 
     @classmethod
@@ -159,7 +159,7 @@ class Move(Remedy):
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
-        """Return the two edits; where the key stands there already, or its value has several lines, there are none."""
+        """Return the two edits; where the key already exists, or its value has several lines, there are none."""
         if not isinstance(spot, Place) or not spot.is_exact or (entry := spot.entry) is None:
             return None
         text, at = spot.source.excerpt(entry.value), spot.source.excerpt(entry.span)
@@ -223,13 +223,13 @@ class Hold(Remedy):
 
 
 class MeantPart(Remedy):
-    """Writes the word that its author probably meant in the place of one in a longer text."""
+    """Writes the word that its author probably meant in place of one in a longer text."""
 
     __slots__ = ("instead_of", "is_in_key", "near")
     near: str
     instead_of: str
     is_in_key: bool
-    """Whether it stands in the key, not in the value."""
+    """Whether it is in the key, not in the value."""
 
     @classmethod
     def word(cls, near: str, instead_of: str, *, mark: str = "`", is_in_key: bool = False) -> Self:
@@ -273,7 +273,7 @@ class Insert(Remedy):
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
-        """Return the edit: in the mapping that stands there, or beside the key that does."""
+        """Return the edit: in the mapping that exists, or beside the key that does."""
         if not isinstance(spot, Place):
             return None
         entry = spot.entry

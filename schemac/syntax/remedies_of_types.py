@@ -65,7 +65,7 @@ class RetypeWithExtra(Remedy):
     __slots__ = ("extra", "text")
     text: str
     extra: Mapping[str, str]
-    """Values as they stand in a manifest, by key."""
+    """Values as they are in a manifest, by key."""
 
     @classmethod
     def of(cls, help: str, text: str, extra: Mapping[str, str]) -> Self:
@@ -95,7 +95,7 @@ class RetypeWithExtra(Remedy):
 
 
 class SwapAttribute(Remedy):
-    """Writes another attribute in the place of one, and the type that it is for."""
+    """Writes another attribute in place of one, and the type that it is for."""
 
     __slots__ = ("key", "pair", "type")
     key: str

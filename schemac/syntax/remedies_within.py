@@ -27,7 +27,7 @@ class Rewrite(Remedy):
 
     @classmethod
     def text_of(cls, help: str, text: str, *, is_safe: bool = False) -> Self:
-        """Return a remedy with this help; the text stands in the quotes that are there, or in those that it needs."""
+        """Return a remedy with this help; the text is in the quotes that exist, or in those that it needs."""
         self = cls(help)
         self.text, self.is_safe = text, is_safe
         return self
@@ -61,7 +61,7 @@ class DropCharacter(Remedy):
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
-        """Return the edit, where the character stands there once."""
+        """Return the edit, where the character is there once."""
         if not isinstance(spot, Place) or not spot.is_exact or spot.entry is None:
             return None
         old = spot.source.excerpt(spot.span)
@@ -107,7 +107,7 @@ class InsertKeys(Remedy):
 
     @classmethod
     def beside(cls, help: str, *pairs: tuple[str, str]) -> Self:
-        """Return a remedy with this help: keys, with values as they stand in the manifest, beside that of the finding."""
+        """Return a remedy with this help: keys, with values as they are in the manifest, beside that of the finding."""
         self = cls(help)
         self.pairs, self.is_beside = pairs, True
         return self
@@ -120,7 +120,7 @@ class InsertKeys(Remedy):
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
-        """Return the edit: a key that is there gets the value, the others stand behind the last one."""
+        """Return the edit: a key that exists gets the value, the others are behind the last one."""
         if not isinstance(spot, Place) or (entry := spot.entry) is None or entry.is_shared:
             return None
         mapping = entry.within if self.is_beside and spot.is_exact else entry.inside

@@ -1,4 +1,4 @@
-"""What stands around the entry of a finding: its field, its type, its attributes, its schema; and what is put there.
+"""What is around the entry of a finding: its field, its type, its attributes, its schema; and what is put there.
 
 Layer: syntax.
 Shape: for the remedies. What is shared by an alias is not found, for an edit of it would change another place too.
@@ -19,7 +19,7 @@ TYPE_KEYS = frozenset({"type", "inner", "itemType", "keyType", "valueType"})
 
 
 def entry_of(mapping: Collection | None, key: str) -> Entry | None:
-    """Return the entry of a key in a mapping; None where there is none."""
+    """Return the entry of a key in a mapping; None if there is none."""
     return next((one for one in mapping.entries if one.key == key), None) if mapping is not None else None
 
 

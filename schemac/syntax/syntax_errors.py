@@ -49,7 +49,7 @@ def _in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None:
 
 
 def _value_in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None:
-    """Return the whole value of a line, where a second colon stands in it."""
+    """Return the whole value of a line, where a second colon is in it."""
     position = source.position(offset)
     line, start = source.line(position.line), offset - position.column + 1
     match = _SECOND_COLON.fullmatch(line)
@@ -182,7 +182,7 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
 
 
 def _fix(help: str, source: SourceText, edit: tuple[Span, str] | None) -> Fix | None:
-    """Return the fix that a help stands for; what a text that is no YAML means is a guess."""
+    """Return the fix that a help stands for; what a text that is not YAML means is a guess."""
     if edit is None:
         return None
     span, text = edit

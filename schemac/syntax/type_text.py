@@ -44,9 +44,9 @@ class TypeText:
     """As it is written, several words with one blank between them; `[]` for a list that is only marked so."""
     arguments: "tuple[ColumnText, ...]" = ()
     bracket: str = ""
-    """What opens the arguments: `<`, `(` or `[`; `]` where the list's bracket stands before its item."""
+    """What opens the arguments: `<`, `(` or `[`; `]` where the list's bracket is before its item."""
     is_nullable: bool | None = None
-    """None where the text does not say."""
+    """None if the text does not say."""
     is_quoted: bool = False
 
     @property
@@ -70,7 +70,7 @@ class ColumnText:
 
 
 def read_type(text: str) -> TypeText | None:
-    """Return what a text says, in any notation; None where it is no type."""
+    """Return what a text says, in any notation; None if it is not a type."""
     reader = TypeReader(type_words(text), text)
     try:
         type_text = reader.type()

@@ -1,4 +1,4 @@
-"""The words of a text that is no YAML: a type as SQL or Arrow writes it, a statement.
+"""The words of a text that is not YAML: a type as SQL or Arrow writes it, a statement.
 
 Layer: syntax.
 Units: places are zero-based and half-open, in code points of the text.
@@ -110,7 +110,7 @@ class Cursor:
         return sign + (self._string() if self._is_string() else self._next().text)
 
     def _skip_to(self, *ends: str) -> None:
-        """Go to the next of these words that stands outside all brackets."""
+        """Go to the next of these words that is outside all brackets."""
         depth = 0
         while not self._ends():
             if depth == 0 and any(self._is(end) for end in ends):

@@ -36,7 +36,7 @@ _SHAPES = TYPE_FACTS | {
     Fact.BECAME_OPTIONAL,
     Fact.BECAME_REQUIRED,
 }
-"""Changes of an Arrow type, so that whatever lies around it is cast."""
+"""Changes of an Arrow type, so that whatever is around it is cast."""
 _REGISTERED = frozenset(
     {"arrow.json", "arrow.uuid", "arrow.bool8", "arrow.opaque", "arrow.fixed_shape_tensor"}
 )
@@ -45,7 +45,7 @@ _WRITE_ANEW = "rewrite the files, or add a new field next to the old one"
 
 
 def judge(change: Change, pair: VersionPair | None) -> Judgement:
-    """Return what a change means for files that are there."""
+    """Return what a change means for files that exist."""
     judgement = _judge(change, pair)
     is_cast = change.fact in _SHAPES and judgement.outcome is not Outcome.REFUSED
     if is_cast and _is_in_list_view(change.new_field or change.old_field):
@@ -138,7 +138,7 @@ def _extension(old: SchemaField, new: SchemaField) -> Judgement:
 
 
 def _extension_of(field: SchemaField) -> tuple[str, str]:
-    """Name and metadata; empty where there is none."""
+    """Name and metadata; empty if there is none."""
     if has_role(field.extra, Role.JSON):
         return ("arrow.json", "")
     extension = EXTENSION_TYPE.read(field.extra)

@@ -176,7 +176,7 @@ def _first(type_: Any, default: Any) -> Any:
 
 
 def _type_property(field: SchemaField) -> Json:
-    """Return the property for the type of the manifest, where Avro's type does not tell it; its parts stand in Avro's."""
+    """Return the property for the type of the manifest, where Avro's type does not tell it; its parts are in Avro's."""
     leaf = leaf_of(field.type)
     if field.type.family is Family.STRUCT or (leaf is not None and leaf.is_lossless):
         return {}

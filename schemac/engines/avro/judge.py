@@ -1,4 +1,4 @@
-"""What a change means for Avro data that is there, by the rules of schema resolution.
+"""What a change means for Avro data that exists, by the rules of schema resolution.
 
 Layer: engines.
 Shape: data is read with the schema that it was written with and the new one. Fields are found by name or alias, absent ones
@@ -25,7 +25,7 @@ _NOTHING = DATASET_FACTS | {Fact.FIELD_DROPPED, Fact.FIELDS_REORDERED, Fact.BECA
 
 
 def judge(change: Change, pair: VersionPair | None) -> Judgement:
-    """Judge whether data that is there can be read with the new schema."""
+    """Judge whether data that exists can be read with the new schema."""
     old, new = change.old_field, change.new_field
     if change.key == ALIASES.key and not set(change.old or ()) <= set(change.new or ()):
         reason = "data that was written under an alias cannot be found without it"

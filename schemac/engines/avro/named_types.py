@@ -22,7 +22,7 @@ _NAMED = ("record", "error", "enum", "fixed")
 
 
 class MalformedError(Exception):
-    """Something that is no Avro schema, and why."""
+    """Something that is not an Avro schema, and why."""
 
 
 class NamedTypes:
@@ -51,7 +51,7 @@ class NamedTypes:
                 self.declare(inner_type, around, path)
 
     def find(self, full: str) -> Any | None:
-        """Return the type of a full name; None where nobody declares it."""
+        """Return the type of a full name; None if nobody declares it."""
         if full in self._named:
             return self._named[full]
         if self._sibling_types is None:

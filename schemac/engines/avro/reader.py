@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: a union of several types, and a record that contains itself, are any value of JSON, with a note.
-Errors: SC552 for what is no schema.
+Errors: SC552 for what is not a schema.
 Source: Avro 1.12, "Schema Declaration". A logical type that is not known, or does not fit, counts as the type below it.
 """
 
@@ -53,7 +53,7 @@ _DEEPEST = 100
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """Read the records of a file; one may stand in a union, as in a list of types that are named before they are used."""
+    """Read the records of a file; one may be in a union, as in a list of types that are named before they are used."""
     try:
         document = json.loads(path.read_bytes(), parse_float=double)
     except (ValueError, RecursionError) as error:
@@ -279,7 +279,7 @@ def _with_extra(tree: Json, extra: Json) -> Json:
 
 
 def _without_extra(tree: Json) -> tuple[Json, Json]:
-    """Return the type of a field, and the attributes of its values, which stand beside the name."""
+    """Return the type of a field, and the attributes of its values, which are beside the name."""
     if tree["kind"] == "Option":
         inner, extra = _without_extra(tree["inner"])
         return {**tree, "inner": inner}, extra

@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: types are the logical ones; what a field takes from a definition counts as its own. Everything else that the contract
 says of a field is a comment above it.
-Errors: SC1xx for what is no YAML, SC551 unsupported-arrow-type, SC552 unreadable-source.
+Errors: SC1xx for what is not YAML, SC551 unsupported-arrow-type, SC552 unreadable-source.
 Source: the specification of version 1.2.1, "Data Types", "Field Object" and "Definition Object".
 """
 

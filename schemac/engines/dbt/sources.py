@@ -28,7 +28,7 @@ def is_properties(path: Path) -> bool:
 
 
 def dialect_of_project(path: Path) -> str | None:
-    """Return the format that reads types of the database that a file's project is for; None where that is not known."""
+    """Return the format that reads types of the database that a file's project is for; None if that is not known."""
     folder = next((p for p in path.resolve().parents if (p / _PROJECT).is_file()), None)
     if folder is None:
         return None

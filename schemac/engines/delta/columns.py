@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: a StructType in its JSON form is copied without these keys; ids go by path, the rest becomes notes at its column.
-Errors: what is no StructType is left as it is, for the reader of StructTypes to refuse.
+Errors: what is not a StructType is left as it is, for the reader of StructTypes to refuse.
 Source: the Delta protocol, "Column Mapping", "Column Invariants", "Generated Columns", "Default Columns", "Identity Columns",
 "Type Widening"; `CharVarcharUtils` of Spark.
 """

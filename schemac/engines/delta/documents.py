@@ -30,4 +30,4 @@ DOCUMENTS = (
         "import the table's folder, which contains `_delta_log`",
     ),
 )
-"""What to import in the place of such a file."""
+"""What to import in place of such a file."""

@@ -49,7 +49,7 @@ class Metadata:
     version: int
     """Of the table, when it became this; of one in a checkpoint, that of the checkpoint."""
     schema: str | None
-    """Spark's StructType as JSON; None where the action has none, as that of a table to which none was given yet."""
+    """Spark's StructType as JSON; None if the action has none, as that of a table to which none was given yet."""
     name: str | None
     description: str | None
     partitions: tuple[str, ...]

@@ -18,7 +18,7 @@ _FRACTION = re.compile(r"\.([0-9]+)")
 
 
 def default_error(type_: IcebergType, value: Any) -> str:
-    """Return what is wrong with a default value of a type; empty where nothing is."""
+    """Return what is wrong with a default value of a type; empty if nothing is."""
     rule = _default_rule(type_)
     if rule is None:
         return f"Iceberg has no default values for {type_.word}"

@@ -97,7 +97,7 @@ def _unheld(change: Change, pair: VersionPair) -> str:
 
 
 def _is_related(change: Change, path: str) -> bool:
-    """Whether a change is about what stands at a path, above it or below it."""
+    """Whether a change is about what is at a path, above it or below it."""
     if not path or not change.path:
         return True
     paths = (f"{path}.", f"{change.path}.")

@@ -70,7 +70,7 @@ def _declared(
 
 
 def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, NestedField]) -> str:
-    """Why a field cannot identify a row; empty where it can."""
+    """Why a field cannot identify a row; empty if it can."""
     field = fields.get(schema_field)
     if field is None or field.type.fields or field.type.word in ("variant", "unknown"):
         return "it is not a plain value"

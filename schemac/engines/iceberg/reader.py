@@ -133,7 +133,7 @@ def _comments(metadata: TableMetadata) -> list[str]:
 
 
 def _name(file: Path) -> str | None:
-    """Return the table's name: that of the folder which `metadata` lies in."""
+    """Return the table's name: that of the folder which `metadata` is in."""
     folder = file.resolve().parent
     return folder.parent.name or None if folder.name == "metadata" else None
 

@@ -386,7 +386,7 @@ def _says_type(schema: Json) -> bool:
 
 
 def _says_nothing(key: str, schema: Json) -> bool:
-    """Whether a keyword stands there with a value that every value keeps."""
+    """Whether a keyword is there with a value that every value keeps."""
     if key in ("additionalProperties", "unevaluatedProperties"):
         # False is said in other words.
         return isinstance(schema[key], bool)

@@ -86,7 +86,7 @@ def uuid() -> Json:
 
 
 def leaf(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]] | None:
-    """Return the type that the standard's keywords say, and which keywords say it; None where there are none for a leaf.
+    """Return the type that the standard's keywords say, and which keywords say it; None if there are none for a leaf.
 
     Keywords that narrow the type further are not among them.
     """

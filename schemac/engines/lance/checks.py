@@ -28,7 +28,7 @@ _EQUIVALENT_ATTRIBUTES = {
     BRAIN_FLOAT: ("lance.org/floatEncoding: {format: bfloat16}", "a fixed-length List of floats", ""),
     BLOB_EXTENSION: ("lance.org/blob: {}", "a Binary", Binary.__name__),
 }
-"""The attribute that stands in the place of an extension type, what it is for, and that as a type alone."""
+"""The attribute that is in place of an extension type, what it is for, and that as a type alone."""
 
 
 def check(field: SchemaField, findings: Findings) -> None:
@@ -99,7 +99,7 @@ def _check_encoding(field: SchemaField, findings: Findings) -> None:
 def _check_fit(
     field: SchemaField, encoding: Encoding, key: str, words: Mapping[str, str], findings: Findings
 ) -> None:
-    """Check an encoding against the type; `words` are its properties as they stand in the attribute `key`."""
+    """Check an encoding against the type; `words` are its properties as they are in the attribute `key`."""
     if field.type.family in PACKED:
         for name, value in encoding:
             if name != "packed" and value is not None:

@@ -23,7 +23,7 @@ from schemac.source.catalogue import UNREADABLE_TABLE
 def open_dataset(path: str, version: int | None = None, storage_options: Storage | None = None) -> Any:
     """Open pylance's dataset at a path: its newest version, or one of its versions.
 
-    Raises ValueError where there is none, OSError and RuntimeError where Lance cannot open it.
+    Raises ValueError if there is none, OSError and RuntimeError where Lance cannot open it.
     """
     import lance  # an extra that may not be there
 
@@ -33,7 +33,7 @@ def open_dataset(path: str, version: int | None = None, storage_options: Storage
 
 
 def find_dataset(path: str, storage_options: Storage | None = None) -> Any | None:
-    """Open the dataset; None where there is none. Anything else that keeps it from being opened is raised."""
+    """Open the dataset; None if there is none. Anything else that keeps it from being opened is raised."""
     if is_local(path) and os.path.isfile(local_path(path)):
         return None
     try:
@@ -47,7 +47,7 @@ def find_dataset(path: str, storage_options: Storage | None = None) -> Any | Non
 
 
 def _refuse_pipes(path: str) -> None:
-    """Raise OSError where a version of a table is no file: Lance would wait for ever for a pipe to be written to."""
+    """Raise OSError if a version of a table is not a file: Lance would wait for ever for a pipe to be written to."""
     versions = os.path.join(path, "_versions")
     entries = os.scandir(versions) if os.path.isdir(versions) else ()
     for entry in entries:

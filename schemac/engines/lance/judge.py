@@ -43,7 +43,7 @@ _OF_MEMBERS = (
     | _LAYOUTS
     | {Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_MOVED, Fact.FIELDS_REORDERED, Fact.JSON_CHANGED}
 )
-"""What changes how the members of a struct lie beside each other."""
+"""What changes how the members of a struct are beside each other."""
 _NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 
 
@@ -119,7 +119,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
 
 
 def _holders(change: Change) -> list[SchemaField]:
-    """Return what the members stand in that a change is about."""
+    """Return what the members are in that a change is about."""
     if change.fact is Fact.FIELDS_REORDERED:
         return [] if change.old_field is None else [change.old_field]
     return [
@@ -254,7 +254,7 @@ def left_behind(new: SchemaField, pair: VersionPair) -> bool:
 
 
 def _around(field: SchemaField) -> list[SchemaField]:
-    """Return what stands around a field, innermost first."""
+    """Return what is around a field, innermost first."""
     ancestors = []
     while field.parent is not None:
         field = field.parent
@@ -270,7 +270,7 @@ def has_values(new: SchemaField, pair: VersionPair) -> bool:
 
 
 def version_before(struct: SchemaField, version: SchemaVersion) -> int | None:
-    """Return the version in which the members of a struct stood elsewhere; None for one that did not begin like that.
+    """Return the version in which the members of a struct were elsewhere; None for one that did not begin like that.
 
     Whoever went from version to version has such a struct in every row, though its members may be null.
     """
@@ -359,7 +359,7 @@ def _node_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
 
 
 def is_inside_map_or_vector(field: SchemaField) -> bool:
-    """Whether a map or a fixed-size list stands above."""
+    """Whether a map or a fixed-size list is above."""
     above = field.parent
     while above is not None:
         if above.type.family is Family.MAP or getattr(above.type, "fixed_length", None) is not None:

@@ -50,7 +50,7 @@ _OF_BRAIN_FLOATS = frozenset({NAME_KEY, EXTENSION_METADATA.encode()})
 
 
 class _Place(NamedTuple):
-    """What stands around a field."""
+    """What is around a field."""
 
     depth: int = 1
     is_repeated: bool = False

@@ -211,7 +211,7 @@ def numbered(
 def numbers_of(
     lowered: LoweredSchema, fields: Sequence[tuple[str, int]]
 ) -> dict[SchemaField, Numbers] | None:
-    """Return the ids that a table's fields, given by name and id in pre-order, have for each field; None where they differ."""
+    """Return the ids that a table's fields, given by name and id in pre-order, have for each field; None if they differ."""
     nodes = nodes_of(lowered, is_tolerant=True)
     if [node.name for node in nodes] != [name for name, _ in fields]:
         return None

@@ -1,4 +1,4 @@
-"""What Lance has in the place of a field.
+"""What Lance has in place of a field.
 
 Layer: engines.
 """

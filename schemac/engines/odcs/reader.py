@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: a column has its physical name, and the physical type where that is known in the dialect of the contract's server; else
 the logical type. Everything else that the contract says of a column is a comment above it.
-Errors: SC1xx for what is no YAML, SC551 unsupported-arrow-type, SC552 unreadable-source.
+Errors: SC1xx for what is not YAML, SC551 unsupported-arrow-type, SC552 unreadable-source.
 Source: the JSON Schema of the standard, version 3.1.0, and its page "Schema".
 """
 

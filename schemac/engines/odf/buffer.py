@@ -58,14 +58,14 @@ class Buffer:
         return target
 
     def check(self, place: int, size: int) -> None:
-        """Refuse what does not lie inside of the buffer."""
+        """Refuse what is not inside the buffer."""
         if place < 0 or place + size > self._length:
             outside = place if place < 0 else max(place, self._length)
             raise MalformedError(f"byte {outside} is outside its {self._length} bytes")
 
 
 class Table:
-    """One table: values by the number of their field, None where a field is empty."""
+    """One table: values by the number of their field, None if a field is empty."""
 
     def __init__(self, buffer: Buffer, start: int, depth: int) -> None:
         self._buffer = buffer
@@ -126,7 +126,7 @@ class Table:
         return offset
 
     def _vector(self, field: int, width: int = 1) -> int | None:
-        """Return the same for a vector or text, all of whose items lie inside of the buffer."""
+        """Return the same for a vector or text, all of whose items are inside of the buffer."""
         offset = self._offset(field, _WIDTH)
         if offset is not None:
             start = self._buffer.follow(self._flat.Pos + offset)

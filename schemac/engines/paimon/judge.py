@@ -281,7 +281,7 @@ def _option(change: Change, pair: VersionPair) -> Judgement:
 
 
 def _places(pair: VersionPair, old: SchemaField, new: SchemaField) -> tuple[PaimonPlace, PaimonPlace] | None:
-    """Return what Paimon has there before and after; None where it knows of neither."""
+    """Return what Paimon has there before and after; None if it knows of neither."""
     was, is_ = places(pair.old).get(old), places(pair.new).get(new)
     return None if was is None or is_ is None else (was, is_)
 

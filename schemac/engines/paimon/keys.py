@@ -59,7 +59,7 @@ class Table(NamedTuple):
 
 
 def read_table(extra: Mapping[str, Any]) -> Table:
-    """Keys and options, with the keys that stand among the options taken out of them."""
+    """Keys and options, with the keys that are among the options taken out of them."""
     options = dict(paimon.OPTIONS.read(extra) or {})
     doubled: list[str] = []
 

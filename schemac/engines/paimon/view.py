@@ -1,4 +1,4 @@
-"""What Paimon has in the place of a schema and its fields.
+"""What Paimon has in place of a schema and its fields.
 
 Layer: engines.
 """

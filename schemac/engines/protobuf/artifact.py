@@ -46,7 +46,7 @@ class Typed(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it can stand in a list or map, and can be `optional`."""
+        """Whether it can be in a list or map, and can be `optional`."""
         return not self.label and not self.type.startswith("map<")
 
 
@@ -56,7 +56,7 @@ class Message:
     def __init__(self, name: str, around: str = "") -> None:
         self.name = name
         self.around = around
-        """What the message is there for, if it is no struct: `option`, `item`, `value` or `entry`."""
+        """What the message is there for, if it is not a struct: `option`, `item`, `value` or `entry`."""
         self.lines: list[str] = []
         self.inner: list[Message] = []
         self.used_names: set[str] = set()
@@ -125,7 +125,7 @@ class _Writer:
             self.field(message, field, str(field.segment), number)
 
     def field(self, message: Message, schema_field: SchemaField, name: str, number: int) -> None:
-        """Enter a field for a field: a member, or the value of a message that is there for it."""
+        """Enter a field for a field: a member, or the value of a message that exists for it."""
         typed = self.type(message, schema_field, name)
         label = f"{typed.label} " if typed.label else ""
         annotation: Json = {}
@@ -229,12 +229,12 @@ class _Writer:
 
 
 def _is_inline(field: SchemaField) -> bool:
-    """Whether an item or value stands in its list or map as it is, with no message around it; attributes never ask for one."""
+    """Whether an item or value is in its list or map as it is, with no message around it; attributes never ask for one."""
     return not field.is_nullable and (field.type.family is Family.STRUCT or leaf_of(field) is not None)
 
 
 def _is_plain_key(field: SchemaField) -> bool:
-    """Whether a key can stand in a `map`."""
+    """Whether a key can be in a `map`."""
     leaf = leaf_of(field)
     is_scalar = leaf is not None and not leaf.is_message and leaf.type not in ("bytes", ENUM_TYPE)
     return is_scalar and field.type.family in _KEYS

@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: messages are read with the new file. Fields are found by number, which the lock keeps; what is not there is null, or the default
-of proto3. Whoever adds a sort of change to schemac is refused here until it stands in `JUDGED_FACTS`.
+of proto3. Whoever adds a sort of change to schemac is refused here until it is in `JUDGED_FACTS`.
 Source: the language guide of proto3, "Updating A Message Type"; asked of protobuf's own library and of buf
 (`tests/engines/protobuf/test_evolution.py`).
 """

@@ -273,7 +273,7 @@ class _Reader:
         return _with_extra(_annotated_type(part_annotation, tree), part_annotation.get("extra", {}))
 
     def _wrapped(self, around: Message, inner: Field, path: FieldPath) -> Json:
-        """Return the type of the value in a message that is there only for it."""
+        """Return the type of the value in a message that exists only for it."""
         annotation = _annotation(inner)
         return _with_extra(self._field(around, inner, annotation, path), _extra(inner.comments, annotation))
 
@@ -362,7 +362,7 @@ def _full_name(message: Message) -> str:
 
 
 def _parted(tree: Json) -> tuple[Json, Json]:
-    """Return a type without the attributes that stand in it, and these."""
+    """Return a type without the attributes that are in it, and these."""
     if tree["kind"] == "Option":
         inner, extra = _parted(tree["inner"])
         return {**tree, "inner": inner}, extra

@@ -62,7 +62,7 @@ class Field:
     type: str
     number: int
     label: str = ""
-    """Empty where there is none; `map` and `oneof` count as labels."""
+    """Empty if there is none; `map` and `oneof` count as labels."""
     comments: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     oneof: str = ""
@@ -182,7 +182,7 @@ class _Parser:
         return file
 
     def _member(self, message: Message) -> None:
-        """Read what stands in a message, or at the top of a file."""
+        """Read what is in a message, or at the top of a file."""
         if self._peek() in ("export", "local") and self._peek(1) in ("message", "enum"):
             self._skip(1)
         word, comments = self._peek(), self._tokens.leading[self._at]
@@ -278,7 +278,7 @@ class _Parser:
             raise MalformedError(f"the field {name} has no number") from None
 
     def _type(self) -> str:
-        """Read the name of a type, whose parts may stand on several lines."""
+        """Read the name of a type, whose parts may be on several lines."""
         name = self._next()
         while name.endswith(".") or self._peek().startswith("."):
             name += self._next()

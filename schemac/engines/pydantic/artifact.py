@@ -1,7 +1,7 @@
 """Pydantic: models that take the records which a pipeline takes, with the same reasons for what they refuse.
 
 Layer: engines.
-Shape: `pydantic/<dataset>_models.py`, one file that stands alone: the validators that it needs, a name for each type without
+Shape: `pydantic/<dataset>_models.py`, one file that is alone: the validators that it needs, a name for each type without
 parts, a class for each struct, the table last. The metadata of an annotation has the type of the manifest and its attributes.
 Errors: SC589; losses SC590.
 Source: pydantic 2; the values that a pipeline takes.
@@ -301,7 +301,7 @@ class _Module:
 
 
 def _tree(type_: LogicalType) -> Json:
-    """Return a type as a manifest writes it; its attributes stand beside it."""
+    """Return a type as a manifest writes it; its attributes are beside it."""
     return {key: value for key, value in json_values.type_tree(type_).items() if key != "extra"}
 
 

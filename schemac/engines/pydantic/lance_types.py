@@ -141,7 +141,7 @@ def _evaluated(annotation: ast.expr) -> ast.expr:
 
 
 def _without_none(annotation: ast.expr) -> ast.expr | None:
-    """Return what an annotation is if it is not None; None where it cannot be None, or may be several things."""
+    """Return what an annotation is if it is not None; None if it cannot be None, or may be several things."""
     choices = choices_of(annotation) or []
     bare = [choice for choice in choices if not is_none(choice)]
     return bare[0] if len(bare) == 1 and len(choices) > 1 else None

@@ -28,7 +28,7 @@ class Leaf(NamedTuple):
 
     type: str
     metadata: tuple[str, ...]
-    """What stands behind the type in `Annotated`: the one place for validators and constraints."""
+    """What is behind the type in `Annotated`: the one place for validators and constraints."""
     suffix: str = ""
     """Tells it from others of the same type text."""
 
@@ -82,7 +82,7 @@ class Leaves(TypeWriter[Leaf]):
         super().__init__(emission, _TABLE)
 
     def leaf(self, lowered: LoweredField) -> Leaf | None:
-        """Return the annotation; None where there is none but null."""
+        """Return the annotation; None if there is none but null."""
         leaf = self.type(lowered, lowered.arrow.type)
         return None if leaf.type == "None" else leaf
 

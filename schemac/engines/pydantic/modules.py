@@ -1,7 +1,7 @@
 """A file of Python with models: its classes, their fields and the names that it gives; it is parsed and never run.
 
 Layer: engines.
-Errors: SC552 for what is no Python.
+Errors: SC552 for what is not Python.
 """
 
 import ast

@@ -384,7 +384,7 @@ def _digits(settings: Json) -> Json | None:
 
 
 def _optional(tree: Json) -> Json:
-    """Return a type that may be null; its attributes stand beside the outermost kind."""
+    """Return a type that may be null; its attributes are beside the outermost kind."""
     extra = tree.pop("extra", {})
     return {"kind": "Option", "inner": tree, **({"extra": extra} if extra else {})}
 

@@ -211,7 +211,7 @@ class _Writer(TypeWriter[SparkType]):
         return SparkType("void", "VOID")
 
     def special(self, lowered: LoweredField, arrow_type: Any) -> SparkType | None:
-        """Types that an attribute decides; None where the Arrow type does."""
+        """Types that an attribute decides; None if the Arrow type does."""
         field: SchemaField = lowered.field
         word = spark.TYPE.read(field.extra)
         if word is not None:

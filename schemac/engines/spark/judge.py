@@ -95,7 +95,7 @@ def judge(change: Change, pair: VersionPair | None, connector: Connector = KNOWN
 
 
 def judge_of(version: str) -> Callable[[Change, VersionPair | None], Judgement]:
-    """Return the judge for a version of lance-spark. Raises ValueError for what is no version."""
+    """Return the judge for a version of lance-spark. Raises ValueError for what is not a version."""
     return partial(judge, connector=Connector.of(version))
 
 

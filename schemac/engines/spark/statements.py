@@ -58,7 +58,7 @@ def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str
 
 
 def key_columns(compilation: Compilation) -> tuple[str, ...]:
-    """Return the key's columns in order; none where a part of it lies inside a column, which the statement cannot name."""
+    """Return the key's columns in order; none where a part of it is inside a column, which the statement cannot name."""
     key = primary_key(compilation.dataset.columns)
     if any(field.parent is not None for field in key):
         return ()

@@ -68,7 +68,7 @@ class Frames:
 
     @cached_property
     def joins(self) -> dict[str, Joined]:
-        """The sources that are joined; opening them looks for keys that are there twice."""
+        """The sources that are joined; opening them looks for keys that exist twice."""
         types = self._types(self._newest())
         return {label: opened_join(self.spark, self.job, label, types) for label in self.job.joins}
 

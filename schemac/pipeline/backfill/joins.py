@@ -35,7 +35,7 @@ class Joined:
     """Columns of the table, and of the frame."""
 
     def to(self, rows: DataFrame, flag: str) -> DataFrame:
-        """Add the source's column to rows, and a flag: 1 where the source does not have the key, else 0."""
+        """Add the source's column to rows, and a flag: 1 if the source does not have the key, else 0."""
         conditions: list[Column] = [
             rows[name(left)] == self.frame[right] for left, right in self.keys.items()
         ]
@@ -141,7 +141,7 @@ def _mismatch(label: str, left: str, types: dict[str, DataType], held: str, righ
 
 
 def _check_rows(label: str, frame: DataFrame, keys: list[str]) -> None:
-    """Refuse a source with records that cannot be read, or with a key that is there twice; one job of Spark finds both."""
+    """Refuse a source with records that cannot be read, or with a key that exists twice; one job of Spark finds both."""
     broken = functions.count_if(functions.col("__broken")).alias("__broken")
     found = frame.groupBy(*keys).agg(functions.count(functions.lit(1)).alias("__count"), broken)
     is_key = " and ".join(f"{name(key)} is not null" for key in keys)

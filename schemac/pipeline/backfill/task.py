@@ -54,7 +54,7 @@ class Counts:
         self.example = self.example or found["example"]
 
     def refuse_unfit(self) -> None:
-        """Raise UnfitError where there are values that do not fit."""
+        """Raise UnfitError if there are values that do not fit."""
         if self.unfit:
             raise UnfitError
 

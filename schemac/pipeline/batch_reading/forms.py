@@ -57,7 +57,7 @@ class Form:
     """What makes a timestamp of a text, which is what Arrow reads."""
 
     def read(self, values: pa.Array) -> tuple[pa.Array, pa.Array | None]:
-        """Give the column for Spark, and which values are outside the limits; None where none is."""
+        """Give the column for Spark, and which values are outside the limits; None if none is."""
         if self.pattern == WHOLE:
             values = values.cast(pa.int64())
         outside = self._outside(values) if self.limits is not None else None

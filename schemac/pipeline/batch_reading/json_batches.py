@@ -33,7 +33,7 @@ MOST_LESSONS, LEARNED_RECORDS = 10, 20
 class JsonBatches:
     """Reads batches of JSON records: one struct for each, whose first member says whether the record is proven.
 
-    `root` is the tree of the fields, `paths` where each field stands in it. Keys that no field takes are learned from the
+    `root` is the tree of the fields, `paths` where each field is in it. Keys that no field takes are learned from the
     records, where `closed` does not name the keys that an object may have, and `never` does not name the key.
     """
 

@@ -66,7 +66,7 @@ def _is_vague(part: Part) -> bool:
 
 
 def _learned(values: list[Any], may_learn: MayLearn, path: tuple[str, ...]) -> Part | None:
-    """Describe values that no field takes; None where they are of several kinds, or nested too deep."""
+    """Describe values that no field takes; None if they are of several kinds, or nested too deep."""
     if len(path) > MOST_LEARNED_LEVELS:
         return None
     kinds = {float if type(value) is int else type(value) for value in values}

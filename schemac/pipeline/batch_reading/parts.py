@@ -26,7 +26,7 @@ STRING = rf'"(?:[^"\\\x00-\x1f]|{ESCAPED})*"'
 ANY_STRING = r'"(?:[^"\\]|\\.)*"'
 
 Found = tuple[pa.Array, pa.Array | None]
-"""Values, and which of them break a rule; None where none does."""
+"""Values, and which of them break a rule; None if none does."""
 
 
 class Part(Protocol):
@@ -253,7 +253,7 @@ def spelled(key: str) -> str:
 
 
 def some(mask: pa.Array) -> pa.Array | None:
-    """Give a mask, or None where it is false everywhere."""
+    """Give a mask, or None if it is false everywhere."""
     return mask if pc.any(mask).as_py() else None
 
 
@@ -279,7 +279,7 @@ def parse(records: pa.Array, schema: pa.Schema) -> pa.RecordBatch | None:
 
 
 def text_of(records: pa.Array) -> pa.Buffer:
-    """Give the texts one after the other, as they stand in memory."""
+    """Give the texts one after the other, as they are in memory."""
     _, offsets, text = records.buffers()
     ends = np.frombuffer(offsets, np.int32)
     start = int(ends[records.offset])

@@ -62,7 +62,7 @@ class FieldInput:
     epoch: str | None = None
     """What a number counts since 1970-01-01."""
     counted: bytes = b""
-    """An IPC schema with the type whose counts the column has; empty where it has its own."""
+    """An IPC schema with the type whose counts the column has; empty if it has its own."""
     has_zone: bool = False
     """Whether the pattern reads instants."""
     failed: str = ""
@@ -79,7 +79,7 @@ class CsvForm:
 
 
 class _WholeError(Exception):
-    """A text that is no record: the rule that it breaks."""
+    """A text that is not a record: the rule that it breaks."""
 
 
 @dataclass
@@ -89,7 +89,7 @@ class _Piece:
     batch: pa.RecordBatch
     values: dict[str, pa.Array]
     places: pa.Array
-    """Where each stands in the batch that the task was given."""
+    """Where each is in the batch that the task was given."""
     reasons: dict[int, list[Reason]] = field(default_factory=dict)
     broken: dict[int, Reason] = field(default_factory=dict)
     """Records that are none, with the one reason that they have."""
@@ -101,7 +101,7 @@ class _Judged(NamedTuple):
     batch: pa.RecordBatch
     """What is known of them."""
     places: pa.Array
-    """Where each stands in the batch that the task was given."""
+    """Where each is in the batch that the task was given."""
     fields: pa.RecordBatch
     errors: pa.Array
     """What is wrong with each; null where nothing is."""
@@ -236,7 +236,7 @@ class RecordTask:
         return self._judge.read_cells(dict(zip(self.csv.columns, cells, strict=True)))
 
     def _finished(self, piece: _Piece) -> _Judged:
-        """Read the fields that stand beside the text, and look at constraints."""
+        """Read the fields that are beside the text, and look at constraints."""
         batch, reasons = piece.batch, piece.reasons
         if FAULT in batch.schema.names and (faults := batch.column(FAULT)).null_count < batch.num_rows:
             for row, rule, shown in zip(

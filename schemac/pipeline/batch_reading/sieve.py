@@ -50,7 +50,7 @@ class Sieve:
 
 
 def sieve_of(records: Records, schema: pa.Schema, job: Job) -> Sieve | None:
-    """How records are sifted; None where it is not known of some field, or of some rule. `schema` has the fields that are read from records."""
+    """How records are sifted; None if it is not known of some field, or of some rule. `schema` has the fields that are read from records."""
     if job.null_values or not schema.names:
         return None
     if records.csv is not None:
@@ -158,7 +158,7 @@ def _container(part: pa.Field) -> Part | None:
 
 
 def _has_map(part: Part) -> bool:
-    """Whether a map is inside: one can only be cut out where it stands at one place of a record."""
+    """Whether a map is inside: one can only be cut out where it is at one place of a record."""
     if isinstance(part, Items):
         return _has_map(part.item)
     return isinstance(part, Entries) or (
@@ -167,7 +167,7 @@ def _has_map(part: Part) -> bool:
 
 
 def _with(root: Members, steps: tuple[str, ...], part: Part) -> Members | None:
-    """Put a part where its record has it; None where another one is read there, or is a value with its own parts."""
+    """Put a part where its record has it; None if another one is read there, or is a value with its own parts."""
     first, *rest = steps
     known = root.members.get(first)
     if not rest:

@@ -93,7 +93,7 @@ def _conformed(
 def conformed(
     spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, may_pack: bool = False
 ) -> Gathered:
-    """Conform the records of all sources, count those that were read, and look for keys that stand in several."""
+    """Conform the records of all sources, count those that were read, and look for keys that are in several."""
     records = None if opened is None else opened()
     if isinstance(records, DataFrame):
         counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")

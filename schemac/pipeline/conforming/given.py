@@ -1,4 +1,4 @@
-"""Fields that stand at no place of a record: expressions, constants, and the file that a record is from.
+"""Fields that are at no place of a record: expressions, constants, and the file that a record is from.
 
 Layer: pipeline.
 Shape: records (see `source`) in; the same with one column for each expression, and a way to the value of each such field. An
@@ -31,7 +31,7 @@ MOST_COLUMNS = 1000
 
 
 def with_given(records: Records, job: Job) -> Records:
-    """Add what the fields of a job need that stands at no place of the records."""
+    """Add what the fields of a job need that is at no place of the records."""
     given: dict[str, Input] = {}
     failing: dict[str, str] = {}
     if any(origin is not None and origin.expr is not None for origin in job.fields.values()):
@@ -166,7 +166,7 @@ def expression_mistakes(job: Job) -> Iterator[PipelineError]:
 
 
 def syntax_mistake(spark: SparkSession, label: str, text: str) -> PipelineError | None:
-    """Ask Spark's parser about an expression, without any source; None where it has nothing to say."""
+    """Ask Spark's parser about an expression, without any source; None if it has nothing to say."""
     try:
         _ = spark.range(0).select(functions.expr(text)).schema
     except ParseException as error:

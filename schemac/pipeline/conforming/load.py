@@ -104,7 +104,7 @@ def load_job(
 ) -> LoadedJob | None:
     """Load the job of a pipeline file, its schema with an overlay; None after saying what is wrong with it.
 
-    `edited` are texts that count in the place of files, by absolute path.
+    `edited` are texts that count in place of files, by absolute path.
     """
     source = _text(path, edited, report)
     documents = parse(source, report) if source is not None else []
@@ -209,7 +209,7 @@ def _with_schema(
 
 
 def _locked(manifest: Path, dataset: LogicalDataset, report: Report) -> Locked | None:
-    """Return what the lock beside a manifest says; None where there is none, and after saying what is wrong with it."""
+    """Return what the lock beside a manifest says; None if there is none, and after saying what is wrong with it."""
     if not has_lock(manifest):
         return None
     return locked_datasets(manifest, str(manifest), [dataset], report, is_error=True).get(dataset.name)
@@ -218,7 +218,7 @@ def _locked(manifest: Path, dataset: LogicalDataset, report: Report) -> Locked |
 def _lowered(
     job: Job, dataset: LogicalDataset, project: Project, document: Document, report: Report
 ) -> LoadedJob | None:
-    """Compile the schema of a job as the engine of its table will have it; None where that engine refuses it."""
+    """Compile the schema of a job as the engine of its table will have it; None if that engine refuses it."""
     # Tables have the attributes as metadata, whatever the settings say of artifacts.
     options = replace(CompileOptions.of(project, schema_engines(job.target)), has_metadata=True)
     emit(dataset, options, report)

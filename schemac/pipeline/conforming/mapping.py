@@ -57,7 +57,7 @@ CAN_WARN = (
 
 @dataclass(frozen=True)
 class Mistake:
-    """One mistake; `is_key` where the last part of the place is itself wrong, not what stands behind it."""
+    """One mistake; `is_key` where the last part of the place is itself wrong, not what is behind it."""
 
     place: tuple[str | int, ...]
     error: PipelineError

@@ -37,7 +37,7 @@ TARGET_PATH, QUARANTINE_PATH = ("target", "path"), ("quarantine", "path")
 
 
 def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False) -> None:
-    """Whether the job can run; tables that are there are compared where the schema is given. Raises the first mistake."""
+    """Whether the job can run; tables that exist are compared where the schema is given. Raises the first mistake."""
     for error in mistakes(job, schema, is_replay=is_replay):
         raise error
 
@@ -134,7 +134,7 @@ def _shown(names: Sequence[str]) -> str:
 
 
 def _table(sink: Sink, job: Job, path: str, place: tuple[str, ...]) -> ExistingTable | None:
-    """Look at the table at a path; None where a new one can be made."""
+    """Look at the table at a path; None if a new one can be made."""
     try:
         table = sink.find(path, job.storage_options)
     except PipelineError as error:

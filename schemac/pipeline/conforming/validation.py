@@ -170,7 +170,7 @@ class Validation:
 
     @cached_property
     def in_files(self) -> RecordTask | None:
-        """The task over texts where they are read; None where that needs more than the texts."""
+        """The task over texts where they are read; None if that needs more than the texts."""
         inputs, columns = self._inputs
         records = self.records
         has_texts = self._is_of_texts or (records.csv is not None and records.csv.columns is not None)
@@ -192,7 +192,7 @@ class Validation:
 
     @cached_property
     def in_place(self) -> RowTask | None:
-        """The task over rows of Parquet where they are read; None where that needs more than their columns."""
+        """The task over rows of Parquet where they are read; None if that needs more than their columns."""
         place, known = self.records.in_place, []
         if place is None or not self.packs or self.records.given:
             return None

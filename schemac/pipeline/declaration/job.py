@@ -50,9 +50,9 @@ __all__ = [
 
 
 class Keys(StrEnum):
-    """What a run does about records with the same primary key: nothing, find them, or also refuse keys of the table.
+    """How a run treats records with the same primary key: ignore them, find them, or also refuse keys of the table.
 
-    `check` costs a shuffle, and `refuse` reads the keys of the table besides.
+    `check` costs a shuffle; `refuse` also reads the keys of the table.
     """
 
     TRUST = "trust"
@@ -68,7 +68,7 @@ def _function(text: str | None) -> str | None:
 
 
 class FieldSource(JobModel):
-    """Where one field comes from, when not from the column of its own name: one of `from`, `expr`, `value` and `python`."""
+    """Where a field comes from, if not from the column with its name: one of `from`, `expr`, `value` and `python`."""
 
     from_: str | None = Field(
         default=None,
@@ -97,7 +97,7 @@ class FieldSource(JobModel):
 
     @property
     def is_given(self) -> bool:
-        """Whether the value is the same in every record, or computed: it stands at no place of the record."""
+        """Whether the value is the same in every record, or computed: it is at no place of the record."""
         return self.expr is not None or self.value is not None
 
 
@@ -109,14 +109,14 @@ Fields = dict[str, Annotated[FieldSource | None, BeforeValidator(_field_source)]
 
 
 class SourceMode(StrEnum):
-    """Which files of a source a run takes: all of them, or those that no earlier run has taken."""
+    """Which files of a source a run reads: all of them, or those that no earlier run has read."""
 
     ALL = "all"
     INCREMENTAL = "incremental"
 
 
 class Changed(StrEnum):
-    """What happens where a file that was read has other content now."""
+    """What happens if a file that was read has changed."""
 
     REFUSE = "refuse"
     READ = "read"
@@ -124,7 +124,7 @@ class Changed(StrEnum):
 
 
 class Explode(JobModel):
-    """A list in each record, whose items become records of their own."""
+    """A list in each record whose items become records."""
 
     path: str = Field(min_length=1, description="Path of the list, such as `lines` or `order.lines`.")
     keep_empty: bool = Field(
@@ -152,7 +152,7 @@ def _folded_sink(name: str | None) -> str | None:
 
 
 class Source(JobModel):
-    """Where records come from. Each option is honoured, or refused by its name (see `source_options`)."""
+    """Where records come from. Each option is applied, or refused by name (see `source_options`)."""
 
     path: Paths = Field(default=(), description="File, folder or glob; or a list of them.")
     format: Annotated[str, BeforeValidator(known_format)] = Field(
@@ -181,14 +181,14 @@ class Source(JobModel):
 
 
 class DeleteMarker(JobModel):
-    """Which records delete the row of their key."""
+    """Which records delete the row with their key."""
 
     from_: str = Field(alias="from", description="Path in the record, such as `op` or `meta.op`.")
-    value: str = Field(description="Text with which the record deletes.")
+    value: str = Field(description="Value with which the record deletes.")
 
 
 class Target(JobModel):
-    """The table that takes the good rows."""
+    """The table for rows that fit."""
 
     path: TablePath
     format: Annotated[str | None, AfterValidator(_folded_sink)] = Field(
@@ -260,7 +260,7 @@ def _run_id(id: str | None) -> str | None:
 
 
 class Quarantine(JobModel):
-    """The dataset that takes the other rows, each with its raw record and every reason."""
+    """The dataset for records that do not fit, each with its raw text and every reason."""
 
     path: TablePath
 
@@ -272,7 +272,7 @@ def _known_address(address: str) -> str:
 
 
 def _without_secrets(told: Any) -> Any:
-    """Refuse a secret that stands in the file, where whoever reads the repository would read it."""
+    """Refuse a secret that is in the file, where whoever reads the repository would read it."""
     if isinstance(told, dict):
         for place in written_secrets(told):
             name = ".".join(map(str, place))
@@ -283,7 +283,7 @@ def _without_secrets(told: Any) -> Any:
 
 
 class ObjectStore(JobModel):
-    """How one address of an object store is reached; `${NAME}` is an environment variable."""
+    """How one address of an object store is accessed; `${NAME}` is an environment variable."""
 
     endpoint: str | None = Field(default=None, description="Address of the S3 API, if it is not Amazon's.")
     region: str | None = Field(default=None, description="Region of the store.")
@@ -294,9 +294,9 @@ class ObjectStore(JobModel):
         default=None, description="Whether the bucket is part of the path of a request, not of its host."
     )
     options: Options = Field(
-        default_factory=dict, description="Further options by the names of the engine of the table."
+        default_factory=dict, description="Further options, by the names of the table's engine."
     )
-    hadoop: Options = Field(default_factory=dict, description="Further options by Hadoop's names.")
+    hadoop: Options = Field(default_factory=dict, description="Further options, by Hadoop's names.")
 
 
 Stores = dict[
@@ -306,7 +306,7 @@ Stores = dict[
 
 
 class Severity(StrEnum):
-    """What a record that breaks a rule comes to: the quarantine, or the table, and is counted."""
+    """What happens to a record that breaks a rule: it goes to the quarantine, or to the table and is counted."""
 
     QUARANTINE = "quarantine"
     WARN = "warn"
@@ -338,7 +338,7 @@ class Spark(JobModel):
 
 
 class Job(JobModel):
-    """One pipeline: read, conform, keep what does not fit beside its reason, write."""
+    """One pipeline: read, conform, quarantine what does not fit with its reasons, write."""
 
     source_: Source | None = Field(default=None, alias="source", description="Where the records come from.")
     sources: tuple[Source, ...] = Field(
@@ -459,7 +459,7 @@ class Job(JobModel):
         return self.model_copy(update={"source_": source, "sources": (), "fields": {}, "references": {}})
 
     def place_of(self, part: int, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
-        """Where the file says what stands at a place (keys from the root) of one of the parts."""
+        """Where the file says what is at a place (keys from the root) of one of the parts."""
         own = ("sources", part) if self.sources else ("source",)
         source = self.sources[part] if self.sources else self.source
         if place[:1] == ("source",):
@@ -469,7 +469,7 @@ class Job(JobModel):
 
     @property
     def checkpoint_path(self) -> str:
-        """Where a stream keeps how far it is: as told, or beside the target."""
+        """Where a stream records its progress: as set, or next to the target."""
         if self.checkpoint is not None:
             return self.checkpoint
         return f"{self.target.path.rstrip('/').removesuffix(self.target.engine.table_suffix)}.checkpoint"
@@ -492,7 +492,7 @@ class Job(JobModel):
 
     @property
     def quarantine_path(self) -> str:
-        """Where bad rows go: as told, or beside the target."""
+        """Where bad rows go: as set, or next to the target."""
         if self.quarantine is not None:
             return self.quarantine.path
         path, suffix = self.target.path.rstrip("/"), self.target.engine.table_suffix

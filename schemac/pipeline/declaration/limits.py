@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictF
 from schemac.syntax.model import AuthoredModel
 
 Key = tuple[str, ...]
-"""Where a limit stands below `maxQuarantined`: nowhere, or ("rules", "cast"), or ("fields", "fare")."""
+"""Where a limit is below `maxQuarantined`: nowhere, or ("rules", "cast"), or ("fields", "fare")."""
 
 
 def _share_below_one(limit: float | None) -> int | float | None:

@@ -177,7 +177,7 @@ class Options:
         return self._texts.get(name.lower(), default)
 
     def flag(self, name: str) -> bool | None:
-        """Read an option that is true or false; None where it is absent."""
+        """Read an option that is true or false; None if it is absent."""
         text = self._texts.get(name.lower())
         if text is None:
             return None

@@ -40,7 +40,7 @@ class Dialect:
 
     @cached_property
     def _inner(self) -> str:
-        """A pattern of what stands between two quotes."""
+        """A pattern of what is between two quotes."""
         quote, escape = re.escape(self.quote), re.escape(self.escape)
         if not self.escape:
             return f"[^{quote}]*+"
@@ -72,7 +72,7 @@ class Dialect:
 
     @property
     def _rest(self) -> str:
-        """A pattern of what stands before the next separator."""
+        """A pattern of what is before the next separator."""
         sep = re.escape(self.sep)
         return f"[^{sep}]*+" if len(self.sep) == 1 else f"(?:(?!{sep}).)*+"
 
@@ -89,7 +89,7 @@ class Dialect:
         return re.fullmatch(self.pattern, record) is not None
 
     def is_comment(self, line: str) -> bool:
-        """Whether a line is no record."""
+        """Whether a line is not a record."""
         return not line.strip(" \r\n") or bool(self.comment and line.startswith(self.comment))
 
     def records(self, lines: Iterable[str], line_break: str = "", *, is_joined: bool = True) -> Iterator[str]:
@@ -146,7 +146,7 @@ class Dialect:
         return [cell for cell, _ in self._split(record)]
 
     def values(self, record: str) -> list[str | None]:
-        """Split a sound record into its values; null where nothing stands between two separators.
+        """Split a sound record into its values; null where nothing is between two separators.
 
         >>> Dialect().values('1,,"","a""b"')
         ['1', None, '', 'a"b']
@@ -154,7 +154,7 @@ class Dialect:
         return [None if not cell and not is_quoted else cell for cell, is_quoted in self._split(record)]
 
     def _split(self, record: str) -> list[tuple[str, bool]]:
-        """Each value, and whether it stands in quotes."""
+        """Each value, and whether it is in quotes."""
         if not self.quote or self.quote not in record:
             return [(self._bare(cell), False) for cell in record.split(self.sep)]
         found, start = [], 0

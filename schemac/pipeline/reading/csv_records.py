@@ -1,7 +1,7 @@
-"""Reads CSV: records as they stand in their files, then their cells, each by the name in the header of its own file.
+"""Reads CSV: records as they are in their files, then their cells, each by the name in the header of its own file.
 
 Layer: pipeline.
-Shape: cells as text, null where nothing stands between two separators; `_raw` is the record's own text.
+Shape: cells as text, null where nothing is between two separators; `_raw` is the record's own text.
        Lines are records where that is certain: where `multiLine` is not told, the files are looked through first for a quote
        that a line leaves open; if there is one, values hold line breaks, and each file is cut by one task.
 Errors: PipelineError for headers that cannot be read, or that lack a column which the header of another file has.
@@ -38,7 +38,7 @@ BYTES_WORTH_A_JOB = 32 << 20
 
 @dataclass(frozen=True)
 class Header:
-    """A header as it stands in some files: its text (empty where files have none) and the names of columns."""
+    """A header as it is in some files: its text (empty where files have none) and the names of columns."""
 
     text: str
     names: tuple[str, ...]
@@ -69,7 +69,7 @@ class CsvFiles:
 
     @property
     def is_joined(self) -> bool | None:
-        """Whether a value may hold line breaks; None where the files have to be looked at."""
+        """Whether a value may hold line breaks; None if the files have to be looked at."""
         told = self.options.flag("multiLine")
         if told is not None:
             return told
@@ -82,7 +82,7 @@ class CsvFiles:
 class CsvRecords:
     """SQL text of the cell of each column, and for columns that some file lacks, that file.
 
-    The cells stand in the columns of `parsing`; `corrupt` is null where a record has as many cells as its header. `columns`
+    The cells are in the columns of `parsing`; `corrupt` is null where a record has as many cells as its header. `columns`
     are those of every file, where all have one header, and no option gives a cell another meaning.
     """
 

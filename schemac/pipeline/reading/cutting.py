@@ -35,7 +35,7 @@ Splitter = Callable[[str], Iterator[tuple[str, str | None]]]
 
 
 class Found(NamedTuple):
-    """Texts of records, with the rules that they break; None where none does. Texts may be bytes that are no UTF-8."""
+    """Texts of records, with the rules that they break; None if none does. Texts may be bytes that are no UTF-8."""
 
     texts: pa.Array
     faults: pa.Array | None = None
@@ -159,7 +159,7 @@ def gathered(records: Iterator[tuple[File, Found]]) -> Iterator[list[tuple[File,
 
 
 def sound(texts: pa.Array, faults: pa.Array | None) -> pa.Array:
-    """Give the texts in which nothing is wrong yet; null in the place of others."""
+    """Give the texts in which nothing is wrong yet; null in place of others."""
     if faults is not None and faults.null_count < len(faults):
         texts = pc.if_else(faults.is_null(), texts, pa.scalar(None, texts.type))
     if pa.types.is_string(texts.type):

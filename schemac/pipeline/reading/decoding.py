@@ -1,4 +1,4 @@
-"""Opens files as they lie there, packed or not, and turns bytes into text without losing one.
+"""Opens files as they are there, packed or not, and turns bytes into text without losing one.
 
 Layer: pipeline.
 Shape: a byte that is not the encoding becomes a character from U+DC00 to U+DCFF, which no text of an encoding holds, so that
@@ -108,13 +108,13 @@ def open_file(path: str) -> Iterator[Any]:
 
 @contextmanager
 def raw_bytes(path: str) -> Iterator[Any]:
-    """Open the bytes of a file as they lie there."""
+    """Open the bytes of a file as they are there."""
     with _opened(path) as stream:
         yield stream
 
 
 def seekable_file(path: str) -> Any:
-    """Open the bytes of a file as they lie there, to be read from any place."""
+    """Open the bytes of a file as they are there, to be read from any place."""
     return _opened(path, is_seekable=True)
 
 
@@ -182,7 +182,7 @@ class _Inflater:
 class _Unpacked(io.RawIOBase):
     """The bytes of packed streams, one behind the other, as they are asked for.
 
-    What stands behind a stream is another one, or an error, as for Hadoop's codec of gzip: Python's `gzip` and `bz2` pass over
+    What is behind a stream is another one, or an error, as for Hadoop's codec of gzip: Python's `gzip` and `bz2` pass over
     it, with all packed data that follow.
     """
 
@@ -196,7 +196,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Unpack as much as the buffer takes; EOFError where a stream has no end, OSError where it is none."""
+        """Unpack as much as the buffer takes; EOFError if a stream has no end, OSError if it is none."""
         while True:
             if self._unpacker is None or self._unpacker.eof:
                 packed = (self._unpacker and self._unpacker.unused_data) or self._packed.read(PACKED_BYTES)

@@ -1,7 +1,7 @@
 """Splits JSON documents (an array, a feature collection, values one after the other) into the texts of their records.
 
 Layer: pipeline.
-Shape: each text is cut out of the document as it stands there. Whatever is no JSON becomes a record of its own, so that the
+Shape: each text is cut out of the document as it is there. Whatever is not JSON becomes a record of its own, so that the
        run accounts for it; reading goes on behind it where that is certain. A document may follow another one.
 Units: a document is read in pieces, and of it no more is kept than the longest record and two pieces. What the pieces are
        makes no difference to the records.
@@ -68,7 +68,7 @@ class _Window:
         self.text = "".join(parts)
 
     def _forget(self) -> None:
-        """Let go of what lies behind, but for the indent of the line, by which the end of a broken record is found."""
+        """Let go of what is behind, but for the indent of the line, by which the end of a broken record is found."""
         start = self.at if self.held is None else self.held
         line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
         kept = line if not line.strip() else "x"
@@ -78,7 +78,7 @@ class _Window:
             self.held = len(kept)
 
     def skip(self, blank: re.Pattern[str]) -> None:
-        """Pass over what stands between two tokens."""
+        """Pass over what is between two tokens."""
         while True:
             match = blank.match(self.text, self.at)
             self.at = self.at if match is None else match.end()
@@ -87,7 +87,7 @@ class _Window:
             self.more()
 
     def value(self) -> tuple[Any, int]:
-        """Parse the value at the reader's place, and tell its end; ValueError or RecursionError where none is."""
+        """Parse the value at the reader's place, and tell its end; ValueError or RecursionError if none is."""
         while True:
             try:
                 value, end = _decoder.raw_decode(self.text, self.at)
@@ -100,7 +100,7 @@ class _Window:
             self.more()
 
     def end_of_broken(self) -> int:
-        """Where a record ends that is no JSON."""
+        """Where a record ends that is not JSON."""
         while (end := _end_of_broken(self.text, self.at, self.is_last)) is None:
             self.more()
         return end
@@ -150,7 +150,7 @@ class _Cutter:
             yield record
 
     def _record(self) -> tuple[str, bool]:
-        """Cut one record; whether it is no JSON."""
+        """Cut one record; whether it is not JSON."""
         window = self.window
         try:
             end, is_broken = window.value()[1], False
@@ -184,7 +184,7 @@ class _Cutter:
         yield from self._rest(is_found)
 
     def _rest(self, is_found: bool) -> Iterator[str]:
-        """Cut what follows the members of a collection: its end, or whatever stands there instead."""
+        """Cut what follows the members of a collection: its end, or whatever is there instead."""
         window = self.window
         if window.mark == "}":
             whole = window.take(window.at + 1)
@@ -200,9 +200,9 @@ class _Cutter:
 
 
 def _end_of_broken(text: str, start: int, is_last: bool) -> int | None:
-    """Where a record ends that is no JSON: behind its last bracket, or before the line on which the next one starts.
+    """Where a record ends that is not JSON: behind its last bracket, or before the line on which the next one starts.
 
-    None where only what follows the text can tell.
+    None if only what follows the text can tell.
     """
     depth = 0
     for match in TOKEN.finditer(text, start):

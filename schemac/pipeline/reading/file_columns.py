@@ -34,7 +34,7 @@ OF_FILE = f"struct({', '.join(_PARTS)}) as {FILE}"
 
 
 def file_part(place: str | None) -> str | None:
-    """Name what of the record's file stands at a place of records, a field's `from`; None for other places."""
+    """Name what of the record's file is at a place of records, a field's `from`; None for other places."""
     first, _, rest = (place or "").partition(".")
     return rest if first == METADATA and rest in FILE_TYPES else None
 

@@ -1,9 +1,9 @@
 """Makes the items of a list in each record records of their own (`explode`), from which the rest of the record is in reach.
 
 Layer: pipeline.
-Shape: a record with the item in the place of its list, once for each item: `lines.sku` is then a path into the item, and `id`
+Shape: a record with the item in place of its list, once for each item: `lines.sku` is then a path into the item, and `id`
        one into the record around it. Of JSON the record is written again as text, with the digits of its numbers.
-Rule: a list that is empty, null or missing gives no record, or with `keepEmpty` one without an item. What is no list gives
+Rule: a list that is empty, null or missing gives no record, or with `keepEmpty` one without an item. What is not a list gives
       one record that breaks the rule `type`. A record that is broken stays one, whole.
 """
 
@@ -79,7 +79,7 @@ def _entry(text: str, fault: str) -> str:
 
 
 def _around(whole: Json, steps: tuple[str, ...]) -> tuple[str, str]:
-    """Write what stands in a record before and behind the value at a path: SQL text of two texts."""
+    """Write what is in a record before and behind the value at a path: SQL text of two texts."""
     first, *rest = steps
     k, v = fresh(), fresh()
     members = f"try_variant_get({whole.variant}, '$', 'map<string,variant>')"
@@ -116,7 +116,7 @@ def items_of_columns(
 
 
 def _item_type(held: DataType, rest: tuple[str, ...], path: str) -> DataType:
-    """Give the type of a column with the item in the place of the list."""
+    """Give the type of a column with the item in place of the list."""
     if not rest:
         if isinstance(held, ArrayType):
             return held.elementType

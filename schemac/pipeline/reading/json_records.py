@@ -1,7 +1,7 @@
-"""Reads JSON: a record to a line, or the records of documents that stand in several lines.
+"""Reads JSON: a record to a line, or the records of documents that are in several lines.
 
 Layer: pipeline.
-Shape: `_raw` is the text of a record as it stands in its file. Lines of UTF-8 are read by Spark; documents, and other
+Shape: `_raw` is the text of a record as it is in its file. Lines of UTF-8 are read by Spark; documents, and other
        encodings, by one task for each file.
 """
 

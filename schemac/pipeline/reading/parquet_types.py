@@ -52,7 +52,7 @@ def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[s
 
 
 def _check_folders(spark: SparkSession, source: Source, frame: DataFrame) -> None:
-    """Refuses a column that stands in the files and in names of folders: Spark would take the folders' and say nothing."""
+    """Refuses a column that is in the files and in names of folders: Spark would take the folders' and say nothing."""
     if not any("=" in uri for uri in frame.inputFiles()):
         return
     listed = texts.files_of(spark, source)
@@ -125,7 +125,7 @@ def _counts(data_type: pa.DataType) -> pa.DataType:
 
 
 def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
-    """Give the column as Spark reads it; None where it cannot."""
+    """Give the column as Spark reads it; None if it cannot."""
     import pyarrow.parquet as pq
 
     counted = pa.schema([pa.field(field.name, _counts(field.type))])

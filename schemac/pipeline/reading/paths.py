@@ -1,9 +1,9 @@
-"""What a path of a source names: a file or folder that is there, or else a glob.
+"""What a path of a source names: a file or folder that exists, or else a glob.
 
 Layer: pipeline.
 Shape: local paths; those of object stores and other file systems stay with Spark. In a glob `*`, `?`, `[…]` and `{a,b}`
-       have their meaning; a path that is there is literal, whatever its characters.
-Errors: PipelineError where nothing is there, or where Spark would read nothing of what is.
+       have their meaning; a path that exists is literal, whatever its characters.
+Errors: PipelineError if nothing is there, or where Spark would read nothing of what is.
 """
 
 import glob
@@ -30,7 +30,7 @@ def local_part(path: str) -> str | None:
 
 
 def found_files(path: str) -> list[str]:
-    """List what a local path names; empty where nothing is there."""
+    """List what a local path names; empty if nothing is there."""
     if os.path.exists(path):
         return [path]
     return sorted({name for pattern in _alternatives(path) for name in glob.glob(pattern)})

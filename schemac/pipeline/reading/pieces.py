@@ -141,7 +141,7 @@ def _first_break(text: bytes, start: int) -> int:
 
 
 def _lines(block: bytes) -> pa.Array:
-    """Take lines apart; an empty one may be what stands between `\\r` and `\\n`."""
+    """Take lines apart; an empty one may be what is between `\\r` and `\\n`."""
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if not block.endswith(b"\n"):

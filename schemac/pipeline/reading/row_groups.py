@@ -157,7 +157,7 @@ def spark_types(schema: pa.Schema) -> dict[str, DataType]:
 
 
 def in_place(spark: SparkSession, source: Source) -> InPlace | None:
-    """Look whether Arrow reads from the files of a source what Spark would; None where that is not known."""
+    """Look whether Arrow reads from the files of a source what Spark would; None if that is not known."""
     told = {option.lower() for option in source.options} - {option.lower() for option in FILES}
     if told or any(spark.conf.get(key) != text for key, text in AS_IT_STANDS.items()):
         return None
@@ -214,7 +214,7 @@ def _schema(file: File) -> pa.Schema | None:
 
 
 def plain(data_type: pa.DataType) -> pa.DataType | None:
-    """Return the type in which Spark holds values that Arrow reads in this one; None where that is not known.
+    """Return the type in which Spark holds values that Arrow reads in this one; None if that is not known.
 
     >>> plain(pa.large_list(pa.uint8())), plain(pa.timestamp("ns"))
     (ListType(list<element: int16>), None)

@@ -208,7 +208,7 @@ Read = Callable[[Any], Any]
 
 
 def _value_of(data_type: DataType) -> Read:
-    """Return what makes the value of a type of what stands in the text of a row."""
+    """Return what makes the value of a type of what is in the text of a row."""
     if isinstance(data_type, ArrayType):
         item = _value_of(data_type.elementType)
         return _unless_null(lambda x: [item(part) for part in x])

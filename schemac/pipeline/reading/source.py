@@ -3,7 +3,7 @@
 Layer: pipeline.
 Shape: JSON records arrive as one text each (`_raw`), parsed once to a variant; CSV cells arrive as strings; other formats
        keep the types of their columns. `_source` is the file of a record. Blank lines are no records.
-       Columns that stand in names of folders (`day=2024-01-01/`) are text in every format.
+       Columns that are in names of folders (`day=2024-01-01/`) are text in every format.
 Errors: PipelineError, before Spark reads: no such file, an option that is not honoured, unreadable header.
 Source: a string column of Spark's JSON reader is exact but forgets what was quoted; a variant remembers.
 """
@@ -74,7 +74,7 @@ class Records:
     """Records of a source, and how a field finds its value in them.
 
     `parsing` gives the columns that a record is parsed to. `malformed` tells whether a record is none, `fault_rule` and
-    `fault_value` why. `columns` are those of a source that has columns, `absent` those that some file lacks, `partitions` those that stand in names of folders.
+    `fault_value` why. `columns` are those of a source that has columns, `absent` those that some file lacks, `partitions` those that are in names of folders.
     """
 
     rows: Callable[[], DataFrame]
@@ -89,7 +89,7 @@ class Records:
     has_file: bool = True
     """Whether `FILE` says of each record which file it is from."""
     given: dict[str, Input] = field(default_factory=dict)
-    """Values of fields that stand at no place of the record (see `given`)."""
+    """Values of fields that are at no place of the record (see `given`)."""
     failing: dict[str, str] = field(default_factory=dict)
     """For fields with an expression: the condition that it failed."""
     used: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ class Records:
     is_of_lines: bool = True
     """Whether a record is a line, so that one without text is none."""
     in_place: InPlace | None = None
-    """How tasks of ours can read the columns; None where only Spark can."""
+    """How tasks of ours can read the columns; None if only Spark can."""
     exploded: Texts | None = None
     """The records whose items these are."""
 
@@ -122,7 +122,7 @@ class Records:
         return replace(self.with_frame(self.frame.selectExpr("*", *columns)), parsing=())
 
     def input_of(self, label: str, origin: FieldSource | None) -> Input | None:
-        """Where a field is read; None where the job says that it comes from nowhere."""
+        """Where a field is read; None if the job says that it comes from nowhere."""
         if origin is None:
             return None
         if label in self.given:
@@ -150,7 +150,7 @@ class Records:
         return label in self.given or (origin.from_ or label) in self.partitions
 
     def steps_of(self, label: str, origin: FieldSource) -> tuple[str | int, ...]:
-        """Where a field stands in a JSON record."""
+        """Where a field is in a JSON record."""
         if origin.from_ is not None:
             return parse_steps(origin.from_)
         if self.is_geojson and label not in GEOJSON_TOP:

@@ -1,8 +1,8 @@
 """Records of text files as texts: each line by Spark, or cut out of whole files by tasks of ours.
 
 Layer: pipeline.
-Shape: a frame of `_raw` (the record as it stands in its file), `_source` (the file), `_fault` (null, or the rule that the text
-       itself breaks) and the columns that stand in names of folders (`day=2024-01-01/`), which are text. Blank lines are no records.
+Shape: a frame of `_raw` (the record as it is in its file), `_source` (the file), `_fault` (null, or the rule that the text
+       itself breaks) and the columns that are in names of folders (`day=2024-01-01/`), which are text. Blank lines are no records.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -64,7 +64,7 @@ class Texts:
 
 @contextmanager
 def folders_as_text(spark: SparkSession) -> Iterator[None]:
-    """Values in names of folders as they stand there: Spark would make a number of `007`."""
+    """Values in names of folders as they are there: Spark would make a number of `007`."""
     key = "spark.sql.sources.partitionColumnTypeInference.enabled"
     before = spark.conf.get(key, None)
     spark.conf.set(key, "false")

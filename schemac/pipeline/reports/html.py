@@ -16,7 +16,7 @@ from schemac.source.diagnostic import Diagnostic
 from schemac.source.printable import printable
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-"""What the page may do: nothing but show itself. Its own style stands in it."""
+"""What the page may do: nothing but show itself. Its own style is in it."""
 RUNS_SHOWN = 40
 """How many runs the chart has."""
 CHART_HEIGHT, BAR = 96, 14

@@ -3,7 +3,7 @@
 Layer: pipeline.
 Shape: a run's report in; `Offender`s out, a few for each field and rule, in the order of the quarantine. Raw records are
        looked up in their files, so that a person can open the file at the line.
-Units: `line` is one-based. It is None where the file is not on this machine, is not a text, or is longer than is looked through;
+Units: `line` is one-based. It is None if the file is not on this machine, is not a text, or is longer than is looked through;
        of records that read alike, it is the first one's.
 """
 
@@ -109,7 +109,7 @@ def lines_of(file: str, records: set[str]) -> dict[str, int]:
 
 
 def local_file(file: str) -> Path | None:
-    """Return the path of a file that Spark names by its address; None where it is on another machine."""
+    """Return the path of a file that Spark names by its address; None if it is on another machine."""
     parts = urlsplit(file)
     if parts.scheme not in ("", "file"):
         return None

@@ -30,9 +30,9 @@ class Outcome:
     pipeline: str
     """The pipeline file, as it was named."""
     job: "Job | None"
-    """None where the file could not be read."""
+    """None if the file could not be read."""
     report: RunFacts | None
-    """None where nothing was committed."""
+    """None if nothing was committed."""
     diagnostics: tuple[Diagnostic, ...]
     exit_code: int
     started: datetime

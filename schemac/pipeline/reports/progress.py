@@ -90,7 +90,7 @@ class Watch:
     since: float | None = None
 
     def at(self, step: Step) -> None:
-        """Says what is under way; a step that lies behind is not gone back to."""
+        """Says what is under way; a step that is behind is not gone back to."""
         if ORDER.index(step) >= ORDER.index(self.step):
             self.step = step
         records = sum(self.counts.values())
@@ -100,7 +100,7 @@ class Watch:
         self.tell(State(self.step, records, records / seconds if seconds >= SHORTEST_SECONDS else 0.0))
 
     def end(self, records: int | None) -> None:
-        """Take the number of all records in place of what was noted; None where it is not known."""
+        """Take the number of all records in place of what was noted; None if it is not known."""
         if records is not None:
             self.counts = {"": max(records, sum(self.counts.values()))}
 
@@ -180,7 +180,7 @@ def _no_executor(spark: SparkSession, patience: float | None) -> PipelineError:
 
 
 def _tracker(spark: SparkSession, run: str) -> Any | None:
-    """Find what knows of the run's stages; None where the session is a remote one."""
+    """Find what knows of the run's stages; None if the session is a remote one."""
     try:
         spark.sparkContext.setJobGroup(run, "schemac run")
         return spark.sparkContext.statusTracker()

@@ -77,7 +77,7 @@ def _merged(report: RunFacts) -> tuple[tuple[int, str], ...]:
 
 
 def shown(path: str) -> str:
-    """Return a path from the working folder where it lies below it."""
+    """Return a path from the working folder where it is below it."""
     try:
         return Path(path).relative_to(Path.cwd()).as_posix()
     except ValueError:

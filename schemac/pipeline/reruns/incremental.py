@@ -83,7 +83,7 @@ def state_of(runs: Iterable[CommittedRun]) -> State:
 
 
 class News(NamedTuple):
-    """A job that reads what is new alone, None where nothing is; and what the commit says of it."""
+    """A job that reads what is new alone, None if nothing is; and what the commit says of it."""
 
     job: Job | None
     properties: dict[str, str]

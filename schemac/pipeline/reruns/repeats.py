@@ -55,7 +55,7 @@ def _named(id: str, job: Job, form: TableForm, request: RunRequest) -> RunIdenti
 
 
 def unnamed(job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
-    """Identify a run into a table that does not tell which runs it has. Raises PipelineError where one of them is asked for."""
+    """Identify a run into a table that does not tell which runs it has. Raises PipelineError if one of them is asked for."""
     if request != RunRequest() or job.run:
         format = job.target.format
         message = f"a run with an id or an interval is committed once, and a {format} table does not record its runs"
@@ -127,7 +127,7 @@ def _left_behind(job: Job) -> str:
 
 
 def _by_name(job: Job, request: RunRequest, runs: Sequence[CommittedRun]) -> tuple[str, CommittedRun | None]:
-    """Find the run by what was given; its id is empty where nothing was."""
+    """Find the run by what was given; its id is empty if nothing was."""
     id = request.id or (fingerprint_of_interval(job, request.interval) if request.interval else "")
     id = id or ("" if request.again else job.run or "")
     if id and request.again:

@@ -66,7 +66,7 @@ def as_replayed(job: Job) -> Job:
 
 
 def check_replay(job: Job, replay: Replay) -> int:
-    """Return the version of the quarantine to read; 0 where there is none. Raises PipelineError for what cannot be replayed."""
+    """Return the version of the quarantine to read; 0 if there is none. Raises PipelineError for what cannot be replayed."""
     if job.target.is_of_spark:
         message = f"records of a quarantine cannot be moved into a {job.target.format} target in one commit"
         help = "correct the records at their source, and run the pipeline over them"

@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: the package as it is installed, as an archive whose name has a digest of its content, so that two versions do not meet
-       in one session; Spark hands it to every Python worker. The archive lies in the session's own temporary folder.
+       in one session; Spark hands it to every Python worker. The archive is in the session's own temporary folder.
 """
 
 import hashlib

@@ -267,7 +267,7 @@ def told(text: str) -> PipelineError:
 
 
 def without_promise(error: PipelineError, told: str) -> PipelineError:
-    """Return the error of a run of which nobody knows whether it was committed; what is told stands in place of the promise."""
+    """Return the error of a run of which nobody knows whether it was committed; what is told is in place of the promise."""
     help = (error.help or NOTHING).replace(NOTHING, told)
     return PipelineError(error.code, error.message, help, place=error.place)
 

@@ -75,7 +75,7 @@ class HadoopFiles:
             stream.close()
 
     def write(self, path: str, text: str) -> None:
-        """Write a text in UTF-8, in the place of what is there."""
+        """Write a text in UTF-8, in place of what is there."""
         stream = self._system.create(self._path(path), True)
         try:
             stream.write(bytearray(text.encode()))

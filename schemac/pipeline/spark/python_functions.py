@@ -69,7 +69,7 @@ class PythonFunction:
 
     @classmethod
     def of(cls, label: str, text: str) -> "PythonFunction":
-        """Find the function, on the driver. Raises PipelineError where it is not there."""
+        """Find the function, on the driver. Raises PipelineError if it is not there."""
         module, _, attribute = text.rpartition(":")
         code = None
         if module.endswith(SUFFIX):
@@ -84,7 +84,7 @@ class PythonFunction:
 
     @property
     def shown(self) -> str:
-        """The function as it stands in the file, without folders."""
+        """The function as it is in the file, without folders."""
         return f"{Path(self.module).name if self.code is not None else self.module}:{self.name}"
 
     def load(self) -> Function:
@@ -130,7 +130,7 @@ class Computed:
     held: pa.DataType
 
     def column(self) -> Column:
-        """Return the column. Raises PipelineError where Spark has no type for it."""
+        """Return the column. Raises PipelineError if Spark has no type for it."""
         from pyspark.sql.pandas.types import from_arrow_type
 
         try:

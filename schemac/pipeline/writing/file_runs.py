@@ -180,7 +180,7 @@ class FileRuns:
             raise PipelineError(CONCURRENT_RUN, message, JOIN)
 
     def _append(self, folder: str, record: FileRecord) -> None:
-        """Move the files into the folder that is there; Spark gives each a name that no other run gives."""
+        """Move the files into the folder that exists; Spark gives each a name that no other run gives."""
         self._note_moved(folder, record)
         for file in record.files:
             self.system.rename(f"{folder}/{ROWS}/{file}", f"{self.path}/{file}")

@@ -49,7 +49,7 @@ class FileSystem(Protocol):
         """Read a text in UTF-8."""
 
     def write(self, path: str, text: str) -> None:
-        """Write a text in UTF-8, in the place of what is there."""
+        """Write a text in UTF-8, in place of what is there."""
 
     def modified(self, path: str) -> datetime:
         """Return when a file or a folder was changed last."""
@@ -107,7 +107,7 @@ class LocalFiles:
             return _local(path).read_text("utf-8", "replace")
 
     def write(self, path: str, text: str) -> None:
-        """Write a text in UTF-8, in the place of what is there: in full, or not at all."""
+        """Write a text in UTF-8, in place of what is there: in full, or not at all."""
         file = _local(path)
         making = file.with_name(f".{file.name}.making")
         with _errors_told(path):

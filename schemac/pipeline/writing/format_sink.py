@@ -74,7 +74,7 @@ class FormatTarget:
 
     @property
     def runs(self) -> FileRuns | None:
-        """The runs of the target; None where nothing tells of them."""
+        """The runs of the target; None if nothing tells of them."""
         return _runs_in(self.spark, self.job.target.path) if self.job.target.is_of_files else None
 
     @property
@@ -85,7 +85,7 @@ class FormatTarget:
 
     @property
     def _table(self) -> str:
-        """The target as the quarantine names it; empty where nothing tells which runs it has."""
+        """The target as the quarantine names it; empty if nothing tells which runs it has."""
         return "" if self.runs is None else local_address(self.runs.path)
 
     def write(self, frame: DataFrame, keys: list[str], seen: Seen) -> SinkReport:
@@ -158,7 +158,7 @@ class FormatTarget:
             raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
 
     def schema(self) -> StructType | None:
-        """Read the columns of what is there; None where nothing is."""
+        """Read the columns of what is there; None if nothing is."""
         if self.runs is not None and not self.runs.system.exists(self.runs.path):
             return None
         try:

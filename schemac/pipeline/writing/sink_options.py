@@ -37,11 +37,11 @@ class SinkOptions:
     storage_version: str | None = None
     max_rows_per_file: int = 1 << 20
     storage_options: str = "{}"
-    """Settings of object stores by address as JSON, with references in the place of secrets."""
+    """Settings of object stores by address as JSON, with references in place of secrets."""
     merge: str | None = None
     """How rows meet rows with the same key (see `Merge`), as JSON."""
     replay: int = 0
-    """The version of the quarantine that the records come from; 0 where they are new."""
+    """The version of the quarantine that the records come from; 0 if they are new."""
     native: str = ""
     """The schema in the engine's own form (see `TableForm`)."""
     properties: str = "{}"

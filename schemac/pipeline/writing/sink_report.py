@@ -25,7 +25,7 @@ class SinkReport:
     reasons: tuple[tuple[str, str, int], ...]
     """How often a field did not fit a rule: path, rule and count."""
     version: int = 0
-    """That of the table; 0 where nothing was committed."""
+    """That of the table; 0 if nothing was committed."""
     quarantine_version: int | None = None
     superseded: int = 0
     """Records that do not count, for a later one has their key."""

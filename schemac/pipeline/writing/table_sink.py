@@ -56,7 +56,7 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not foll
     moved: list[int] = field(default_factory=list)
     """Addresses of the rows of the quarantine that fit now."""
     deletes: bytes = b""
-    """The deciding columns of records that delete, as an IPC stream; empty where there are none."""
+    """The deciding columns of records that delete, as an IPC stream; empty if there are none."""
     warnings: Counter[tuple[str, str]] = field(default_factory=Counter)
     broken: Counter[Key] = field(default_factory=Counter)
 
@@ -301,7 +301,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     def _commit_quarantine(
         self, counts: tuple[tuple[str, str], ...], bad: list[str], moved: list[int]
     ) -> int | None:
-        """Add the rows that do not fit, or take those out that fit now; None where there are none."""
+        """Add the rows that do not fit, or take those out that fit now; None if there are none."""
         if self.quarantine is None or not (bad or moved):
             return None
         quarantine = replace(self.quarantine, properties=(*counts, (TABLE, self.quarantine.table)))
@@ -343,7 +343,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             raise PipelineError(TOO_MANY_QUARANTINED, passed.message, place=place)
 
     def _check_emptied(self, report: SinkReport) -> None:
-        """Refuse to put nothing in the place of rows, and to make a table of records of which none fits: most often that is a mistake."""
+        """Refuse to put nothing in place of rows, and to make a table of records of which none fits: most often that is a mistake."""
         if report.rows_written or not self.options.keep_rows:
             return
         if self.table.mode == "create" and report.rows_quarantined:

@@ -68,14 +68,14 @@ def _with_zone(field: pa.Field, zone: str | None, of_source: str | None) -> pa.F
 
 
 def zone_of_clock(field_zone: str, told: str | None) -> str | None:
-    """Return the zone of the clocks of a field whose values are shown in `field_zone`; None where nobody has told it."""
+    """Return the zone of the clocks of a field whose values are shown in `field_zone`; None if nobody has told it."""
     zone = declared_clock(told, None, field_zone)
     return "UTC" if is_utc(zone) else zone
 
 
 @dataclass(frozen=True)
 class Clock:
-    """How clocks become instants of one field; `zone` is None where nobody has told it."""
+    """How clocks become instants of one field; `zone` is None if nobody has told it."""
 
     zone: str | None
 
@@ -91,13 +91,13 @@ class Clock:
         return found
 
     def instant(self, clock: int) -> int | None:
-        """Return the instant of a clock; None where it is none."""
+        """Return the instant of a clock; None if it is none."""
         if self.zone == "UTC":
             return clock
         return None if self.zone is None or len(found := self._instants(clock)) != 1 else found.pop()
 
     def rule(self, clock: int) -> str | None:
-        """Name the rule that a clock breaks which is no instant; None where it is one."""
+        """Name the rule that a clock breaks which is not an instant; None if it is one."""
         if self.zone is None:
             return forms.NOT_DECLARED
         if self.zone == "UTC":

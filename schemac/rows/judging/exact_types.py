@@ -2,7 +2,7 @@
 
 Layer: rows.
 Shape: an array of plain types in, an array of the field's type out; buffers are shared where they can be. What does not fit raises
-       pyarrow.ArrowInvalid, and MissingMemberError where a struct lacks a member.
+       pyarrow.ArrowInvalid, and MissingMemberError if a struct lacks a member.
 Source: arrow-java aligns buffers to 8 bytes, Rust's 128-bit integers need 16, and Lance 14 panics on the difference.
 """
 
@@ -177,7 +177,7 @@ def _fixed_size_list(array: pa.Array, target: pa.DataType, label: str) -> pa.Arr
 
 
 def _filled(array: pa.Array, field: pa.Field, is_valid: pa.Array) -> pa.Array:
-    """Return values of a field with a blank in each place that is not valid: what lies below null is no null of a required field."""
+    """Return values of a field with a blank in each place that is not valid: what is below null is not a null of a required field."""
     if isinstance(array, pa.ExtensionArray):
         return pa.ExtensionArray.from_storage(array.type, _filled(array.storage, field, is_valid))
     if not array.null_count or _is_unknown_to_if_else(array.type):

@@ -42,7 +42,7 @@ OF_FILE = "_metadata"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A record that was judged; `values` is None where there are reasons.
+    """A record that was judged; `values` is None if there are reasons.
 
     Values are what `arrays.plain_array` takes: counts for dates and timestamps, in the unit of their type; `Decimal`; bytes; a list of
     pairs for a map.
@@ -75,7 +75,7 @@ class Judge:
         return self._of_csv.uncovered
 
     def steps_of(self, label: str, origin: Origin) -> tuple[Step, ...]:
-        """Where a field stands in a JSON record. Raises UnreadablePathError."""
+        """Where a field is in a JSON record. Raises UnreadablePathError."""
         if origin.path is not None:
             return parse_steps(origin.path)
         if self.settings.is_geojson and label not in GEOJSON_TOP:
@@ -170,7 +170,7 @@ def _is_counted(member: pa.Field) -> bool:
 
 
 def value_at(value: Any, steps: tuple[Step, ...]) -> Any:
-    """Return what stands at a place of a record; None where nothing does."""
+    """Return what is at a place of a record; None if nothing does."""
     for step in steps:
         if isinstance(step, str):
             value = value.get(step) if type(value) is dict else None

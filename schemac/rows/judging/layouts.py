@@ -89,7 +89,7 @@ def entries_of(maps: pa.Array) -> pa.Array:
 
 
 def mask_of(array: pa.Array) -> pa.Array | None:
-    """Return which values are null; None where none is."""
+    """Return which values are null; None if none is."""
     return array.is_null() if array.null_count else None
 
 

@@ -25,7 +25,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def as_record_value(value: Any) -> Any:
-    """Return what stands in a record for an object. Raises NotJsonError where it is nested too deep, or in itself."""
+    """Return what is in a record for an object. Raises NotJsonError if it is nested too deep, or in itself."""
     found: list[Any] = [None]
     waiting: list[tuple[Any, Any, Any, int]] = [(value, found, 0, 0)]
     while waiting:

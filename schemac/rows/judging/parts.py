@@ -27,7 +27,7 @@ Reader = Callable[[Any, Path, "Run"], Any]
 
 
 class Reason(NamedTuple):
-    """Why a record does not fit: where, which rule, and what stands there, cut at 1000 characters; None where nothing does."""
+    """Why a record does not fit: where, which rule, and what is there, cut at 1000 characters; None if nothing does."""
 
     path: str
     rule: str
@@ -68,7 +68,7 @@ class Context:
 
     settings: Settings
     is_record: bool = True
-    """Whether the value does not stand in a list, a map or a cell."""
+    """Whether the value is not in a list, a map or a cell."""
 
 
 def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
@@ -101,7 +101,7 @@ def absent_reader(member: pa.Field) -> Callable[[Path, Run], None]:
 
 
 def text_reader(member: pa.Field, null_texts: Sequence[str], epoch: str | None = None) -> Reader:
-    """Compile the reader of a text that is no JSON: a cell, a key. Raises NotCoveredError."""
+    """Compile the reader of a text that is not JSON: a cell, a key. Raises NotCoveredError."""
     return scalar_reader(member, known_scalar(member, epoch), null_texts)
 
 

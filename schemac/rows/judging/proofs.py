@@ -2,7 +2,7 @@
 
 Layer: rows.
 Shape: `Proof.doubts` gives a mask of the rows that a reader of `typed_values` has to judge, `Proof.taken` the values of the other rows in the
-       loose type of the field. Arrays are laid out by `layouts`. A proof is compiled for a field and a type; None where there is none.
+       loose type of the field. Arrays are laid out by `layouts`. A proof is compiled for a field and a type; None if there is none.
 Rule: whatever is not proven is in doubt; a proof says nothing about a rule of its own.
 """
 

@@ -55,7 +55,7 @@ class Scalar:
     rule: Rule
     is_identity: bool = False
     many: Values | None = None
-    """Reads many numbers of JSON at once, as a vector has them; None where one of them has to be looked at alone."""
+    """Reads many numbers of JSON at once, as a vector has them; None if one of them has to be looked at alone."""
 
 
 _NUMBER, _EXPONENT, _WHOLE = (re.compile(form) for form in (forms.NUMBER, forms.EXPONENT, forms.WHOLE))
@@ -114,7 +114,7 @@ def clock_of(data_type: pa.DataType, zone: str | None) -> Clock:
 
 
 def plain_digits(t: str) -> str | None:
-    """Write a number without its exponent, digit for digit; None where its point would move too far."""
+    """Write a number without its exponent, digit for digit; None if its point would move too far."""
     if not _EXPONENT.fullmatch(t):
         return t
     match = _SCIENTIFIC.match(t)
@@ -201,7 +201,7 @@ _LEAST_NORMAL_SINGLE = 2.0**-126
 
 
 def is_between_singles(double: float) -> bool:
-    """Whether a double lies in the middle of two singles: then the number itself decides, which the double may have rounded."""
+    """Whether a double is in the middle of two singles: then the number itself decides, which the double may have rounded."""
     if abs(double) < _LEAST_NORMAL_SINGLE:
         halves = abs(double) * 2.0**150
         return halves.is_integer() and int(halves) % 2 == 1
@@ -230,7 +230,7 @@ _MAGNITUDE = (1 << 63) - 1
 
 
 def _singles(numbers: Sequence[str]) -> list[float] | None:
-    """Round numbers to singles; None where one is below or above the normal singles, or between two of them."""
+    """Round numbers to singles; None if one is below or above the normal singles, or between two of them."""
     doubles = array("d", map(float, numbers))
     for bits in memoryview(doubles).cast("B").cast("q"):
         if bits & _BELOW_SINGLE == _BETWEEN_SINGLES or 0 < bits & _MAGNITUDE < _LEAST_NORMAL_BITS:
@@ -241,7 +241,7 @@ def _singles(numbers: Sequence[str]) -> list[float] | None:
 
 
 def _doubles(numbers: Sequence[str]) -> list[float] | None:
-    """Read numbers as doubles; None where one is beyond the largest."""
+    """Read numbers as doubles; None if one is beyond the largest."""
     doubles = [*map(float, numbers)]
     return doubles if all(map(math.isfinite, doubles)) else None
 

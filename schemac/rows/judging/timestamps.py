@@ -1,7 +1,7 @@
 """Dates, timestamps, times of day and durations out of text, or out of a count since 1970-01-01.
 
 Layer: rows.
-Shape: for each type the value of a text (None where it has none) and the rule that it breaks.
+Shape: for each type the value of a text (None if it has none) and the rule that it breaks.
 Units: a date is a count of days (of milliseconds for date64), the others counts in the unit of their type.
 """
 
@@ -36,7 +36,7 @@ _COUNT = re.compile(forms.COUNT)
 
 
 def days_of(t: str) -> int | None:
-    """Return the day that a text such as `2024-01-31` begins with; None where there is no such day. Year 0 gives some day."""
+    """Return the day that a text such as `2024-01-31` begins with; None if there is no such day. Year 0 gives some day."""
     return _days_of(t[:10])
 
 
@@ -87,7 +87,7 @@ def _rule_of_count(t: str, per_unit: int, step: int) -> str:
 
 
 def _nanoseconds(t: str, per_unit: int) -> int | None:
-    """Return a count as nanoseconds, exactly; None where it is not a whole number of them."""
+    """Return a count as nanoseconds, exactly; None if it is not a whole number of them."""
     try:
         count = _EXACT.normalize(Decimal(t))
         if count and count.adjusted() > _MOST_DIGITS:
@@ -99,7 +99,7 @@ def _nanoseconds(t: str, per_unit: int) -> int | None:
 
 
 def micros_of(t: str) -> int | None:
-    """Return the microseconds that the clock of a text shows since 1970-01-01T00:00; None where no clock does. Its zone is left out."""
+    """Return the microseconds that the clock of a text shows since 1970-01-01T00:00; None if no clock does. Its zone is left out."""
     days = days_of(t)
     hours, minutes = int(t[11:13]), int(t[14:16])
     seconds = int(t[17:19]) if t[16:17] == ":" else 0
@@ -111,7 +111,7 @@ def micros_of(t: str) -> int | None:
 
 
 def offset_of(zone: str) -> int | None:
-    """Return the microseconds of a zone such as `Z`, `+02` or `-0330`; None where it is none."""
+    """Return the microseconds of a zone such as `Z`, `+02` or `-0330`; None if it is none."""
     if zone in ("Z", "z"):
         return 0
     digits = zone.replace(":", "")

@@ -2,7 +2,7 @@
 
 Layer: rows.
 Shape: a text in; None, True, False, `Number`, str, list or dict out. A `Number` is the text of the token. Keys come in the order of the record.
-Limits: 900 levels, numbers of 1,000 characters, keys of 50,000; a text beyond them is no record. A key that stands twice, and half of a pair
+Limits: 900 levels, numbers of 1,000 characters, keys of 50,000; a text beyond them is not a record. A key that stands twice, and half of a pair
         of surrogates, are none either.
 """
 
@@ -19,7 +19,7 @@ LONGEST_NUMBER, LONGEST_KEY = 1000, 50_000
 
 
 class Number(str):
-    """A number as it stands in the record."""
+    """A number as it is in the record."""
 
     __slots__ = ()
 
@@ -146,7 +146,7 @@ class _Text(str):
 
 
 def written(value: Any) -> str:
-    """Write a value without blanks, its numbers as they stand in the record. Not recursive: a record is nested deeper than Python calls."""
+    """Write a value without blanks, its numbers as they are in the record. Not recursive: a record is nested deeper than Python calls."""
     texts: list[str] = []
     waiting = [value]
     while waiting:

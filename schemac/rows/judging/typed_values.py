@@ -90,7 +90,7 @@ def _as_it_is(member: pa.Field) -> Reader:
 
 
 def binary_width(member: pa.Field) -> int | None:
-    """Return the bytes that every value of a field must have; None where there may be any."""
+    """Return the bytes that every value of a field must have; None if there may be any."""
     if extension_name(member) == "arrow.uuid":
         return 16
     held = storage_type(member.type)

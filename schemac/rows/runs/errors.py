@@ -22,7 +22,7 @@ class PipelineError(Exception):
         self.message = message
         self.help = help
         self.place = place
-        """The setting that it is about, such as ("target", "path"); empty where it is about none."""
+        """The setting that it is about, such as ("target", "path"); empty if it is about none."""
 
     def __str__(self) -> str:
         text = f"[{self.code.id}] {self.message}"

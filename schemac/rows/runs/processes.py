@@ -22,7 +22,7 @@ def this_process() -> str:
 
 
 def is_gone(label: str) -> bool | None:
-    """Whether a process has ended; None where this one cannot know: it runs elsewhere, or the system does not tell."""
+    """Whether a process has ended; None if this one cannot know: it runs elsewhere, or the system does not tell."""
     machine, _, rest = label.partition("-")
     number, _, tick = rest.partition("-")
     if machine != _machine() or not number.isdigit():

@@ -224,7 +224,7 @@ def moved_files_in(folder: str) -> list[str]:
 
 
 def run_in(folder: Path) -> RunIdentity | None:
-    """Read the run whose files wait in a folder; None where it does not matter any more, or is not known."""
+    """Read the run whose files wait in a folder; None if it does not matter any more, or is not known."""
     if folder.name.startswith(GONE):
         return None
     try:
@@ -234,7 +234,7 @@ def run_in(folder: Path) -> RunIdentity | None:
 
 
 def table_of(folder: Path) -> str:
-    """Read the table of the run, seen from the dataset that the folder is in; empty where it is that dataset."""
+    """Read the table of the run, seen from the dataset that the folder is in; empty if it is that dataset."""
     try:
         return (folder / TABLE_FILE).read_text()
     except OSError:

@@ -213,7 +213,7 @@ class Nothing(Column):
 
 @dataclass(frozen=True)
 class Struct(Column):
-    """A struct of which a member is no pool."""
+    """A struct of which a member is not a pool."""
 
     field: SchemaField
     member: pa.Field

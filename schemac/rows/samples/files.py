@@ -73,7 +73,7 @@ class TextFormat(SampleFormat):
                 stream.write(text.encode())
 
     def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
-        """Return records as they stand in a file."""
+        """Return records as they are in a file."""
         return WrongForm(found.rows, ()) if self.header is None else in_cells(dataset, found)
 
     def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
@@ -139,7 +139,7 @@ class TableFormat(SampleFormat):
 
 @contextmanager
 def new_file(path: str) -> Iterator[BinaryIO]:
-    """Open a file that is there when everything is written, and not before."""
+    """Open a file that exists when everything is written, and not before."""
     new = Path(f"{path}{_NEW}")
     try:
         with new.open("wb") as stream:
@@ -181,6 +181,6 @@ def sample_formats() -> tuple[SampleFormat, ...]:
 
 
 def format_of(path: str) -> SampleFormat | None:
-    """Return the form that a name asks for; None where it asks for none."""
+    """Return the form that a name asks for; None if it asks for none."""
     endings = {suffix: one for one in sample_formats() for suffix in one.suffixes if suffix}
     return endings.get(Path(path).suffix.lower())

@@ -40,7 +40,7 @@ Datasets = Mapping[str, CheckedDataset]
 
 @dataclass
 class Sampler:
-    """The sample of a dataset. Raises SchemaError where none can be made."""
+    """The sample of a dataset. Raises SchemaError if none can be made."""
 
     dataset: CheckedDataset
     count: int

@@ -3,7 +3,7 @@
 Layer: rows.
 Shape: a `Values` draws values as readers of `judging` give them (counts for dates and timestamps, lists of pairs for maps), and numbers
        values that differ, for fields that are unique.
-Errors: NoValueError where no value keeps all constraints.
+Errors: NoValueError if no value keeps all constraints.
 """
 
 from collections.abc import Callable

@@ -71,7 +71,7 @@ class WrongRows:
 
 
 def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRows:
-    """Return records that break each rule once. Raises SchemaError where no good rows can be made."""
+    """Return records that break each rule once. Raises SchemaError if no good rows can be made."""
     sampler = Sampler(dataset, GOOD, seed, others)
     schema = dataset.to_arrow(metadata=True)
     good = [text for batch in sampler.batches() for text in json_lines(schema, batch)]
@@ -205,7 +205,7 @@ def _held(record: Any, field: SchemaField) -> Any:
 
 
 def _put(record: Any, field: SchemaField, token: str) -> bool:
-    """Change the first value of a field; false where it cannot be."""
+    """Change the first value of a field; false if it cannot be."""
     place = _place(record, field)
     if place is None:
         return False

@@ -50,7 +50,7 @@ def in_cells(dataset: CheckedDataset, found: WrongRows) -> WrongForm:
 
 
 def _in_cells(judge: Judge, one: WrongRow) -> WrongRow | None:
-    """Return the record with the rule that it breaks as cells; None where it breaks none, or several."""
+    """Return the record with the rule that it breaks as cells; None if it breaks none, or several."""
     names = judge.schema.names
     try:
         record = parse(one.text)

@@ -127,7 +127,7 @@ def _is_bytes(type_: pa.DataType) -> bool:
 
 
 def object_to_references(targets: Sequence[Target], batch: JudgedBatch) -> None:
-    """Object to rows whose values stand in no row of another table."""
+    """Object to rows whose values are in no row of another table."""
     for target in targets:
         reference = target.reference
         for row in without_target(reference, batch.rows, target.keys).to_pylist():

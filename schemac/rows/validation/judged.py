@@ -90,7 +90,7 @@ def _inverted(mask: pa.Array) -> pa.Array:
 
 
 def _order(doubtful: pa.Array) -> pa.Array:
-    """Return where each row stands behind each other: those that are certain, then those that were in doubt."""
+    """Return where each row is behind each other: those that are certain, then those that were in doubt."""
     held = doubtful.to_pylist()
     certain, read, order = 0, len(held) - sum(held), []
     for one in held:

@@ -66,7 +66,7 @@ def _is_of_pandas(source: Any) -> bool:
 
 
 def first_row(rows: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
-    """Return the first row, None where there is none, and all rows."""
+    """Return the first row, None if there is none, and all rows."""
     each = iter(rows)
     try:
         first = next(each)

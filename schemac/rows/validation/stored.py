@@ -47,7 +47,7 @@ class UnreadableRowsError(Exception):
 
 
 def reader_of(path: str) -> RowReader | None:
-    """Return what opens the rows at a path; None where nothing does."""
+    """Return what opens the rows at a path; None if nothing does."""
     able = [engine for engine in engines() if ROW_READER.is_of(engine)]
     for engine in able:
         with blamed(engine.name):
@@ -247,7 +247,7 @@ def report_offence(offence: Offence, table: str, shown: Shown, report: Report) -
 def report_failed(
     path: str, question: str, offence: Offence, table: str, shown: str, state: str, report: Report
 ) -> None:
-    """Say which rows stand in the way of a change: `question` is what was asked of them, `shown` what shows them, `state` what became of the table."""
+    """Say which rows are in the way of a change: `question` is what was asked of them, `shown` what shows them, `state` what became of the table."""
     count, values = _count_and_values(offence)
     verb = "does" if offence.count == 1 else "do"
     report.add(

@@ -59,7 +59,7 @@ class Rules:
 
 
 def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
-    """Judge rows. Raises SchemaError where they cannot be judged at all."""
+    """Judge rows. Raises SchemaError if they cannot be judged at all."""
     schema = dataset.to_arrow(metadata=True)
     constraints = constraints_of(schema)
     targets, unchecked = _targets(dataset, constraints, rules, schema)

@@ -28,7 +28,7 @@ def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool = False, widt
 
 
 def count_summary(diagnostics: Iterable[Diagnostic]) -> str:
-    """`2 errors, 1 warning`; empty where there is nothing."""
+    """`2 errors, 1 warning`; empty if there is nothing."""
     counts = dict.fromkeys(Severity, 0)
     for diagnostic in diagnostics:
         counts[diagnostic.severity] += 1

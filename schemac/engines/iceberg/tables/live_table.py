@@ -146,7 +146,7 @@ def ids_between(schema_version: LockedSchemaVersion, metadata: TableMetadata) ->
 
 
 def _narrowed(version: LockedSchemaVersion, metadata: TableMetadata) -> LockedSchemaVersion | None:
-    """Return a version with the fields of a table alone; None where it does not have one of them as it is in the table."""
+    """Return a version with the fields of a table alone; None if it does not have one of them as it is in the table."""
     if errors_of(version):
         return None
     there = {path: field.id for path, field in schema_of(version).preorder()}

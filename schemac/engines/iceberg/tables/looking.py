@@ -23,7 +23,7 @@ def rows_after(plan: IcebergPlan) -> IcebergTableRows:
 
 
 def look_at_rows(plan: IcebergPlan, references: Mapping[str, str], report: Report) -> bool:
-    """Report what stands in the way of a plan; false where its rows cannot be read."""
+    """Report what is in the way of a plan; false if its rows cannot be read."""
     table, without = plan.table.name, plan.without_target(references)
     rules = [rule for rule in plan.rules if rule not in without]
     rows_rules = constraints_of(rules)

@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: the whole schema is set at once, under the ids that the table has for fields that stay. A field that is new gets the
-lock's id where the table is numbered so and the id is free, else the next one. What Iceberg refuses is no plan.
+lock's id where the table is numbered so and the id is free, else the next one. What Iceberg refuses is not a plan.
 Errors: SC411.
 """
 
@@ -294,7 +294,7 @@ def _field_updates(
 
 
 def _orders(old: IcebergSchema, new: IcebergSchema) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Fields that stand in a table or struct before and after, in both orders."""
+    """Fields that are in a table or struct before and after, in both orders."""
     olds = {id: [f.id for f in fields] for id, _, fields in _groups(old)}
     for id, path, fields in _groups(new):
         if id in olds:
@@ -311,5 +311,5 @@ def _groups(schema: IcebergSchema) -> Iterator[tuple[int, tuple[str, ...], tuple
 
 
 def _is_within(schema: IcebergSchema, id: int, ids: set[int]) -> bool:
-    """Whether a field lies in one of others."""
+    """Whether a field is in one of others."""
     return any(id in {f.id for _, f in _below(field)} for _, field in schema.preorder() if field.id in ids)

@@ -31,7 +31,7 @@ from schemac.source.report import Report
 def report_iceberg_drift(
     name: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset | None = None
 ) -> bool:
-    """Report how a table differs from a locked version; false where the two could not be compared.
+    """Report how a table differs from a locked version; false if the two could not be compared.
 
     `locked` has all the versions that the table may have; without it, those up to the one that is compared.
     """

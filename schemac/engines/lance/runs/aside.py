@@ -1,7 +1,7 @@
 """A dataset of its own for a program that writes whole datasets, whose fragments a run takes over.
 
 Layer: engines.
-Shape: the dataset lies in the staging folder of the run, so that no reader sees it, and it leaves with that folder. Its files are
+Shape: the dataset is in the staging folder of the run, so that no reader sees it, and it leaves with that folder. Its files are
        moved to where tasks of ours write theirs.
 Source: pylance 14 and lance-spark 0.4.0: what is appended to a dataset takes its types, metadata and field ids.
 """

@@ -34,7 +34,7 @@ class Columns:
 
 
 def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, ...]) -> Columns:
-    """Compare a version with its form. Raises PipelineError where they differ."""
+    """Compare a version with its form. Raises PipelineError if they differ."""
     metadata, there = _fields_of(table)
     if form.version is not None:
         metadata[TABLE_VERSION] = str(form.version).encode()
@@ -90,7 +90,7 @@ def _expected(form: TableForm) -> list[pb.Field]:
 
 
 def _column(field: pb.Field, fields: list[pb.Field]) -> str:
-    """Name the column that a field stands in."""
+    """Name the column that a field is in."""
     by_id = {one.id: one for one in fields}
     while field.parent_id >= 0:
         field = by_id[field.parent_id]

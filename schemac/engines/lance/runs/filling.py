@@ -100,7 +100,7 @@ class LanceColumnSink(ColumnSink):
         return Look(int(table.version), missing, len(ids) - len(missing), numbers)
 
     def prepare(self, filling: Filling, version: int) -> str:
-        """Clone the version, so that files of tasks lie in the staging folder; on an object store they lie in the table."""
+        """Clone the version, so that files of tasks are in the staging folder; on an object store they are in the table."""
         place = filling.place
         if not place.is_staged:
             return place.path

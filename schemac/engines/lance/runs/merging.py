@@ -31,7 +31,7 @@ BATCH_ROWS = 8192
 
 
 def judge(place: Place, schema: pa.Schema, fragments: list[str], deletes: pa.Table, merge: Merge) -> Merged:
-    """Decide which records count, and which rows of the table go. Raises PipelineError where keys are refused."""
+    """Decide which records count, and which rows of the table go. Raises PipelineError if keys are refused."""
     table = find_dataset(place.path, place.storage_options)
     records = _records(place, fragments, deletes, merge)
     winners = _winners(records, merge)
@@ -158,7 +158,7 @@ def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
 
 
 def _replaced(table: Any, keys: pa.Table) -> str:
-    """Have Lance mark the rows with these keys as deleted; nothing is committed. Empty where there are none."""
+    """Have Lance mark the rows with these keys as deleted; nothing is committed. Empty if there are none."""
     if not len(keys):
         return ""
     with lance_errors():

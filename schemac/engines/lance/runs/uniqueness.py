@@ -21,7 +21,7 @@ BATCH_ROWS, EXAMPLE_ROWS = 1 << 17, 3
 
 
 def refuse_repeated(table: Any, records: Iterable[pa.Table], keys: pa.Table, merge: Merge) -> None:
-    """Raise PipelineError where a row of the table that stays has unique fields of a record that counts.
+    """Raise PipelineError if a row of the table that stays has unique fields of a record that counts.
 
     `records` have the columns of the table, and `keys` are those of all rows that are replaced, or go.
     """

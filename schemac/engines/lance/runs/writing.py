@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: tasks write fragments beside the table, in a folder that no reader looks into; the commit moves their files in and
        adds one version. What is not committed never was in the table, and leaves with its folder.
-Errors: PipelineError where the table is there, is not there, or has another schema than expected.
+Errors: PipelineError if the table is there, is not there, or has another schema than expected.
 Source: pylance 14: a fragment of an existing table takes its field ids from it, so the folder holds a shallow clone.
 """
 
@@ -237,7 +237,7 @@ def _commit(place: Place, schema: pa.Schema, fragments: list[str]) -> int:
 
 
 def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> int:
-    """Make the table of the fragments, or put them in the place of its rows, with the ids of the message.
+    """Make the table of the fragments, or put them in place of its rows, with the ids of the message.
 
     Lance numbers what it makes; so a table without columns comes first, and its schema with the rows. The rows of a
     table that has the schema already are replaced by one commit. A new table on this machine is made where no reader
@@ -276,7 +276,7 @@ def _commit_with_ids(place: Place, fragments: list[str], message: pb.Schema) -> 
 
 
 def _with_ids(fragment: str, ids: list[int]) -> Any:
-    """Put the table's ids into the fragment, in the place of those that its writer counted."""
+    """Put the table's ids into the fragment, in place of those that its writer counted."""
     import lance
 
     fragment_json = json.loads(fragment)

@@ -94,7 +94,7 @@ class _Run:
         return "all values are kept; `schemac plan --table` shows what remains to be done"
 
     def is_through(self) -> bool:
-        """Do everything that is left; false where somebody else was quicker and there is a new plan."""
+        """Do everything that is left; false if somebody else was quicker and there is a new plan."""
         try:
             with lance_errors():
                 self.check()

@@ -104,7 +104,7 @@ def rule_checks(
 def report_pointless_rounding(
     rounded: frozenset[str], ways: Sequence[LockedVersionPair], report: Report
 ) -> None:
-    """SC430 for a name that is no field, or a field that has nothing to round."""
+    """SC430 for a name that is not a field, or a field that has nothing to round."""
     fields = {field.path_text: field for field in preorder(ways[-1].new.dataset.columns)}
     for name in sorted(rounded):
         field = fields.get(name)

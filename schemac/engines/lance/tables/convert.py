@@ -33,7 +33,7 @@ BECOME_EQUAL = "keys of one map would become equal"
 
 
 def values_of(field: SchemaField, batch: pa.RecordBatch) -> pa.Array:
-    """Return the values of a field that stands in structs only; null where a struct around it is null."""
+    """Return the values of a field that is in structs only; null where a struct around it is null."""
     if field.parent is None:
         return batch.column(str(field.segment))
     return pc.struct_field(values_of(field.parent, batch), str(field.segment))
@@ -53,7 +53,7 @@ class Conversion:
         self._new = _by_field(pair.new.lowered.fields)
 
     def build(self, field: SchemaField, batch: pa.RecordBatch) -> pa.Array:
-        """Return the values of a field that is a column, or stands in structs only."""
+        """Return the values of a field that is a column, or is in structs only."""
         old = self._before.get(field)
         source = values_of(old, batch) if old is not None else None
         return self._array(field, old, source, len(batch), batch)

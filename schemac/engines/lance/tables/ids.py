@@ -25,7 +25,7 @@ from schemac.logical.path import FieldPath, Segment, dotted
 from schemac.logical.schema_fields import SchemaField, preorder
 
 IDS_KEY = "schemac.ids"
-"""Key under which the ids of fields stand while a table is between two commits of a run, and is no locked version."""
+"""Key under which the ids of fields stand while a table is between two commits of a run, and is not a locked version."""
 
 _Shape = list[tuple[int, str, str, bool]]
 """For each node the index of the one around it, its name if it has one of its own, its type, and whether it may be null."""

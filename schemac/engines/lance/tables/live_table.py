@@ -162,7 +162,7 @@ class LanceTable:
 
     @property
     def standing(self) -> frozenset[str]:
-        """Names of the indices that are there now."""
+        """Names of the indices that exist now."""
         return (
             frozenset(d.name for d in self.dataset.describe_indices())
             if self.dataset is not None

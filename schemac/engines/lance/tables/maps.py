@@ -36,7 +36,7 @@ class Entries:
 
     @classmethod
     def of(cls, maps: Any) -> "Entries":
-        """Return the entries of maps, without what stands under null ones."""
+        """Return the entries of maps, without what is under null ones."""
         whole = pa.concat_arrays([maps]) if maps.null_count or maps.offset else maps
         offsets = whole.offsets.to_numpy()
         start, end = int(offsets[0]), int(offsets[-1])

@@ -391,7 +391,7 @@ def is_going(index: Index, table: LanceTable, target: pb.Schema) -> bool:
 
 
 def path_after(index: Index, pair: LockedVersionPair) -> str | None:
-    """Where the indexed field is once the plan is carried out; None where it goes."""
+    """Where the indexed field is once the plan is carried out; None if it goes."""
     return next((field.path_text for field, id in pair.new.ids.items() if id == index.field_id), None)
 
 

@@ -80,7 +80,7 @@ class Check(Step):
     cost: Outcome = Outcome.DATA
     question: str = ""
     query: str = ""
-    """A filter of Lance that finds the rows in question; empty where it has no words for them."""
+    """A filter of Lance that finds the rows in question; empty if it has no words for them."""
     field: SchemaField | None = dataclasses.field(default=None, repr=False, compare=False)
     subject: Subject = Subject.FIT
     rule: Rule | None = dataclasses.field(default=None, repr=False, compare=False)
@@ -106,7 +106,7 @@ class Unlooked(Step):
 
 @dataclass(frozen=True, slots=True)
 class Rewrite(Step):
-    """Write a field anew, into files beside those that are there; nothing shows of it before the swap."""
+    """Write a field anew, into files beside those that exist; nothing shows of it before the swap."""
 
     cost: Outcome = Outcome.REWRITE
     field: SchemaField | None = dataclasses.field(default=None, repr=False, compare=False)

@@ -1,7 +1,7 @@
 """Carries a plan out on a Paimon table: writes its next schema files.
 
 Layer: engines.
-Shape: a file appears whole or not at all, and never in the place of another. Where somebody else has taken its number the
+Shape: a file appears whole or not at all, and never in place of another. Where somebody else has taken its number the
 table is read anew: what they did may be what was wanted, or be a version to go on from.
 Errors: SC422 failed-check, SC423 table-changed, SC105.
 """
@@ -78,7 +78,7 @@ def apply_paimon(
 
 
 def create(path: Path, content: bytes) -> bool:
-    """Make a file that is not there yet, whole or not at all; false where there is one of this name."""
+    """Make a file that is not there yet, whole or not at all; false if there is one of this name."""
     temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
     try:
         _write(temporary, content)

@@ -180,7 +180,7 @@ def _ids_between(expected: TableSchema, actual: TableSchema) -> dict[int, int]:
 
 
 def _part_of(version: LockedSchemaVersion, schema: TableSchema) -> LockedSchemaVersion | None:
-    """Return a version with the fields of a table alone; None where it does not have one of them as it is in the table."""
+    """Return a version with the fields of a table alone; None if it does not have one of them as it is in the table."""
     if errors_of(version):
         return None
     paths = [path for path, _ in member_ids(schema.fields)]
@@ -236,7 +236,7 @@ def is_same(expected: TableSchema, actual: TableSchema) -> bool:
 def report_paimon_drift(
     path: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset | None = None
 ) -> bool:
-    """Report how a table differs from a locked schema; false where the two could not be compared.
+    """Report how a table differs from a locked schema; false if the two could not be compared.
 
     `locked` has all the versions that the table may have; without it, those up to the one that is compared.
     """
