@@ -3,7 +3,7 @@
 Layer: pipeline.
 Shape: one file for a Java runtime and the jars of a Spark, in the user's cache; about 170 MB, and at most three of them. A session on
        this machine uses it where it is there. It is made by `make_class_archive`, or not at all.
-Source: JEP 350. Java itself compares the archive with its own version and with the jars, and goes on without it where they differ.
+Source: JEP 350. Java itself compares the archive with its own version and with the jars, and starts without it if they differ.
 """
 
 import hashlib
