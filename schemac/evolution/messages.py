@@ -1,13 +1,21 @@
-"""What the judges of formats of messages share: those in which a reader looks for each field by itself.
+"""Helps of several judges, and what those of formats of messages share, in which a reader looks for each field by itself.
 
 Layer: evolution.
 """
 
 from schemac.attributes.family import Family
 from schemac.evolution.verdict import SAFE, Judgement, Outcome
+from schemac.logical.model import LogicalType
 from schemac.logical.schema_fields import SchemaField
 
 NEW_FIELD_HELP = "add a field next to it, and fill it"
+
+
+def make_optional(type_: LogicalType) -> str:
+    """Return the help that makes a field of a type optional; it has the whole type if the name of the kind says all."""
+    if type_.type_text() == type_.kind:
+        return f"make it optional: {{kind: Option, inner: {type_.kind}}}"
+    return "make it optional: wrap its type in `{kind: Option, inner: …}`"
 
 
 def judge_parts(format_title: str, old: SchemaField, new: SchemaField) -> Judgement:

@@ -15,6 +15,7 @@ from schemac.evolution.changes import LAYOUT_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
 from schemac.evolution.layouts import missing_cast
+from schemac.evolution.messages import make_optional
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
@@ -75,7 +76,7 @@ def _judge(change: Change, pair: VersionPair | None) -> Judgement:
             return Judgement(
                 Outcome.REFUSED,
                 f"existing files have no {change.path}, and it may not be null",
-                f"make it optional: {{kind: Option, inner: {new.type.kind}}}",
+                make_optional(new.type),
             )
         case Fact.FIELD_RENAMED | Fact.FIELD_MOVED:
             return Judgement(

@@ -20,6 +20,7 @@ from schemac.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened, verify_of
 from schemac.evolution.diff import diff_of
 from schemac.evolution.judge import Judge
+from schemac.evolution.messages import make_optional
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
@@ -143,7 +144,7 @@ def _added(change: Change, pair: VersionPair, new: SchemaField) -> Judgement:
         return Judgement(Outcome.METADATA, f"existing rows read as {field.initial_default}")
     if not field.required:
         return Judgement(Outcome.METADATA, "existing rows read as null")
-    way_out = f"make it optional: {{kind: Option, inner: {new.type.kind}}}"
+    way_out = make_optional(new.type)
     if format_of(pair.new) >= FORMAT_3:
         way_out += f", or set its value in old rows with `{attributes.INITIAL_DEFAULT.key}`"
     return Judgement(Outcome.REFUSED, f"existing rows have no {change.path}, and it may not be null", way_out)

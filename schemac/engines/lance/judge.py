@@ -20,6 +20,7 @@ from schemac.evolution.clocks import clock_of
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
 from schemac.evolution.keys import is_key_changed, loss_of_key, way_out_of_key
+from schemac.evolution.messages import make_optional
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 from schemac.logical.castability import Castability
@@ -142,11 +143,11 @@ def _added(new: SchemaField, change: Change, pair: VersionPair) -> Judgement:
             return Judgement(
                 Outcome.REFUSED,
                 f"existing rows have no {hollow.path_text}, and it may not be null",
-                f"make it optional: {{kind: Option, inner: {hollow.type.kind}}}",
+                make_optional(hollow.type),
             )
         return Judgement(Outcome.REWRITE, "it is built from fields that were elsewhere; their data is copied")
     if not new.is_nullable:
-        optional = f"make it optional: {{kind: Option, inner: {new.type.kind}}}"
+        optional = make_optional(new.type)
         return Judgement(
             Outcome.REFUSED,
             f"existing rows have no {change.path}, and it may not be null",
@@ -233,7 +234,7 @@ def _moved(old: SchemaField, new: SchemaField, pair: VersionPair) -> Judgement:
             Outcome.DATA,
             f"rows in which a struct around {old.path_text} is null have no value for {new.path_text}, and it may"
             " not be null",
-            f"make it optional: {{kind: Option, inner: {new.type.kind}}}, or fill the struct in these rows first",
+            f"{make_optional(new.type)}, or fill the struct in these rows first",
         )
     return Judgement(Outcome.REWRITE, "Lance cannot move a column into another, so its data is copied")
 

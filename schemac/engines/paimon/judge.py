@@ -26,6 +26,7 @@ from schemac.evolution.castability import castability, is_lossless_by_calendar
 from schemac.evolution.changes import JUDGED_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
+from schemac.evolution.messages import make_optional
 from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
@@ -118,7 +119,7 @@ def _added(change: Change, new: SchemaField) -> Judgement:
         return Judgement(
             Outcome.REFUSED,
             f"existing rows have no {change.path}, and it may not be null",
-            f"make it optional: {{kind: Option, inner: {new.type.kind}}}",
+            make_optional(new.type),
         )
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
