@@ -24,7 +24,7 @@ Tree = Json
 class ArrowForm:
     """The Arrow form of an engine's attributes.
 
-    As it stands here, the attributes say nothing about Arrow: they travel as metadata under their own keys.
+    By default, the attributes say nothing about Arrow: they travel as metadata under their own keys.
     """
 
     extensions: Mapping[str, Role] = MappingProxyType({})

@@ -2,7 +2,7 @@
 
 Layer: arrow.
 Shape: the schema in the standard's long form, as plain values that `schemac.manifest` binds; nested hints stand
-beside `kind`.
+next to `kind`.
 Errors: SC551 unsupported-arrow-type.
 """
 
@@ -66,7 +66,7 @@ class _Lifting:
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, field: ArrowField, path: FieldPath) -> Json | None:
-        """Return a list's item, a map's key or value: hints go beside `kind`."""
+        """Return a list's item, a map's key or value: hints go next to `kind`."""
         converted = self._field(field, path)
         if converted is None:
             return None

@@ -100,7 +100,7 @@ def _value(text: str, *, is_ours: bool) -> Any:
 
 
 def _exact(text: str) -> Any:
-    """Read JSON with all digits. Raises ValueError if a key is there twice."""
+    """Read JSON with all digits. Raises ValueError if a key occurs twice."""
     return json.loads(text, parse_float=Decimal, object_pairs_hook=_distinct)
 
 

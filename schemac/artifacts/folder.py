@@ -143,7 +143,7 @@ class OutputFolder:
             self.refuse_in_the_way(path, status)
 
     def is_folder(self, path: str) -> bool:
-        """Whether a folder is there; refuses anything else, a link to a folder included."""
+        """Whether a folder exists; refuses anything else, including a link to a folder."""
         status = self._status(path)
         if status is not None and not stat.S_ISDIR(status.st_mode):
             self.refuse_in_the_way(path, status)
@@ -169,7 +169,7 @@ class OutputFolder:
         self._known.update(dict.fromkeys(folders, True))
 
     def refuse_in_the_way(self, path: str, status: os.stat_result | None = None) -> NoReturn:
-        """Say that something lies where an artifact belongs."""
+        """Say that something is where an artifact belongs."""
         sort = _sort_of(status.st_mode) if status is not None else "a file that schemac did not write"
         raise RefusedError(
             IN_THE_WAY,

@@ -121,7 +121,7 @@ def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None
 
 
 def _make(path: str) -> None:
-    """Make a folder; mostly the one above it is there."""
+    """Make a folder; mostly the one above it exists."""
     try:
         os.mkdir(path)
     except FileExistsError:

@@ -249,7 +249,7 @@ class Hints(NamedTuple):
 
 
 class ArrowDefaults(NamedTuple):
-    """Encodings for fields without a hint, at every depth; for engines that want views or large types everywhere.
+    """Encodings for fields without a hint, at every depth; for engines that need views or large types everywhere.
 
     Source: the reference implementation has the same four settings, and none for decimals.
     """

@@ -140,7 +140,7 @@ class Attribute(Generic[T]):
     example: str = ""
     """A value as a manifest writes it, on one line; of attributes whose values have parts."""
     foreign_keys: tuple[str, ...] = ()
-    """What other systems call it as a key beside a field's name."""
+    """What other systems call it as a key next to a field's name."""
     is_of_storage: bool = False
     """Whether it says how values are stored, not what they are; so are options and storage versions by their roles."""
     inheritance: Inheritance | None = None

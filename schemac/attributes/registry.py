@@ -51,7 +51,7 @@ ATTRIBUTES: dict[str, Attribute[Any]] = {
 """All attributes of the closed domains by key."""
 
 OPEN: dict[str, Attribute[Any]] = {odf.ARCHETYPE.key: odf.ARCHETYPE}
-"""Known attributes of domains that stay open: checked where they occur, but others may be beside them."""
+"""Known attributes of domains that stay open: checked where they occur, but others may be next to them."""
 
 DOMAINS = (*(domain.DOMAIN for domain in _CORE), *(engine.domain for engine in _BRINGING), own.DOMAIN)
 """Domains in which an unknown name is an error."""

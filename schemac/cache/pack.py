@@ -18,7 +18,7 @@ from schemac.cache.keys import SIZE
 _HEAD = b"schemac cache 1\n"
 _RECORD = struct.Struct(f"<{SIZE}s8sI")
 MOST_BYTES = 32 * 1024 * 1024
-"""Largest pack, and largest sum of the packs of other compilers beside it."""
+"""Largest pack, and largest sum of the packs of other compilers next to it."""
 _RETAINED_BYTES = MOST_BYTES * 3 // 4
 """What is kept of a pack that became larger."""
 SUFFIX = ".pack"
@@ -57,7 +57,7 @@ class Pack:
 def replace_pack(
     path: str, new: Mapping[bytes, bytes], used: Iterable[bytes], *, is_fresh: bool = False
 ) -> None:
-    """Put new records into a pack, and what it has now beside them unless it is to be a fresh one. Raises OSError.
+    """Put new records into a pack, and what it has now next to them unless it is to be a fresh one. Raises OSError.
 
     Of one that grew too large the records that were used last are kept, and then the newest. Two processes that do this at
     once may lose the records of one of them, which are made again when they are wanted.

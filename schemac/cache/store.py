@@ -60,7 +60,7 @@ class Cache:
         return Pack(f"{self._folder}/{self._name}")
 
     def keys(self, *shared: Part) -> Keys:
-        """Return the keys of entries of one sort; all that they share stands here."""
+        """Return the keys of entries of one sort; all that they share is here."""
         return Keys(fingerprint() if self._folder else b"", *shared)
 
     def get(self, key: bytes, form: Callable[[Any], T]) -> T | None:

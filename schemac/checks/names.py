@@ -2,7 +2,7 @@
 
 Layer: checks.
 Errors: SC301 duplicate-field-name, SC302 empty-field-name, SC303 case-collision, SC322 control-character.
-Source: Arrow's C data interface, on which Lance's way in stands, ends a name at the first NUL.
+Source: Arrow's C data interface, which Lance reads through, ends a name at the first NUL.
 """
 
 import re

@@ -150,7 +150,7 @@ def _what_is_verified(made: PlannedChange) -> str:
 
 
 def _is_confirmed(made: PlannedChange, options: argparse.Namespace) -> bool:
-    """Whether the person at the terminal wants data to be written; a script has said so by calling."""
+    """Whether the person at the terminal agrees that data is written; a script agrees by its call."""
     has_person = sys.stdin is not None and sys.stdin.isatty()
     if not made.question or options.yes or options.format != "text" or not has_person:
         return True

@@ -1,4 +1,4 @@
-"""`schemac build`: artifacts, or with `--check` the proof that they are there.
+"""`schemac build`: writes artifacts, or checks with `--check` that they are up to date.
 
 Layer: cli.
 """
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Build; the exit code tells the result."""
+    """Build; return the exit code."""
     if options.watch:
         return watch(options, lambda: _once(options))
     with collector_paused(is_last=True):

@@ -40,7 +40,7 @@ class _Text(NamedTuple):
 
 
 def run(options: argparse.Namespace) -> int:
-    """Lay out; the exit code tells the result."""
+    """Format; return the exit code."""
     report = Report()
     _, files = open_project(options, report)
     compile_options = CompileOptions(targets=(), edited=edited_of(files))

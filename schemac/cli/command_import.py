@@ -1,4 +1,4 @@
-"""`schemac import`: a manifest from what stands already.
+"""`schemac import`: a manifest from an existing file or table.
 
 Layer: cli.
 """
@@ -180,7 +180,7 @@ def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -
 
 
 def _show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:
-    """Print findings; beside a manifest on standard output they go to standard error."""
+    """Print findings; if the manifest goes to standard output, they go to standard error."""
     if options.out is None and options.format == "text":
         with redirect_stdout(sys.stderr):
             show(diagnostics, options)

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Lock; the exit code tells the result."""
+    """Lock; return the exit code."""
     if options.drop and (
         options.check or options.resolve or options.show is not None or options.merge_driver
     ):

@@ -81,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the pipeline; the exit code tells the result."""
+    """Run the pipeline; return the exit code."""
     files = RunFiles(options)
     mistake = files.mistake()
     if mistake is not None:

@@ -233,7 +233,7 @@ class _Parser(argparse.ArgumentParser):
                 self.error(f"argument {name}: it is empty; is a variable of the shell unset?")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse a word that is none of an option's choices, and say which of them was meant."""
+        """Refuse a word that is not one of an option's choices, with the nearest choice."""
         near = closest(str(value), map(str, action.choices)) if action.choices is not None else None
         if near is not None and value not in (action.choices or ()):
             raise argparse.ArgumentError(action, f"there is no '{value}'; did you mean `{near}`?")

@@ -247,7 +247,7 @@ def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) ->
 
 
 def print_status(message: str, options: argparse.Namespace) -> None:
-    """Print a sentence for the person at the terminal, beside what is printed for programs."""
+    """Print a sentence for the person at the terminal, in addition to the output for programs."""
     if options.format == "text" and not getattr(options, "quiet", False):
         notify(message)
 

@@ -61,7 +61,7 @@ def open_project(
 
 
 def add_stdin(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says where a manifest on standard input lies; `-` stands for it."""
+    """Add the option with the file name of a manifest on standard input; `-` stands for it."""
     parser.add_argument(
         "--stdin-filename",
         metavar="FILE",

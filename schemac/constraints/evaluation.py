@@ -1,4 +1,4 @@
-"""Which rows of Arrow record batches break which constraints.
+"""Evaluates constraints over Arrow record batches: the rows that break each.
 
 Layer: constraints.
 Shape: fields and a batch in; for each constraint that some rows break, their numbers in the batch and the values, at any depth.

@@ -48,7 +48,7 @@ class MaxItems(_Items):
 
 @dataclass(frozen=True)
 class UniqueItems(Constraint):
-    """No item stands twice."""
+    """No item occurs twice."""
 
     is_set: bool
     attribute: ClassVar[Attribute[Any]] = attributes.UNIQUE_ITEMS
@@ -67,7 +67,7 @@ class UniqueItems(Constraint):
         return cls(type_, bool(authored))
 
     def broken(self, values: Any) -> Any:
-        """Return the lists in which an item stands twice."""
+        """Return the lists in which an item occurs twice."""
         if not self.is_set:
             return pa.array([False] * len(values), pa.bool_())
         pc, parents = compute(), compute().list_parent_indices(values)

@@ -111,7 +111,7 @@ class _Parser:
         return ExpressionError(f"{what} {where}", instead_of(token.text) if token is not None else PAGE)
 
     def refuse_other_words(self) -> None:
-        """Refuse a word of SQL that is none of ours, behind something that was read."""
+        """Refuse a word of SQL that conditions do not have, after something that was read."""
         token = self.token
         if token is not None and token.kind == "word" and token.text.lower() in INSTEAD:
             message = f"`{token.text}` (character {token.at + 1}) is not supported"

@@ -1,4 +1,4 @@
-"""Which rows of a whole table break which constraints.
+"""Evaluates constraints over a whole table: the rows that break each.
 
 Layer: constraints.
 Shape: batches of rows come one after the other, and may be asked for twice; counts and the first offenders come out. Memory

@@ -116,7 +116,7 @@ class Enum(Constraint):
 
     @classmethod
     def read(cls, type_: LogicalType, authored: Any) -> Self:
-        """Return the values, which are all of the type, and none of which stands twice."""
+        """Return the values, which are all of the type, and none of which occurs twice."""
         found: dict[Value, Any] = {}
         for i, one in enumerate(authored):
             try:

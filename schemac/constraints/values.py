@@ -3,7 +3,7 @@
 Layer: constraints.
 Shape: an author writes a number, a text or a boolean; what is meant is an integer, a decimal, a float of the type, a text
 or a boolean. Days, times, timestamps and durations are counts of the type's own unit, timestamps since 1970 in UTC.
-Rule: nothing goes through a float but floats. A value that is none of the type is refused, never rounded; only for a float
+Rule: nothing goes through a float but floats. A value that is not valid for the type is refused, never rounded; only for a float
 the nearest one of its type is meant, as everywhere where a float is written in digits.
 """
 
@@ -40,7 +40,7 @@ _MOST_DIGITS = 400
 
 
 class UnfitValueError(Exception):
-    """An authored value that is none of a type."""
+    """An authored value that is not valid for its type."""
 
     def __init__(self, message: str, help: str = "", *, at: int | None = None) -> None:
         super().__init__(message)

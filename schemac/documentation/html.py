@@ -81,7 +81,7 @@ def kind_of_change(change: Change) -> str:
 
 
 def _harmless(value: Any) -> Any:
-    """Return a text without characters that turn or hide what is beside them; markup of templates stays as it is."""
+    """Return a text without characters that turn or hide what is next to them; markup of templates stays as it is."""
     return printable(value, keep="\n\t") if type(value) is str else value
 
 

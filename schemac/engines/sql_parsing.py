@@ -1,7 +1,7 @@
 """Statements of SQL, told apart and parsed by sqlglot.
 
 Layer: engines, below their folders.
-Shape: a clause of a column that sqlglot does not know is cut out of its statement, and handed over beside it.
+Shape: a clause of a column that sqlglot does not know is cut out of its statement, and handed over next to it.
 Units: places are zero-based and half-open, in code points of the text.
 Errors: raises MalformedError, at the very word if that is known.
 """

@@ -23,7 +23,7 @@ Expression = Any
 _NO_SQL = re.compile(r"(?ms)(?<=FROM stdin;\n).*?^\\\.$|^\\[^\n]*$")
 """Rows of COPY, and commands of psql."""
 _HEAD = 8
-"""Words at the start of a statement, in which its sort stands."""
+"""Words at the start of a statement that name its kind."""
 
 
 @dataclass(slots=True)

@@ -153,7 +153,7 @@ PROPERTY_FACTS = (
     | CONSTRAINT_FACTS
     | (MEANING_FACTS - {Fact.UNIT_CHANGED})
 )
-"""What a schema says of its fields beside their types; a format of messages has it as a property, or not at all."""
+"""What a schema says of its fields besides their types; a format of messages has it as a property, or not at all."""
 
 JUDGED_FACTS = FIELD_FACTS | TYPE_FACTS | PROPERTY_FACTS | {Fact.UNIT_CHANGED} | DATASET_FACTS
 """The facts of the core that every engine was asked about. Whoever adds a fact adds it here when all judges have an answer;

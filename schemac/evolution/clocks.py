@@ -1,4 +1,4 @@
-"""Which clock a reading without a zone is from, where a change makes an instant of it or the other way round.
+"""The zone of local timestamps, for changes between timestamps with and without a zone.
 
 Layer: evolution.
 Shape: `schemac.dev/clockZone` of the field that has no zone counts first, then that of the other one. Where neither says it,

@@ -14,7 +14,7 @@ from schemac.logical.schema_fields import SchemaField, preorder
 
 
 def is_key_changed(pair: VersionPair) -> bool:
-    """Whether a key has other fields or places than before, beside those that go with their columns."""
+    """Whether a key has other fields or places than before, besides those that go with their columns."""
     remaining = _remaining_marks(pair)
     return bool(remaining) and remaining != _marks(pair.new)
 

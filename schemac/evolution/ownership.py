@@ -35,7 +35,7 @@ class Concern(NamedTuple):
     old: str
     new: str = ""
     place: Place | None = None
-    """Where it stands now, if it does."""
+    """Where it is now, if it still exists."""
 
 
 def concerns(pair: VersionPair) -> tuple[Concern, ...]:

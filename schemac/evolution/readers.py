@@ -1,7 +1,7 @@
 """Programs that still have the old schema.
 
 Layer: evolution.
-Shape: the same for all engines: a reader names its columns and wants values that fit its types.
+Shape: the same for all engines: a reader names its columns and needs values that fit its types.
 """
 
 from schemac.evolution.castability import castability, misfit

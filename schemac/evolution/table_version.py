@@ -1,4 +1,4 @@
-"""Which locked version a table has.
+"""Determines the locked version of a table.
 
 Layer: evolution.
 Shape: names and types leave some versions of the lock. Where a field was dropped and another one of its name was added, or names were
@@ -32,7 +32,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class TableRecord:
-    """What is known of a table beside its names and types."""
+    """What is known of a table besides its names and types."""
 
     name: str
     """The table, as the user named it."""

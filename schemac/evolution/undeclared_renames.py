@@ -1,7 +1,7 @@
-"""Fields that were removed beside new ones that may be the same fields under other names.
+"""Fields that were removed next to new ones that may be the same fields under other names.
 
 Layer: evolution.
-Shape: a field may have become each new one whose type holds all its values: beside it under any name, elsewhere under its own.
+Shape: a field may have become each new one whose type holds all its values: next to it under any name, elsewhere under its own.
 What is inside a pair of such fields is not told again. What a lock has decided is not a question any more.
 """
 

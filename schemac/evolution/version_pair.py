@@ -65,7 +65,7 @@ class SchemaVersion:
         return Compilation(self.dataset, self.lowered)
 
     def place(self, field: SchemaField | None, *steps: str | int) -> Place:
-        """Where a field, or a part of it, stands."""
+        """Where a field, or a part of it, is."""
         origins = self.dataset.origins
         path = (*field.declared_at, *steps) if field is not None else steps
         location = origins.place(path)

@@ -20,7 +20,7 @@ BARE = frozenset(name for name, kind in BY_NAME.items() if kind.has_short_form)
 
 
 def arrange_schema(schema: Node) -> None:
-    """Bring the fields of a schema, and of the groups beside them, into order."""
+    """Bring the fields of a schema, and of the groups next to them, into order."""
     _arrange_fields(schema.get("fields"), 1)
     groups = schema.get("groups")
     for entry in groups.entries if groups is not None else ():

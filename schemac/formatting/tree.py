@@ -3,7 +3,7 @@
 Layer: formatting.
 Shape: made from the events of the parser; what is between two of them are indicators, blanks and comments. A comment at the end of a
 line belongs to the entry on that line, and one on a line of its own to the entry below it, or to the end of a collection if
-it stands deeper than that entry. What is rare and easily damaged is not taken apart: the text then stays as it is.
+it is deeper than that entry. What is rare and easily damaged is not taken apart: the text then stays as it is.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ _CLIPPED = re.compile(r"\A([|>][0-9]?)((?:[ \t].*)?\n)")
 """The first line of a block of text that says nothing of its last newline."""
 _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*[ \t]*)+")
 _ALIGNED = 3
-"""Blanks before a comment that stands where its author put it."""
+"""Blanks before a comment that stays where its author put it."""
 _COMMENT = re.compile(r"#[^\n]*")
 
 

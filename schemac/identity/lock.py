@@ -77,7 +77,7 @@ class Highest(ByEngine[int]):
 
 @dataclass(frozen=True, slots=True)
 class EngineData(ByEngine[str]):
-    """What engines have to remember of one version, beside the numbers of its fields: JSON objects in compact form."""
+    """What engines have to remember of one version, besides the numbers of its fields: JSON objects in compact form."""
 
     def of(self, engine: str) -> Json:
         """Return what an engine remembers; empty for nothing."""

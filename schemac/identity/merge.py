@@ -106,7 +106,7 @@ def _merged_extra(base: str, mine: str, other: str, clash: Callable[[], None]) -
 
 
 class _Merge:
-    """Puts what they did beside what we did; what comes out need not be sound yet."""
+    """Combines their changes with ours; the result need not be valid yet."""
 
     def __init__(self, ours: LockedDataset, theirs: LockedDataset, shared: int) -> None:
         self.ours, self.theirs = ours, theirs

@@ -108,7 +108,7 @@ def _name(key: str) -> str:
 
 
 def _place(tree: Json, path: FieldPath) -> Json:
-    """Return the mapping beside whose name or kind the attributes of a path stand."""
+    """Return the mapping next to whose name or kind the attributes of a path stand."""
     found = tree
     for step in path:
         inner = found.get("type", found)

@@ -296,7 +296,7 @@ def map_of(key: Json, value: Json) -> Json:
 
 
 def part(tree: Json, extra: Json) -> Json:
-    """Return an item, a key or a value: attributes go beside `kind`."""
+    """Return an item, a key or a value: attributes go next to `kind`."""
     return {**tree, "extra": extra} if extra else tree
 
 

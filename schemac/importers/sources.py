@@ -1,4 +1,4 @@
-"""Which importer reads a source, and the import of one.
+"""Selects the importer of a source, and runs it.
 
 Layer: importers.
 Errors: SC552 unreadable-source; columns that are left out lose their SC551.

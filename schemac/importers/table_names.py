@@ -19,6 +19,6 @@ def dataset_names(tables: Sequence[tuple[str, ...]]) -> list[str | None]:
 
 
 def repeated(names: Sequence[str | None]) -> str | None:
-    """Return the first name that stands twice, whatever its case; None if there is none."""
+    """Return the first name that occurs twice, whatever its case; None if there is none."""
     folded = [name.casefold() for name in names if name is not None]
     return next((name for name in names if name is not None and folded.count(name.casefold()) > 1), None)

@@ -134,7 +134,7 @@ class Ignores:
         self.report.add(INVALID_IGNORE, message, source=self._source, span=span, help=help, fix=fix)
 
     def _with(self, meant: Meant, span: Span) -> Fix | None:
-        """Return the fix that writes the word that was meant, where the other one stands once in a comment."""
+        """Return the fix that writes the word that was meant, where the other one occurs once in a comment."""
         text = self._source.excerpt(span)
         matches = list(re.finditer(rf"(?<![\w-]){re.escape(meant.instead_of)}(?![\w-])", text))
         if len(matches) != 1:

@@ -137,7 +137,7 @@ def abbreviated_name(subject: Subject, report: Say) -> None:
 
 @rule(codes.ID_BEFORE_NAME, category=NAMING)
 def id_before_name(subject: Subject, report: Say) -> None:
-    """`ride_id`, so that ids are beside what they identify when names are sorted."""
+    """`ride_id`, so that ids are next to what they identify when names are sorted."""
     for field in subject.fields:
         words = words_of(str(field.segment))
         if len(words) > 1 and words[0] == "id":

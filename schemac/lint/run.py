@@ -19,7 +19,7 @@ from schemac.source.report import Report
 
 
 def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Report) -> None:
-    """Report what the rules find that are wanted for a manifest; what a source reads has the names of others.
+    """Report the findings of the rules that are enabled for a manifest; what a source reads has the names of others.
 
     Raises EngineError for a rule of others that fails.
     """
@@ -37,7 +37,7 @@ def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Repor
 
 
 def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, report: Report) -> None:
-    """Report what the rules about groups find that are wanted for a manifest: in its own and in those that it imports."""
+    """Report the findings of the rules about groups that are enabled for a manifest: in its own and in those that it imports."""
     for rule in selection.rules_for(path):
         if rule is missing_group_description:
             found = Report()

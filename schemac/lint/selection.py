@@ -1,4 +1,4 @@
-"""Which rules are wanted for a manifest.
+"""Selects the rules for a manifest.
 
 Layer: lint.
 """
@@ -17,7 +17,7 @@ SEVERITIES = tuple(str(severity) for severity in Severity)
 
 
 class Selection:
-    """The rules of a project, and those of them that it wants."""
+    """The rules of a project, and those that it enables."""
 
     def __init__(self, settings: LintSettings, folder: Path) -> None:
         self.settings = settings

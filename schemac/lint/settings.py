@@ -1,4 +1,4 @@
-"""Which rules a project wants, and where.
+"""The rules that a project enables, and where.
 
 Layer: lint.
 """

@@ -209,7 +209,7 @@ def uncompressed_text(subject: Subject, report: Say) -> None:
 
 @rule(codes.BINARY_WITHOUT_BLOB, category=TYPES)
 def binary_without_blob(subject: Subject, report: Say) -> None:
-    """A blob is stored beside its column, so that scans of the others do not read it."""
+    """A blob is stored outside its column, so that scans of the others do not read it."""
     for field in subject.fields:
         is_bytes = field.type.family is Family.BYTES and getattr(field.type, "fixed_length", None) is None
         if is_bytes and has_word(field, MEDIA) and not has_role(field.extra, Role.BLOB):

@@ -27,7 +27,7 @@ class LogicalDataset:
     naming: Naming = dataclasses.field(default=Naming(), compare=False, repr=False)
     """What the manifest calls the standard's system columns."""
     is_source: bool = dataclasses.field(default=False, compare=False, repr=False)
-    """Whether this is what a source reads; beside a dataset of its name it is called `<name>.source`."""
+    """Whether this is what a source reads; if a dataset has the same name, it is called `<name>.source`."""
 
     def is_read(self, field: SchemaField) -> bool:
         """Whether the whole type of a field could be read."""

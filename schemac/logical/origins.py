@@ -1,4 +1,4 @@
-"""Where a schema was written, carried beside it.
+"""The places of a schema in its text, kept with it.
 
 Layer: logical.
 """
@@ -25,12 +25,12 @@ class Origins(NamedTuple):
         return self.document.source if self.document is not None else None
 
     def place(self, path: TreePath, *, on_key: bool = False) -> Place | None:
-        """Return where a value stands, or its key; `path` starts at the schema's mapping. It may be in another text."""
+        """Return where a value is, or its key; `path` starts at the schema's mapping. It may be in another text."""
         return self.document.place((*self.base, *path), on_key=on_key) if self.document is not None else None
 
     @property
     def name_span(self) -> Span | None:
-        """The place of the dataset's name, or of what stands first in its schema."""
+        """The place of the dataset's name, or of what is first in its schema."""
         if self.document is None:
             return None
         if self.named_at is not None:

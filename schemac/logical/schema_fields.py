@@ -29,7 +29,7 @@ class SchemaField:
     options: tuple[LogicalType, ...]
     """The Options around it, outermost first; a sound schema has one at most."""
     extra: Mapping[str, Any]
-    """The attributes of this field, from beside `name` and from beside `kind`."""
+    """The attributes of this field, from next to `name` and from next to `kind`."""
     doubled: tuple[str, ...]
     """Attributes that are at more than one of those places."""
     children: "tuple[SchemaField, ...]"
@@ -105,7 +105,7 @@ class SchemaField:
 
     @property
     def declared_at(self) -> TreePath:
-        """Where the field or the nested type stands, from the schema's mapping."""
+        """Where the field or the nested type is, from the schema's mapping."""
         return (*self.parent.type_at, *self._steps) if self.parent is not None else self._steps
 
     @property
@@ -115,7 +115,7 @@ class SchemaField:
 
     @property
     def type_at(self) -> TreePath:
-        """Where the type stands, inside its Options."""
+        """Where the type is, inside its Options."""
         type_step = ("type",) if self.is_member else ()
         return (*self.declared_at, *type_step, *("inner",) * len(self.options))
 

@@ -1,4 +1,4 @@
-"""Findings of what is beside manifests: pipelines and overlays, while they are open in an editor.
+"""Findings in other files than manifests: pipelines and overlays that are open in an editor.
 
 Layer: lsp.
 Shape: a pipeline is checked as `schemac check` does, but for what is not on this machine; an overlay as `--overlay` does, with all

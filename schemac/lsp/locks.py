@@ -12,7 +12,7 @@ from schemac.source.report import Report
 
 
 def lines_of(dataset_field: DatasetField) -> Iterator[tuple[int, int]]:
-    """Yield the lines of a field in the lock beside its manifest, one-based, with the column behind their ends."""
+    """Yield the lines of a field in the lock next to its manifest, one-based, with the column behind their ends."""
     report = Report()
     lock_file = open_lock(dataset_field.file.file.path, dataset_field.file.file.name, report)
     if lock_file is None or lock_file.text is None:

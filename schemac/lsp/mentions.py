@@ -48,7 +48,7 @@ class Mention(NamedTuple):
     """Whether it is a scalar of YAML, with its quotes, and no part of one."""
     is_definition: bool = False
     domain: str = ""
-    """Of an attribute, where only its name stands here."""
+    """Of an attribute, where only its name is here."""
 
     @property
     def site(self) -> Site:

@@ -18,7 +18,7 @@ from schemac.syntax.document import TreePath
 
 
 class Role(Enum):
-    """What stands, or is about to stand, at a cursor."""
+    """What is, or is about to be written, at a cursor."""
 
     KEY = auto()
     """A key of the mapping at the path."""
@@ -83,7 +83,7 @@ class _Climb:
     is_text: bool = False
 
     def take(self, entry: Entry, line: int) -> None:
-        """Look at what is before: it is beside what was found, around it, or neither."""
+        """Look at what is before: it is next to what was found, around it, or neither."""
         if entry.column > self.column:
             return
         if entry.column == self.column:

@@ -1,4 +1,4 @@
-"""Which field a place of a text is about, and where things are written.
+"""The field that a place of a text is about, and the places of values.
 
 Layer: lsp.
 """

@@ -60,7 +60,7 @@ class Checked:
         return next((one for one in self.files if key_of(one.file.path) == path), None)
 
     def path(self, name: str) -> str:
-        """Return the absolute path of a file that a finding speaks of."""
+        """Return the absolute path of the file of a finding."""
         return os.path.normpath(os.path.join(self.project.folder, name))
 
 

@@ -35,7 +35,7 @@ class Written:
 
     @cached_property
     def root(self) -> dict[str, str]:
-        """The outermost keys of the document, and the scalars beside them."""
+        """The outermost keys of the document, and the scalars next to them."""
         root_keys: dict[str, str] = {}
         first = self._cursor.document
         for number in range(first, len(self._lines)):

@@ -258,7 +258,7 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
 def standard_schemas(
     documents: Sequence[Document], source: SourceText, reuse: Reuse, report: Report
 ) -> list[list[tuple[Body, Any]]]:
-    """Return the schemas of each document in the standard's form, without groups, and where each of them stands."""
+    """Return the schemas of each document in the standard's form, without groups, and where each of them is."""
     stem = stem_of(source)
     scope = own_groups(documents, stem, reuse, report)
     found: list[list[tuple[Body, Any]]] = []

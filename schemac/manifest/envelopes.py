@@ -92,6 +92,6 @@ class SourceResource(AuthoredModel):
 
 
 class BareSchema(Schema):
-    """The short form: a schema with the dataset's name beside it."""
+    """The short form: a schema with the dataset's name next to it."""
 
     name: str | None = Field(None, description="The dataset's name; by default that of the file.")

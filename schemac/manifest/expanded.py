@@ -66,7 +66,7 @@ class ExpandedDocument(Document):
         return graft.document.span(graft.path)
 
     def key_span(self, path: TreePath) -> Span:
-        """Where the key of a value stands, as `span`."""
+        """Where the key of a value is, as `span`."""
         graft = self.origin(path)
         return graft.document.key_span(graft.path)
 
@@ -76,7 +76,7 @@ class ExpandedDocument(Document):
         return graft.document.has(graft.path)
 
     def place(self, path: TreePath, *, on_key: bool = False) -> Place:
-        """Where a value stands, or its key, with the places that its group is used at."""
+        """Where a value is, or its key, with the places that its group is used at."""
         graft = self.origin(path)
         place = graft.document.place(graft.path, on_key=on_key)
         return place._replace(labels=(*place.labels, *[via.label for via in graft.via]))

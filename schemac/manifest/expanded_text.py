@@ -2,7 +2,7 @@
 
 Layer: manifest.
 Shape: one document for each that has a schema or other events, in the order of the text; what is not a schema stays as it is. A schema
-with nothing around it is in a DatasetSnapshot, for the standard has no name beside `fields`.
+with nothing around it is in a DatasetSnapshot, for the standard has no name next to `fields`.
 Source: RFC-016.
 """
 

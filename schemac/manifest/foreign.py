@@ -63,7 +63,7 @@ class Meaning(NamedTuple):
 
     tree: Json
     extra: Mapping[str, Any] = {}
-    """Attributes that are beside the name of a field of this type."""
+    """Attributes that are next to the name of a field of this type."""
     remark: str = ""
     """What neither of them says."""
 
@@ -75,7 +75,7 @@ class _MeaninglessError(Exception):
 def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
     """Return what to write for a type's text, or why nothing stands for it; None if it is not known at all.
 
-    At a nested position attributes are beside `kind`, elsewhere beside the field's name.
+    At a nested position attributes are next to `kind`, elsewhere next to the field's name.
     """
     written = read_type(text)
     if written is None:
@@ -180,7 +180,7 @@ class _Reader:
         return _OF_FAMILY.get(found.family, _plain)(self, written, found)
 
     def part(self, argument: ColumnText, *, is_open: bool, is_key: bool = False) -> Json:
-        """Return an item, key, value or member, with its attributes beside `kind`."""
+        """Return an item, key, value or member, with its attributes next to `kind`."""
         meaning = self.of(argument.type)
         is_nullable = argument.type.is_nullable
         if argument.is_required or is_key:

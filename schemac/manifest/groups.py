@@ -1,7 +1,7 @@
 """Groups of fields, as they are written.
 
 Layer: manifest.
-Shape: `groups:` and `imports:` are beside `fields:`, or alone in a document that holds nothing else. The groups of a file
+Shape: `groups:` and `imports:` are next to `fields:`, or alone in a document that holds nothing else. The groups of a file
 are known in all of its documents, and in the files that import it; what it imports itself is known in it alone.
 Errors: SC202 to SC206 of a definition, SC232 duplicate-group, SC235 and SC236 of parameters, SC311 of attributes.
 """
@@ -35,7 +35,7 @@ from schemac.syntax.remedies_around import MeantPart
 PLACEHOLDER = re.compile(r"\$\$\(|\$\(([^()]*)\)")
 """A parameter in a text of a group; `$$(` stands for `$(` itself."""
 KEYS = ("imports", "groups")
-"""Keys beside `fields:` that the standard does not have."""
+"""Keys next to `fields:` that the standard does not have."""
 
 
 class Parameter(AuthoredModel):
@@ -108,7 +108,7 @@ WORDS = Vocabulary(
 
 
 class Definition(NamedTuple):
-    """A group, and where it stands."""
+    """A group, and where it is."""
 
     name: str
     document: Document
@@ -117,7 +117,7 @@ class Definition(NamedTuple):
 
 
 class Import(NamedTuple):
-    """A path in `imports:`, and where it stands."""
+    """A path in `imports:`, and where it is."""
 
     path: str
     document: Document

@@ -1,4 +1,4 @@
-"""Which YAML files are meant to be manifests, where nobody named them: they are known by the keys at their head.
+"""Recognizes manifests among YAML files that were not named, by the keys at their head.
 
 Layer: manifest.
 Shape: a folder of manifests may hold any other YAML: resources of Kubernetes, templates of Helm, workflows, contracts of an API. Only what

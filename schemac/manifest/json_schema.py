@@ -140,7 +140,7 @@ def _event() -> Json:
 
 
 def _of_groups(definitions: Json) -> Json:
-    """Return definitions in which groups may be among fields, and beside them."""
+    """Return definitions in which groups may be among fields, and next to them."""
     own: Json = json_schema(Use | GroupField | GroupLibrary)["$defs"]
     own["Group"]["properties"]["fields"]["items"] = _field_or_use("GroupField")
     extra = own["Group"]["properties"]["extra"]

@@ -167,7 +167,7 @@ def _steps_of(*kinds: type[LogicalType]) -> list[str]:
 
 
 def shape_rules(key: str) -> list[Json]:
-    """Return the rules of attributes beside a type, which is under `type` or `inner`."""
+    """Return the rules of attributes next to a type, which is under `type` or `inner`."""
     return [
         {
             "if": {"properties": {key: shape.reference}, "required": [key]},
@@ -289,7 +289,7 @@ _OF_LENGTH = (constraints.MIN_LENGTH, constraints.MAX_LENGTH, constraints.MIN_IT
 
 
 def rules_of_field() -> list[Json]:
-    """Return the rule that no attribute stands both beside a type and inside of its Option."""
+    """Return the rule that no attribute is both next to a type and inside of its Option."""
     is_inside: Json = {}
     for key in ("extra", "inner", "type"):
         is_inside = {"type": "object", "properties": {key: is_inside}, "required": [key]}

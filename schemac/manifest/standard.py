@@ -56,7 +56,7 @@ class Standardizer:
         self._say = say
 
     def schema(self, value: Any, at: TreePath) -> Any:
-        """Return a DataSchema mapping: fields, extra, and our description beside them."""
+        """Return a DataSchema mapping: fields, extra, and our description next to them."""
         if not isinstance(value, dict):
             return value
         body = self._with_description(value, at) if "description" in value else value
@@ -105,7 +105,7 @@ class Standardizer:
         return value
 
     def _with_description(self, holder: Json, at: TreePath) -> Json:
-        """Return `description:` beside the name is the attribute of that name."""
+        """Return `description:` next to the name is the attribute of that name."""
         rest = dict(holder)
         text, extra = rest.pop("description"), holder.get("extra", {})
         place = (*at, "description")

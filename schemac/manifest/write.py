@@ -1,7 +1,7 @@
 """Logical datasets into manifest text.
 
 Layer: manifest.
-Shape: as a person would write it, with short forms where nothing is lost, `description:` beside `name` and small
+Shape: as a person would write it, with short forms where nothing is lost, `description:` next to `name` and small
 mappings on one line. Notes stand as comments above their fields.
 Source: RFC-016; the layout is that of the examples.
 """

@@ -1,4 +1,4 @@
-"""What a pipeline tells the person who wrote it when it cannot run.
+"""Errors of a pipeline for its author.
 
 Layer: pipeline.
 Shape: `PipelineError` is the one exception class, as Python programs import it; `runs.errors` has it.

@@ -151,7 +151,7 @@ def _all(place: Constrained) -> Iterator[Constraint]:
 
 
 def _place(records: Records, field: str, job: Job) -> str:
-    """Say in words where a value stands."""
+    """Describe the place of a value in words."""
     origin = job.fields.get(field, FieldSource())
     if origin is None:
         return "nowhere: it is null in the pipeline file"

@@ -112,7 +112,7 @@ def run_stream(
 ) -> list[RunReport]:
     """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches.
 
-    `told` gets the report of each batch when it is written.
+    `told` is called with the report of each batch when it is written.
     """
     check(job, arrow_schema)
     reports: list[RunReport] = []

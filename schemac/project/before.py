@@ -89,7 +89,7 @@ def checked_datasets(
     is_named: bool,
     stem: str | None = None,
 ) -> list[LogicalDataset]:
-    """Return the datasets of a text, with the system columns that the project wants."""
+    """Return the datasets of a text, with the system columns that the project sets."""
     columns = project.configuration.system_columns
     return check_source(
         source, project, report, is_named=is_named, system_columns=columns, stem=stem, reuse=reuse

@@ -183,7 +183,7 @@ def report_builds(made: Sequence[BuiltFile], report: Report) -> None:
 
 
 def _lock_of(file: CompiledFile) -> "bytes | OSError | None":
-    """Return the bytes of the lock beside a manifest, None if there is none, or why it cannot be read."""
+    """Return the bytes of the lock next to a manifest, None if there is none, or why it cannot be read."""
     try:
         return read_lock_bytes(file.file.path)
     except OSError as error:
@@ -191,7 +191,7 @@ def _lock_of(file: CompiledFile) -> "bytes | OSError | None":
 
 
 def _locked(file: CompiledFile, options: CompileOptions, report: Report) -> "Mapping[str, Locked]":
-    """Return what the lock beside a manifest says of each dataset; nothing where there is none."""
+    """Return what the lock next to a manifest says of each dataset; nothing where there is none."""
     if not options.locked and not has_lock(file.file.path):
         return {}
     # Imported here for start-up time: many projects have no locks.

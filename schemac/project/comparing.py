@@ -1,4 +1,4 @@
-"""Manifests beside what they were.
+"""Manifests compared with what they were.
 
 Layer: project.
 Shape: one comparison a dataset, or one a locked version of it; those without a change left out. Files that are byte for
@@ -167,7 +167,7 @@ def _with_moved(
 
 
 def _elsewhere(files: Sequence[ManifestFile], project: Project) -> list[ManifestFile]:
-    """Return the project's manifests beside these."""
+    """Return the project's other manifests."""
     known = {file.path.resolve() for file in files}
     paths = project.configuration.manifests or (".",)
     out = project.folder / project.configuration.out

@@ -63,7 +63,7 @@ class Project:
 
     @cached_property
     def selection(self) -> "Selection":
-        """The rules that it wants; those of its own are run to ask for them, so this is for who looks at rules. Raises EngineError."""
+        """The rules that it enables; files with rules of its own are run to load them. Raises EngineError."""
         from schemac.lint.selection import (
             Selection,  # for start-up time: what is found in the cache needs none
         )
@@ -72,7 +72,7 @@ class Project:
 
     @cached_property
     def known_rules(self) -> "Selection":
-        """The rules that it wants, without those of its own: nothing of the project is run."""
+        """The rules that it enables, without those of its own: nothing of the project is run."""
         from schemac.lint.selection import Selection  # for start-up time, as above
 
         return Selection(replace(self.configuration.lint, rules=()), self.folder)
@@ -308,7 +308,7 @@ def _sort_of(folder: Path, file: str) -> str:
 
 
 def _vocabulary_contents(path: Path, table: Json) -> dict[str, bytes | OSError]:
-    """Return what lies where a table names JSON Schemas, whether the table is sound or not."""
+    """Return what is in the place of a table of JSON Schemas, whether it is valid or not."""
     files = table.get("vocabularies")
     contents: dict[str, bytes | OSError] = {}
     for domain, file in files.items() if isinstance(files, dict) else ():

@@ -1,4 +1,4 @@
-"""Which files a run is about.
+"""Finds the files of a run.
 
 Layer: project.
 Errors: SC101 unreadable-file, SC602 nothing-to-compile.
@@ -41,12 +41,12 @@ class ManifestFile(NamedTuple):
 
 
 def lock_path(manifest: Path) -> Path:
-    """Where the lock of a manifest lies: its stem with `.lock`."""
+    """Return the path of the lock of a manifest: its stem with `.lock`."""
     return manifest.with_suffix(".lock")
 
 
 def has_lock(manifest: Path) -> bool:
-    """Whether something lies where the lock of a manifest would, readable or not."""
+    """Whether the path of the lock of a manifest exists, readable or not."""
     return os.path.lexists(lock_name(manifest))
 
 

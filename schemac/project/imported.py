@@ -1,4 +1,4 @@
-"""The files beside a manifest, for its imports; and what came of them.
+"""The files next to a manifest, for its imports; and what came of them.
 
 Layer: project.
 """
@@ -65,7 +65,7 @@ class FolderFiles:
         yield from (project.folder / folder for folder in project.configuration.import_folders)
 
     def place(self, path: str) -> Path:
-        """Return where a file lies."""
+        """Return where a file is."""
         return Path(os.path.normpath(os.path.join(self.manifest.parent, path.translate(_SEPARATORS))))
 
     def name(self, path: str) -> str:

@@ -1,4 +1,4 @@
-"""Which locks a project has.
+"""Finds the locks of a project.
 
 Layer: project.
 """
@@ -32,7 +32,7 @@ class LockSearch:
         """By the folder of the manifest, where only locks on the way up count."""
 
     def around(self, manifest: Path) -> bytes:
-        """Return the digest of all that is looked through for the datasets of a manifest: locks, and manifests beside them."""
+        """Return the digest of all that is looked through for the datasets of a manifest: locks, and manifests next to them."""
         folder = "" if self._is_marked else os.path.dirname(manifest)
         around_digest = self._around.get(folder)
         if around_digest is None:
@@ -77,7 +77,7 @@ class LockSearch:
 
 
 def manifests_of_lock(lock: Path) -> list[Path]:
-    """Return the manifests that a lock is beside."""
+    """Return the manifests that a lock is next to."""
     return [path for suffix in _SUFFIXES if (path := lock.with_suffix(suffix)).exists()]
 
 

@@ -1,7 +1,7 @@
-"""Lock files beside their manifests.
+"""Lock files next to their manifests.
 
 Layer: project.
-Shape: `trips.lock` beside `trips.yaml` holds the datasets of that manifest. It is written whole or not at all, and
+Shape: `trips.lock` next to `trips.yaml` holds the datasets of that manifest. It is written whole or not at all, and
 never over what another process has written in the meantime.
 Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-contention, SC418 returned-name.
 """
@@ -202,7 +202,7 @@ def identified(
     report: Report,
     requested_ids: Mapping[str, int] | None = None,
 ) -> Identified:
-    """Return the ids of a dataset's fields by its lock; fields of these paths get the ids that are wanted."""
+    """Return the ids of a dataset's fields by its lock; fields of these paths get the requested ids."""
     findings = Findings(report, dataset.origins)
     if requested_ids:
         try:
@@ -216,7 +216,7 @@ def identified(
 
 
 def pair_since(dataset: LogicalDataset, locked: LockedDataset, identities: Identified) -> VersionPair:
-    """Return the newest locked version beside the dataset as it is now."""
+    """Return the newest locked version, and the dataset as it is now."""
     newest = locked.newest
     assert newest is not None, "there is no lock to compare with"
     before = open_version(locked, newest)

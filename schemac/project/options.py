@@ -68,7 +68,7 @@ class CompileOptions:
     ) -> "CompileOptions":
         """Return how the manifests of a project are compiled, by its settings and those of a run.
 
-        `targets` count in place of the project's, `strict` and `system_columns` beside its own; without `metadata`,
+        `targets` count in place of the project's, `strict` and `system_columns` in addition to its own; without `metadata`,
         attributes are left out also where the project has them.
         """
         configuration = project.configuration

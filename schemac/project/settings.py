@@ -53,7 +53,7 @@ class _Encodings(AuthoredModel):
 
 
 class _Lint(AuthoredModel):
-    """Which rules are wanted; each is named by code, by the beginning of codes, by slug or by category."""
+    """The rules to enable; each is named by code, by the beginning of codes, by slug or by category."""
 
     model_config = ConfigDict(alias_generator=lambda name: name.replace("_", "-"))
     select: Items[str] = Field(

@@ -49,7 +49,7 @@ class SettingsFile:
     """What counts in place of what the file has."""
 
     def of(self, keys: Sequence[str]) -> Region:
-        """Return where the innermost of these keys stands that exists."""
+        """Return where the innermost of these keys is that exists."""
         setting = self._nearest(keys)
         return self._text.region(setting.key) if setting is not None else WHOLE_FILE
 

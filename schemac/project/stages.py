@@ -47,7 +47,7 @@ def compile_source(
 ) -> "list[Emitted]":
     """Compile one text: a value for each of its datasets, in their order; none without targets or where the report has errors.
 
-    `locked` is what the lock beside the text says of each dataset; `reuse` as for `check_source`.
+    `locked` is what the lock next to the text says of each dataset; `reuse` as for `check_source`.
     """
     columns = options.system_columns
     datasets = check_source(
@@ -73,7 +73,7 @@ def check_source(
     """Parse, bind and check one text; its datasets without a name are called after it, or `stem`.
 
     `reuse` has the files that the text may import, and takes what it used of them. Without it the text is alone: groups that
-    it does not use itself are in the report. `rules_for` is the text's path from the project's folder, if rules are wanted.
+    it does not use itself are in the report. `rules_for` is the text's path from the project's folder, if rules are to be run.
     """
     import_context = Reuse() if reuse is None else reuse
     parsed = Report()

@@ -1,7 +1,7 @@
-"""Which engines a dataset is emitted for, and what becomes of those that cannot hold it.
+"""Selects the engines that a dataset is emitted for, and handles those that cannot represent it.
 
 Layer: project.
-Shape: an engine that is optional and that nobody speaks of is left out where it refuses a dataset, with a warning; every
+Shape: an engine that is optional and not mentioned is left out where it refuses a dataset, with a warning; every
 other refusal is an error of the build.
 """
 
@@ -101,7 +101,7 @@ def _emit(
 
 
 def _is_requested(target: Target, dataset: LogicalDataset, options: CompileOptions) -> bool:
-    """Whether the run or the schema speaks of this engine."""
+    """Whether the run or the schema mentions this engine."""
     return target.name in options.asked_for or speaks_of(engine(target.name).domain, dataset)
 
 

@@ -28,7 +28,7 @@ class Bringer(Protocol):
 
     @property
     def codes(self) -> str:
-        """Where its tuple of `Code` stands, as `module:NAME`; empty if it has none."""
+        """Where its tuple of `Code` is, as `module:NAME`; empty if it has none."""
 
     @property
     def pages(self) -> str:

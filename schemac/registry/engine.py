@@ -151,7 +151,7 @@ class Capability(NamedTuple, Generic[T]):
     """One thing that an engine may be able to do."""
 
     field: str
-    """The field of `Engine` that says where it stands."""
+    """The field of `Engine` that has its place."""
     type: type[T]
 
     def is_of(self, engine: Engine) -> bool:

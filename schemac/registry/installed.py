@@ -1,7 +1,7 @@
 """The engines that are installed.
 
 Layer: registry.
-Source: every package of `schemac.engines` is one (a module beside them is what several engines share); other distributions name theirs under the entry point group of that
+Source: every package of `schemac.engines` is one (a module next to them is what several engines share); other distributions name theirs under the entry point group of that
 name, each with its `ENGINE`: `sqlite = "schemac_sqlite:ENGINE"`.
 """
 

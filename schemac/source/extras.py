@@ -1,4 +1,4 @@
-"""Which extra of schemac brings a library.
+"""The extra of schemac that installs a library.
 
 Layer: source.
 Source: the requirements in the package's own metadata.

@@ -24,7 +24,7 @@ class Files(Protocol):
 
 
 class OutsideError(OSError):
-    """A file that a text names, and that lies where it must not read."""
+    """A file that a text names in a place that it must not read."""
 
     def __init__(self, where: str, help: str) -> None:
         super().__init__(errno.EACCES, f"it is outside {where}")

@@ -1,7 +1,7 @@
 """Text of others on a terminal: what it would obey is shown as its escape.
 
 Layer: source.
-Shape: control characters, lone surrogates, and the format characters that turn, hide or join what is beside them,
+Shape: control characters, lone surrogates, and the format characters that turn, hide or join what is next to them,
 such as U+202E. The two joiners (U+200C, U+200D) stay: scripts and emoji are made with them, and they move nothing.
 """
 

@@ -80,7 +80,7 @@ class Vocabulary(NamedTuple):
     """A type with what its author wrote and the properties that are missing; None if there is no saying."""
     friendly_keys: Mapping[str, tuple[str, ...]] = {}
     document_keys: tuple[str, ...] = ()
-    """Keys that may be at the top of a document beside those of what it holds."""
+    """Keys that may be at the top of a document besides those of what it holds."""
     """Keys that a model has for authors, but that are rewritten before it sees them."""
 
 

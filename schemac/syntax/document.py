@@ -1,10 +1,10 @@
-"""Documents of a text, and where in it each of their values stands.
+"""Documents of a text, and where in it each of their values is.
 
 Layer: syntax.
 Shape: a tree path is a tuple of mapping keys and sequence indices from the document's root.
 Units: spans as in `schemac.source.span`.
 Positions are found by a second reading, and only if one is asked for: a text without findings, the common
-case, is read once and keeps none. The first few are looked for one by one, up to the place in question; who wants more
+case, is read once and keeps none. The first few are looked for one by one, up to the place in question; a caller that needs more
 gets all of them.
 """
 
@@ -70,11 +70,11 @@ class Document:
         return self.value
 
     def span(self, path: TreePath) -> Span:
-        """Where a value stands; for a path that the text does not have, where its nearest parent stands."""
+        """Where a value is; for a path that the text does not have, where its nearest parent is."""
         return self._find(path)[0].span
 
     def key_span(self, path: TreePath) -> Span:
-        """Where the key of a value stands; like `span` for the items of a sequence."""
+        """Where the key of a value is; like `span` for the items of a sequence."""
         mark, depth = self._find(path)
         return mark.key if mark.key is not None and depth == len(path) else mark.span
 
@@ -83,7 +83,7 @@ class Document:
         return self._find(path)[1] == len(path)
 
     def place(self, path: TreePath, *, on_key: bool = False) -> Place:
-        """Where a value stands, or its key, with its text: parts of a document may be in another one."""
+        """Where a value is, or its key, with its text: parts of a document may be in another one."""
         mark, depth = self._find(path)
         is_exact = depth == len(path)
         is_item = mark.key is None

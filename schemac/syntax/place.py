@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """Where something stands that a finding is about."""
+    """The place that a finding is about."""
 
     source: SourceText
     span: Span
@@ -24,7 +24,7 @@ class Place(NamedTuple):
     at: int = -1
     """Where its key begins, or the item that it is; negative at the top of a document."""
     is_exact: bool = True
-    """Whether what was asked for stands here; otherwise it is what stands nearest around it."""
+    """Whether what was asked for is here; otherwise it is what is nearest around it."""
     is_item: bool = False
     content: str = ""
     """What was read in place of the text, with every node where the text has it; empty if it was the text itself."""
@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
     @property
     def entry(self) -> "Entry | None":
-        """The key with its value, or the item, that stands here."""
+        """The key with its value, or the item, that is here."""
         return None if self.at < 0 else self.entries.find(self.at, is_item=self.is_item)
 
     @property

@@ -127,7 +127,7 @@ class Meant(WriteText):
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
-        """Return the edit; there is none where the word is beside it already."""
+        """Return the edit; there is none where the word is next to it already."""
         if isinstance(spot, Place) and (entry := spot.entry) is not None:
             is_name = spot.span.start == entry.span.start
             if is_name and self.text in entry.within.words(spot.source.content):
@@ -192,7 +192,7 @@ _NEEDLESS = frozenset({"extra", "imports", "with", "groups", "parameters", "opti
 
 
 class MakeOptional(Remedy):
-    """Puts an Option around the type beside a flag of nullability, and takes out the flag."""
+    """Puts an Option around the type next to a flag of nullability, and takes out the flag."""
 
     __slots__ = ()
 

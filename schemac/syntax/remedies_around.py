@@ -1,4 +1,4 @@
-"""Remedies that change something else than what the finding underlines: an attribute, or where a key stands.
+"""Remedies that change something else than what the finding underlines: an attribute, or where a key is.
 
 Layer: syntax.
 Shape: each goes from the entry of the finding to the field, type or schema around it, and gives up where that cannot be told, is
@@ -181,7 +181,7 @@ class Move(Remedy):
         return Fix(str(self), (edit, other), is_safe=removed.is_safe)
 
     def _out(self, spot: Place, entry: Entry) -> Fix | None:
-        """Return the edits that put a key of a type beside the `name` of its field."""
+        """Return the edits that put a key of a type next to the `name` of its field."""
         holder = entry.within.holder
         goal = holder.within if holder is not None and holder.key == "type" else None
         gone = without(spot.source.content, entry) if not entry.is_shared else None
@@ -239,7 +239,7 @@ class MeantPart(Remedy):
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
-        """Return the edit, if the word stands once in what the finding underlines."""
+        """Return the edit, if the word occurs once in what the finding underlines."""
         if (
             not isinstance(spot, Place)
             or not spot.is_exact
@@ -273,7 +273,7 @@ class Insert(Remedy):
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
-        """Return the edit: in the mapping that exists, or beside the key that does."""
+        """Return the edit: in the mapping that exists, or next to the key that does."""
         if not isinstance(spot, Place):
             return None
         entry = spot.entry

@@ -60,7 +60,7 @@ class Retype(Remedy):
 
 
 class RetypeWithExtra(Remedy):
-    """Writes another type, and the attributes that say the rest of what was meant beside the name of the field."""
+    """Writes another type, and the attributes that say the rest of what was meant next to the name of the field."""
 
     __slots__ = ("extra", "text")
     text: str

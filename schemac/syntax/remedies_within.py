@@ -41,14 +41,14 @@ class Rewrite(Remedy):
 
 
 def requoted(text: str, old: str) -> str:
-    """Return a text as a scalar, in the quotes of the one in whose place it stands, or in those that it needs."""
+    """Return a text as a scalar, in the quotes of the one that it replaces, or in those that it needs."""
     if old.startswith("'") and text.isprintable():
         return "'" + text.replace("'", "''") + "'"
     return quoted(text) if old.startswith('"') else written(text)
 
 
 class DropCharacter(Remedy):
-    """Takes a control character out of a text in double quotes, where it stands as an escape."""
+    """Takes a control character out of a text in double quotes, where it is an escape."""
 
     __slots__ = ("character",)
     character: str
@@ -61,7 +61,7 @@ class DropCharacter(Remedy):
         return self
 
     def fix(self, spot: Spot) -> Fix | None:
-        """Return the edit, where the character is there once."""
+        """Return the edit, where the character occurs once."""
         if not isinstance(spot, Place) or not spot.is_exact or spot.entry is None:
             return None
         old = spot.source.excerpt(spot.span)
@@ -99,7 +99,7 @@ _ESCAPES = {
 
 
 class InsertKeys(Remedy):
-    """Writes keys that are missing into the mapping that the finding is about, or beside the key that it is at."""
+    """Writes keys that are missing into the mapping that the finding is about, or next to the key that it is at."""
 
     __slots__ = ("is_beside", "pairs")
     pairs: tuple[tuple[str, str], ...]
@@ -107,7 +107,7 @@ class InsertKeys(Remedy):
 
     @classmethod
     def beside(cls, help: str, *pairs: tuple[str, str]) -> Self:
-        """Return a remedy with this help: keys, with values as they are in the manifest, beside that of the finding."""
+        """Return a remedy with this help: keys, with values as they are in the manifest, next to that of the finding."""
         self = cls(help)
         self.pairs, self.is_beside = pairs, True
         return self
@@ -188,7 +188,7 @@ class DropProperty(Remedy):
 
 
 class MoveToPart(Remedy):
-    """Takes an attribute out, and writes it beside the kind of a part of the type: of the items of a list."""
+    """Takes an attribute out, and writes it next to the kind of a part of the type: of the items of a list."""
 
     __slots__ = ("key",)
     key: str
@@ -219,7 +219,7 @@ class MoveToPart(Remedy):
 
 
 def _part_beside(entry: Entry, key: str) -> Entry | None:
-    """Return the part of the type that the attribute of an entry is about: beside its `extra`, or in the `type` there."""
+    """Return the part of the type that the attribute of an entry is about: next to its `extra`, or in the `type` there."""
     extra = entry.within.holder
     for one in extra.within.entries if extra is not None else ():
         if one.key == key:

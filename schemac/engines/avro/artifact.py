@@ -169,7 +169,7 @@ class _Writer:
 
 
 def _first(type_: Any, default: Any) -> Any:
-    """Return a union whose first branch takes the default, as releases before 1.12 want it."""
+    """Return a union whose first branch takes the default, as releases before 1.12 need it."""
     if not isinstance(type_, list):
         return type_
     return sorted(type_, key=lambda branch: not fits(default, branch))

@@ -268,7 +268,7 @@ def _fits_member(value: Json, member: Json) -> bool:
 
 
 def _part_of(member: Json) -> Json:
-    """Return the type of a member with its attributes beside the kind."""
+    """Return the type of a member with its attributes next to the kind."""
     return _with_extra(member["type"], member["extra"]) if member["extra"] else member["type"]
 
 
@@ -279,7 +279,7 @@ def _with_extra(tree: Json, extra: Json) -> Json:
 
 
 def _without_extra(tree: Json) -> tuple[Json, Json]:
-    """Return the type of a field, and the attributes of its values, which are beside the name."""
+    """Return the type of a field, and the attributes of its values, which are next to the name."""
     if tree["kind"] == "Option":
         inner, extra = _without_extra(tree["inner"])
         return {**tree, "inner": inner}, extra

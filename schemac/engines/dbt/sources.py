@@ -1,4 +1,4 @@
-"""Which files are property files of dbt, and of which database their project is.
+"""Recognizes files that are property files of dbt, and of which database their project is.
 
 Layer: engines.
 Source: dbt's documentation, "About profiles.yml": the profile that `dbt_project.yml` names, and in it the target.

@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: commits are read line by line, and of checkpoints only the columns that matter, so that memory does not grow with the
 number of data files.
-Why by hand: deltalake 1.6 has no clustering columns, so these same files would have to be read beside it. It refuses a whole table for
+Why by hand: deltalake 1.6 has no clustering columns, so these same files would have to be read in addition. It refuses a whole table for
 one column of geometry or with a collation, and one that a catalog manages, though the schema is
 there to be read; its errors name neither file nor line nor column; to find the versions where a schema changed it replays the log
 from its checkpoint for each version (400 commits: 14 s, here 0.3 s). It judges this reader in `tests/conformance/test_delta.py`.

@@ -1,4 +1,4 @@
-"""Where the log of a Delta table lies, and which files it has.
+"""Finds the log of a Delta table, and its files.
 
 Layer: engines.
 Source: the Delta protocol, "Delta Log Entries" and "Checkpoints".

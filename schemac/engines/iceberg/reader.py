@@ -170,7 +170,7 @@ class _Lifting:
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, field: NestedField, path: FieldPath) -> Json:
-        """Return an item, key or value: attributes go beside `kind`."""
+        """Return an item, key or value: attributes go next to `kind`."""
         tree, extra = self._field(field, path)
         return {**tree, "extra": extra} if extra else tree
 

@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: `jsonschema/schema.json`, an object with a property a column. A column that may be null may be absent too; other
-properties may be beside. An attribute is a keyword of its own, which validators ignore; so is `schemac.dev/type`, the type
+properties may be next to. An attribute is a keyword of its own, which validators ignore; so is `schemac.dev/type`, the type
 of the manifest where the standard's keywords do not tell it.
 Errors: SC586; losses SC587.
 Source: JSON Schema 2020-12. Patterns and bounds are those of the values that a pipeline takes.

@@ -381,7 +381,7 @@ def _without_null(schema: Json) -> Json:
 
 
 def _says_type(schema: Json) -> bool:
-    """Whether a schema says a type, or what only one type has, beside a choice."""
+    """Whether a schema has a type, or what only one type has, in addition to a choice."""
     return any(key in schema for key in ("type", "properties", "enum", "const", TYPE))
 
 

@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: a schema as JSON, with numbers that have a fraction as `Decimal`, so that no digit is lost when it is written.
-Source: JSON Schema 2020-12, "Validation", 6 and 7. A `format` stands only where each text of the pattern has it: `date-time` wants
+Source: JSON Schema 2020-12, "Validation", 6 and 7. A `format` stands only where each text of the pattern has it: `date-time` needs
 seconds and an offset, which a pipeline does not, so a validator that checks formats would refuse what is taken.
 """
 

@@ -44,7 +44,7 @@ _OF_MEMBERS = (
     | _LAYOUTS
     | {Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_MOVED, Fact.FIELDS_REORDERED, Fact.JSON_CHANGED}
 )
-"""What changes how the members of a struct are beside each other."""
+"""What changes how the members of a struct are next to each other."""
 _NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 
 

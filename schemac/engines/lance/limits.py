@@ -213,7 +213,7 @@ class Limits:
             self.needs("2.1", field, f"a struct that may be null ({field.path_text})")
 
     def supports_empty_struct(self, field: SchemaField) -> bool:
-        """Version 2.0 keeps it where it is never null; since then columns beside it come back wrong, or not at all."""
+        """Version 2.0 keeps it where it is never null; since then columns next to it come back wrong, or not at all."""
         above: SchemaField | None = field
         while above is not None:
             is_vector = getattr(above.type, "fixed_length", None) is not None

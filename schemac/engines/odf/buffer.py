@@ -117,7 +117,7 @@ class Table:
         return (self._buffer.table(place, self._depth + 1) for place in places)
 
     def _offset(self, field: int, size: int) -> int | None:
-        """Where in the table the value of a field stands."""
+        """Where in the table the value of a field is."""
         offset = int(self._flat.Offset(4 + 2 * field))
         if offset == 0:
             return None

@@ -120,7 +120,7 @@ def _flow(value: Any) -> str:
 
 @lru_cache(4096)
 def _key(key: str, indent: str) -> str:
-    """Return a key; a very long one is announced, as YAML wants it. Fields share a few."""
+    """Return a key; a very long one is announced, as YAML requires it. Fields share a few."""
     text = scalar(key)
     return text if len(text) < _LONGEST_KEY else f"? {text}\n{indent}"
 

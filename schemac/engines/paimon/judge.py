@@ -241,7 +241,7 @@ def _type(
 
 
 def _is_doubtful(old: SchemaField, new: SchemaField) -> bool:
-    """Whether values may not fit, by their kinds; Paimon's own moments reach as far as any calendar."""
+    """Whether values may not fit, by their kinds; Paimon's own timestamps reach as far as any calendar."""
     return castability(old.type, new.type) >= Castability.DEPENDS and not is_lossless_by_calendar(
         old.type, new.type
     )

@@ -83,7 +83,7 @@ def _name(file: Path) -> str | None:
 
 
 def _notes(table: TableSchema) -> list[str]:
-    """Return what an author should know of the table beside its schema, one line each."""
+    """Return what an author should know of the table besides its schema, one line each."""
     notes: list[str] = []
     if table.version < VERSION:
         notes.append(
@@ -148,7 +148,7 @@ class _Lifting:
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Json | None:
-        """Return an item, key or value: attributes go beside `kind`. A key is not an Option; its map says if it may be null."""
+        """Return an item, key or value: attributes go next to `kind`. A key is not an Option; its map says if it may be null."""
         converted = self._field(type_.required() if is_key else type_, path)
         if converted is None:
             return None

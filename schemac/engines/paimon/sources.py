@@ -1,4 +1,4 @@
-"""Which paths are Paimon tables or their schema files.
+"""Recognizes paths that are Paimon tables or their schema files.
 
 Layer: engines.
 """

@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: frozen values; a type is a text or, where it has parts, a JSON object. Nullability belongs to the type.
 Units: lengths in code points (CHAR, VARCHAR), bytes (BINARY, VARBINARY) or items (VECTOR), precisions in digits.
-Source: `DataTypeJsonParser` and the `asSQLString` of Paimon's types (github.com/apache/paimon); the spellings beside
+Source: `DataTypeJsonParser` and the `asSQLString` of Paimon's types (github.com/apache/paimon); the spellings next to
 the canonical ones are those that Java reads, and those that pypaimon writes.
 """
 
@@ -306,7 +306,7 @@ def _parse_object(written: Mapping[str, Any], place: str) -> PaimonType:
 def _is_required(head: str, written: Mapping[str, Any]) -> bool:
     """Return what an object's `type` says of its own nullability.
 
-    pypaimon spells parts out in it (`MAP<STRING NOT NULL, INT>`) and then tells the nullability beside it.
+    pypaimon spells parts out in it (`MAP<STRING NOT NULL, INT>`) and then tells the nullability next to it.
     """
     if "<" not in head:
         return "NOT NULL" in head

@@ -301,7 +301,7 @@ class _Module:
 
 
 def _tree(type_: LogicalType) -> Json:
-    """Return a type as a manifest writes it; its attributes are beside it."""
+    """Return a type as a manifest writes it; its attributes are next to it."""
     return {key: value for key, value in json_values.type_tree(type_).items() if key != "extra"}
 
 
@@ -321,7 +321,7 @@ def _python(value: Any) -> str:
 
 
 def _metadata_text(value: Any) -> str:
-    """Return the metadata of an annotation: JSON as text, for unions want what can be hashed."""
+    """Return the metadata of an annotation: JSON as text, for unions need what can be hashed."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return f"'{text}'" if text.isprintable() and not {"'", "\\"} & set(text) else literal(text)
 

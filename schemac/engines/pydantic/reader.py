@@ -198,7 +198,7 @@ class _Reader:
             self._digits = before
 
     def _type(self, node: ast.expr, path: FieldPath) -> Json:
-        """Return the type of an annotation, with its attributes as `extra` beside the outermost kind."""
+        """Return the type of an annotation, with its attributes as `extra` next to the outermost kind."""
         if len(path) > _DEEPEST:
             raise _UnreadableError("it is nested too deeply")
         if isinstance(node, ast.Constant):
@@ -259,7 +259,7 @@ class _Reader:
         return self._constrained({"kind": kind}, enumerated(values), path)
 
     def _constrained(self, tree: Json, constraints: Json, path: FieldPath) -> Json:
-        """Return a type with constraints beside its outermost kind; those that it cannot have are noted."""
+        """Return a type with constraints next to its outermost kind; those that it cannot have are noted."""
         accepted, lost = fitting(tree, constraints)
         for key, reason in lost.items():
             self._notes.add(path, f"not kept: {key.rpartition('/')[2]} {constraints[key]!r}: {reason}")
@@ -384,7 +384,7 @@ def _digits(settings: Json) -> Json | None:
 
 
 def _optional(tree: Json) -> Json:
-    """Return a type that may be null; its attributes are beside the outermost kind."""
+    """Return a type that may be null; its attributes are next to the outermost kind."""
     extra = tree.pop("extra", {})
     return {"kind": "Option", "inner": tree, **({"extra": extra} if extra else {})}
 

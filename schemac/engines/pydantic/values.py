@@ -34,7 +34,7 @@ class Exponential(Decimal):
 
 
 class Record(BaseModel):
-    """What the models have in common: JSON is read with every digit of its numbers, and a key that stands twice is refused."""
+    """What the models have in common: JSON is read with every digit of its numbers, and a key that occurs twice is refused."""
 
     model_config = ConfigDict(protected_namespaces=())
 

@@ -1,7 +1,7 @@
 """What the table that the DDL makes has otherwise than the Lance artifact.
 
 Layer: engines.
-Shape: the lowered fields beside the Arrow fields of `connector.made_table`, place by place: layout, nullability,
+Shape: the lowered fields compared with the Arrow fields of `connector.made_table`, place by place: layout, nullability,
 names of items, and what the attributes say. All that differs is told, so that nothing can be left out by forgetting it.
 """
 

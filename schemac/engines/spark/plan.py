@@ -2,7 +2,7 @@
 
 Layer: engines. Text only; pyspark is not imported.
 Shape: only statements that the version of lance-spark takes, so that no plan stops in its middle; what it refuses,
-`schemac apply` does. One sort a statement, as lance-spark wants it. New columns come last; metadata has no statement.
+`schemac apply` does. One sort a statement, as lance-spark needs it. New columns come last; metadata has no statement.
 """
 
 from collections.abc import Iterator

@@ -105,7 +105,7 @@ def either(a: pa.Array | None, b: pa.Array | None) -> pa.Array | None:
 
 
 def _rounded_in_doubt(values: pa.Array) -> pa.Array | None:
-    """Which doubles lie so near to the middle of two floats that their text may be rounded to the other one."""
+    """Which doubles are so near to the middle of two floats that their text may be rounded to the other one."""
     doubles = values.fill_null(0.0).to_numpy(zero_copy_only=False)
     below = doubles.view(np.uint64) & _BELOW_FLOAT
     is_small = (np.abs(doubles) < SMALLEST_NORMAL_FLOAT) & (doubles != 0)

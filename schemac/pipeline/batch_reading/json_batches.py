@@ -5,7 +5,7 @@ Shape: a tree of `Part`s stands for the members of a record. It gives a pattern 
        type that Arrow's parser is asked for, and turns what was parsed into the columns for Spark. A record for which the
        pattern does not hold, or one of whose values is outside its limits, has no values: it is not proven.
 Proof: the pattern shows that each value is a token of the kind and spelling that its field takes, and that there is no key
-       but the known ones. Arrow's parser, which knows all of these keys, refuses wrong syntax and a key that stands twice.
+       but the known ones. Arrow's parser, which knows all of these keys, refuses wrong syntax and a key that occurs twice.
        Each text begins with a brace that opens and ends with one that closes, so that the parser, which gets the texts one
        after the other, is between two records at the end of each; with as many records as texts, each text is one record.
 """

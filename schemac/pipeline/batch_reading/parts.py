@@ -175,7 +175,7 @@ class Entries:
 
     @property
     def parsed(self) -> pa.DataType:
-        """The type that Arrow's parser is asked for where the map stands: it only looks whether the key stands twice."""
+        """The type that Arrow's parser is given for the map: it only looks whether the key occurs twice."""
         return pa.struct([])
 
     @property
@@ -197,7 +197,7 @@ class Entries:
         return None if parsed is None else parsed.column(0)
 
     def read(self, values: pa.Array) -> Found:
-        """Turn the parsed entries into maps; a key that stands twice is none of ours to judge."""
+        """Turn the parsed entries into maps; a key that occurs twice is not judged here."""
         values = _as_list(values)
         entries, wrong = Items(self.entry).read(values)
         keys = entries.values.field(0)

@@ -1,7 +1,7 @@
 """The work of a task: records in, values and reasons out, by the one judge of values.
 
 Layer: pipeline.
-Shape: batches with the texts of records, or with the columns of a source, and what is known of each record beside it. A field is read
+Shape: batches with the texts of records, or with the columns of a source, and what is known of each record next to it. A field is read
        from the record (a text of JSON, or the cells of CSV), from a column with a type, from a column of JSON texts, or from nowhere.
        Good records leave the task packed where nobody looks at single ones; else each record is a row, and `_errors` says what is wrong.
 Rule: most records of JSON and CSV are proven by Arrow, many at a time (`Sieve`); the others are read one by one.
@@ -120,7 +120,7 @@ class RecordTask:
     folders: tuple[tuple[tuple[Step, ...], str], ...] = ()
     """Columns from names of folders, with the place of a record that must not say another value."""
     kept: tuple[str, ...] = ()
-    """Columns of the batches that leave the task beside the fields."""
+    """Columns of the batches that leave the task in addition to the fields."""
     keeps_all: bool = False
     """Whether they do so for good records, too."""
     packs: bool = False
@@ -236,7 +236,7 @@ class RecordTask:
         return self._judge.read_cells(dict(zip(self.csv.columns, cells, strict=True)))
 
     def _finished(self, piece: _Piece) -> _Judged:
-        """Read the fields that are beside the text, and look at constraints."""
+        """Read the fields that are not in the text, and check constraints."""
         batch, reasons = piece.batch, piece.reasons
         if FAULT in batch.schema.names and (faults := batch.column(FAULT)).null_count < batch.num_rows:
             for row, rule, shown in zip(
@@ -348,7 +348,7 @@ def _in_order(batches: Sequence[tuple[pa.RecordBatch, pa.Array]]) -> list[pa.Rec
 
 
 def _only(errors: pa.Array, column: pa.Array) -> pa.Array:
-    """Return the values of a column beside reasons, null elsewhere."""
+    """Return the values of a column where there are reasons, null elsewhere."""
     rows = pa.array(range(len(column)), pa.int64())
     return column.take(pc.if_else(errors.is_valid(), rows, pa.scalar(None, pa.int64())))
 
@@ -407,7 +407,7 @@ class _Typed(_Columns):
 
 
 class _Nothing(_Columns):
-    """Gives a field that stands nowhere no value."""
+    """Gives no value to a field without a source."""
 
     def __init__(self, member: pa.Field) -> None:
         self.member = member

@@ -1,7 +1,7 @@
 """The work of a task over rows of Parquet: good ones are packed, each of the others has all its reasons.
 
 Layer: pipeline.
-Shape: the rows of a piece of a file (see `row_groups`) in; rows for Spark out, in which a row that does not fit stands as a struct of all
+Shape: the rows of a piece of a file (see `row_groups`) in; rows for Spark out, in which a row that does not fit is a struct of all
        its columns, for Spark writes it as text.
 """
 

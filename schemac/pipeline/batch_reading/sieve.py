@@ -28,7 +28,7 @@ TEXT = Form(Token.STRING, "", pa.string(), pa.string())
 
 
 class Sifted(NamedTuple):
-    """Which records are proven, and the fields of those."""
+    """The records that are proven valid, and their fields."""
 
     proven: pa.Array
     batch: pa.RecordBatch
@@ -50,7 +50,7 @@ class Sieve:
 
 
 def sieve_of(records: Records, schema: pa.Schema, job: Job) -> Sieve | None:
-    """How records are sifted; None if it is not known of some field, or of some rule. `schema` has the fields that are read from records."""
+    """How records are checked in bulk; None if it is not known of some field, or of some rule. `schema` has the fields that are read from records."""
     if job.null_values or not schema.names:
         return None
     if records.csv is not None:

@@ -209,7 +209,7 @@ def _with_schema(
 
 
 def _locked(manifest: Path, dataset: LogicalDataset, report: Report) -> Locked | None:
-    """Return what the lock beside a manifest says; None if there is none, and after saying what is wrong with it."""
+    """Return what the lock next to a manifest says; None if there is none, and after saying what is wrong with it."""
     if not has_lock(manifest):
         return None
     return locked_datasets(manifest, str(manifest), [dataset], report, is_error=True).get(dataset.name)

@@ -1,4 +1,4 @@
-"""Tables and files beside the source and the target: those of joins, and those that the schema refers to.
+"""Tables and files besides the source and the target: those of joins, and those that the schema refers to.
 
 Layer: pipeline.
 Shape: frozen models, as those of `job`, with the types that they share.

@@ -18,7 +18,7 @@ from schemac.syntax.remedies import Remove
 
 FILES = ("pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "basePath")
 OF_STREAMS = ("maxFilesPerTrigger", "maxBytesPerTrigger", "latestFirst", "maxFileAge")
-"""Of a stream of files, beside those of its format."""
+"""Of a stream of files, besides those of its format."""
 TEXT = ("encoding", "charset", "lineSep", "multiLine")
 CSV = ("sep", "delimiter", "quote", "escape", "comment", "header", "ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace",
        "nullValue", "emptyValue", "maxColumns", "maxCharsPerColumn")  # fmt: skip

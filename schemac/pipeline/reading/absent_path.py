@@ -38,7 +38,7 @@ class AbsentPath:
         return f"{none} has `{self.path}`, {self.use}"
 
     def warning(self) -> PipelineError:
-        """Tell it beside the report of a run."""
+        """Report it in addition to the report of a run."""
         return PipelineError(ABSENT_PATH, self.message, self.help, place=self.place)
 
     def error(self) -> PipelineError:

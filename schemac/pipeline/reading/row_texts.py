@@ -152,7 +152,7 @@ def _type(told: Any) -> DataType:
 
 
 def rows_of_texts(texts: DataFrame, types: Mapping[str, DataType]) -> DataFrame:
-    """Return the rows of texts in the column `_raw`, beside all columns of the frame."""
+    """Return the rows of texts in the column `_raw`, next to all columns of the frame."""
     held = StructType([StructField(label, _stored(data_type)) for label, data_type in types.items()])
     return mapped(texts, _RowReader(held), StructType([*held.fields, *texts.schema.fields]))
 

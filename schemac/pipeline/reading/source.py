@@ -277,7 +277,7 @@ def records_of_frame(frame: DataFrame, explode: Explode | None = None) -> Record
 
 
 def records_of_row_texts(texts: DataFrame, types: Mapping[str, DataType]) -> Records:
-    """See rows that were written as texts as the records that they were; the columns beside the text are kept."""
+    """See rows that were written as texts as the records that they were; the columns next to the text are kept."""
     records = replace(_records_of(types), raw=RAW)
     return replace(records, rows=lambda: rows_of_texts(texts, types))
 
@@ -326,7 +326,7 @@ def _conflict(steps: tuple[str | int, ...], column: str) -> str:
 
 
 def _explained(rule: str) -> str:
-    """Show beside a rule what it means, or else the record."""
+    """Show next to a rule what it means, or else the record."""
     branches = ((f"{rule} = {literal(known)}", literal(text)) for known, text in EXPLAINED.items())
     return first_of(branches, RAW)
 

@@ -161,7 +161,7 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type:
 
 
 class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
-    """Reads part by part; `columns` are those that are wanted, by default all of the engine's, and `_source`.
+    """Reads part by part; `columns` are those to read, by default all of the engine's, and `_source`.
 
     Each says whether it may be null for Spark, which takes batches of exactly the schema it asked for. `parts` are those
     that are read, by default all.
@@ -236,7 +236,7 @@ def schema_of_table(options: Mapping[str, str], engine: str) -> StructType:
 
 
 def reader_of_table(options: Mapping[str, str], engine: str, wanted: StructType) -> TableReader:
-    """Make the reader of the columns that are wanted: all of them, or those of `spark.read.schema(…)`."""
+    """Make the reader of the requested columns: all of them, or those of `spark.read.schema(…)`."""
     path, version, storage = _place(options, engine)
     held = {field.name: field.dataType for field in schema_of_table(options, engine).fields}
     for field in wanted.fields:

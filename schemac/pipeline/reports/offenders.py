@@ -25,7 +25,7 @@ from schemac.rows.runs.storage import current_storage
 from schemac.rows.runs.tables import sink_engine, source_of
 
 OF_EACH = 3
-"""How many offenders are told of one field and rule."""
+"""How many offending records are reported for one field and rule."""
 ROWS_LOOKED_AT = 200_000
 BYTES_LOOKED_THROUGH = 256 << 20
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}

@@ -1,7 +1,7 @@
 """Says how far a run is: what it does, or waits for, and how many records have come to the writer.
 
 Layer: pipeline.
-Shape: a `State` whenever something has changed; its records only ever grow. Tasks note their count beside the files that
+Shape: a `State` whenever something has changed; its records only ever grow. Tasks note their count next to the files that
        they stage, which is where the driver looks; the total is not known before the end, and no share is made up.
 Units: records; `rate` is records a second since tasks began to write, 0 as long as it is not known.
 """

@@ -1,4 +1,4 @@
-"""Which run a job is, and whether it was committed before.
+"""Identifies a run, and finds whether it was committed before.
 
 Layer: pipeline.
 Rule: a run with an id, or of an interval, was committed if the table has its commit, however long ago. One that is known by its

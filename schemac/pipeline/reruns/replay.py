@@ -49,7 +49,7 @@ OF_SOURCE = (
 
 @dataclass(frozen=True)
 class Replay:
-    """Which records of the quarantine; all of them by default."""
+    """The records of the quarantine to replay; by default all of them."""
 
     run: str = ""
     """Of one run."""

@@ -48,7 +48,7 @@ def base_path() -> Path:
 
 
 def dump_base() -> None:
-    """Make the archive of Java's own classes, unless there is one: Java refuses archives that were made beside another one."""
+    """Make the archive of Java's own classes, unless there is one: Java refuses archives that were created together with another one."""
     path = base_path()
     if path.is_file():
         return

@@ -45,7 +45,7 @@ class HadoopFiles:
         return str(self._system.makeQualified(self._path(path)).toString()).rstrip("/")
 
     def exists(self, path: str) -> bool:
-        """Whether a file or a folder is there."""
+        """Whether a file or a folder exists."""
         return bool(self._system.exists(self._path(path)))
 
     def names(self, folder: str) -> list[str]:

@@ -52,7 +52,7 @@ def struct(members: Iterable[tuple[str, str]]) -> str:
 
 
 def concat(parts: Iterable[str]) -> str:
-    """Texts joined; literals beside each other are joined here."""
+    """Texts joined; literals next to each other are joined here."""
     joined: list[str] = []
     for part in parts:
         if joined and joined[-1].endswith("'") and part.startswith("'") and joined[-1].startswith("'"):

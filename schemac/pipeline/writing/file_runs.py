@@ -1,7 +1,7 @@
-"""Which runs a folder of files has, and how the files of a run come into it: in full, or in the end not at all.
+"""The runs of a folder of files, and how the files of a run get into it: all of them, or in the end none.
 
 Layer: pipeline.
-Shape: each run that was committed has a record in the target (see `runs.file_records`). What it writes waits beside the target, in a folder
+Shape: each run that was committed has a record in the target (see `runs.file_records`). What it writes waits next to the target, in a folder
        `<target>.schemac-staging-<run>-<number>` with `run.json` (who the run is), `rows`, `former` (what an overwrite takes out of the
        way), `moved.json` (the files that come into the target one by one) and `committing` (while the run is being committed).
 Rule: the record decides. `create` renames the rows into the place of the target, the record with them. `overwrite` takes the former folder

@@ -34,7 +34,7 @@ class FileSystem(Protocol):
         """Whether a folder is renamed in one step, and not file by file."""
 
     def exists(self, path: str) -> bool:
-        """Whether a file or a folder is there."""
+        """Whether a file or a folder exists."""
 
     def names(self, folder: str) -> list[str]:
         """Names of what is in a folder, in order; none where there is no folder."""
@@ -80,7 +80,7 @@ class LocalFiles:
     renames_folders = True
 
     def exists(self, path: str) -> bool:
-        """Whether a file or a folder is there."""
+        """Whether a file or a folder exists."""
         return _local(path).exists()
 
     def names(self, folder: str) -> list[str]:
@@ -123,7 +123,7 @@ class LocalFiles:
     def rename(self, source: str, to: str) -> None:
         """Rename a file or a folder; the folder that it comes to is made. Raises PipelineError.
 
-        The checksum that Hadoop keeps beside a file goes before it.
+        The checksum that Hadoop keeps next to a file goes before it.
         """
         file, place = _local(source), _local(to)
         with _errors_told(to):

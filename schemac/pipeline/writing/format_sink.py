@@ -3,7 +3,7 @@
 Layer: pipeline.
 Shape: conformed rows in; the good ones in the format, the others in the quarantine, which is a table of the default engine as
        for every target. The rows are computed once and kept on disk in the meantime, because Spark writes to one place at a time.
-Rule: files are written to a folder beside the target first, and come into it as `file_runs` says, which also knows the runs of the
+Rule: files are written to a folder next to the target first, and come into it as `file_runs` says, which also knows the runs of the
       target. What a connector promises for its commit is up to the connector, and nothing tells which runs its tables have. The quarantine is
       committed before, and taken back where the rows could not be written: by the next run, if this one is killed between the two, or
       cannot see whether its rows count. A run that counts keeps its rows in the quarantine, whatever died.
@@ -54,7 +54,7 @@ WITHOUT_TYPES = ("csv", "json", "xml")
 """Formats of files that do not say which types their values have."""
 MODE = ("target", "mode")
 BESIDE = (ERRORS, WARNINGS, RAW, SOURCE)
-"""Columns of a conformed frame beside those of the table."""
+"""Columns of a conformed frame besides those of the table."""
 
 
 @dataclass

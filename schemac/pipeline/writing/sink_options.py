@@ -45,7 +45,7 @@ class SinkOptions:
     native: str = ""
     """The schema in the engine's own form (see `TableForm`)."""
     properties: str = "{}"
-    """What the table's commit says of the run beside its identity and counts, as JSON of texts."""
+    """What the table's commit says of the run besides its identity and counts, as JSON of texts."""
 
     def form(self) -> TableForm:
         """Say what the table is to be."""

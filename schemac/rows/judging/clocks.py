@@ -38,7 +38,7 @@ def zone_of(field: pa.Field) -> str | None:
 def with_zones(
     schema: pa.Schema, zone_of_field: Callable[[str], str | None], of_source: str | None
 ) -> pa.Schema:
-    """Note the zone of its clocks beside each timestamp of a schema that has one, at every depth."""
+    """Note the zone of its clocks next to each timestamp of a schema that has one, at every depth."""
     fields = [_with_zone(field, zone_of_field(field.name), of_source) for field in schema]
     return pa.schema(fields, metadata=schema.metadata)
 

@@ -1,4 +1,4 @@
-"""What happens to values of each form in a field, told by the judge itself.
+"""What happens to values of each form in a field, determined by the validator itself.
 
 Layer: rows.
 Shape: a reader of a field in, and texts as records have them: what becomes of each. `told` groups them for people.

@@ -95,7 +95,7 @@ class Judge:
         return _judged(*self.read(record))
 
     def read(self, record: dict[str, Any]) -> tuple[dict[str, Any], Run]:
-        """Return the values of a record that was parsed, also beside wrong ones, and the reasons."""
+        """Return the values of a record that was parsed, also if others are wrong, and the reasons."""
         run, values = Run(), {}
         for label, steps, read in self._of_json.readers:
             values[label] = read(value_at(record, steps), label, run)
@@ -106,7 +106,7 @@ class Judge:
         return values, run
 
     def read_cells(self, cells: Mapping[str, str | None]) -> tuple[dict[str, Any], Run]:
-        """Return the values of cells by the names of their columns, also beside wrong ones, and the reasons."""
+        """Return the values of cells by the names of their columns, also if others are wrong, and the reasons."""
         run, values = Run(), {}
         for label, steps, read in self._of_csv.readers:
             values[label] = read(cells[str(steps[0])] if steps else None, label, run)

@@ -1,4 +1,4 @@
-"""Objects of Python as values of a record, beside what JSON has.
+"""Objects of Python as values of a record, besides what JSON has.
 
 Layer: rows.
 Shape: `as_record_value` brings an object to what `tokens` reads out of JSON, as far as JSON has it; dates, times, bytes and UUIDs stay

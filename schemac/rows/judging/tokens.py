@@ -2,7 +2,7 @@
 
 Layer: rows.
 Shape: a text in; None, True, False, `Number`, str, list or dict out. A `Number` is the text of the token. Keys come in the order of the record.
-Limits: 900 levels, numbers of 1,000 characters, keys of 50,000; a text beyond them is not a record. A key that stands twice, and half of a pair
+Limits: 900 levels, numbers of 1,000 characters, keys of 50,000; a text beyond them is not a record. A key that occurs twice, and half of a pair
         of surrogates, are none either.
 """
 

@@ -1,4 +1,4 @@
-"""What a run tells the person who wrote its pipeline when it cannot go on.
+"""Errors of a run for the author of its pipeline.
 
 Layer: rows.
 Shape: one exception class; the code names the mistake, the message names the thing, the help can be acted on, and the

@@ -1,4 +1,4 @@
-"""Which runs a folder of files has: a record for each, beside the files.
+"""The runs of a folder of files: a record for each, next to the files.
 
 Layer: rows.
 Shape: JSON files in the folder `_schemac` of the target, which Spark and Arrow pass over: the identity of a run, its counts, its number

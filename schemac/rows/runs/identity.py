@@ -1,4 +1,4 @@
-"""Who a run is: one identity in the table, in the quarantine, and beside what is not committed yet.
+"""The identity of a run: the same in the table, in the quarantine, and next to what is not committed yet.
 
 Layer: rows.
 Shape: `RunIdentity` is a value. It travels as JSON to the tasks, and as properties of the transactions that the run

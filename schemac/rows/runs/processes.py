@@ -1,4 +1,4 @@
-"""Which process drives a run, and whether it is still there.
+"""The process that drives a run, and whether it is still alive.
 
 Layer: rows.
 Shape: a label of the process, which any process of the same machine can ask about, and which says nothing to others: the

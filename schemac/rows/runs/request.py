@@ -1,4 +1,4 @@
-"""Which run somebody asks for.
+"""The request for a run.
 
 Layer: rows.
 Rule: a run that was committed is not committed again. Which run it is says its id, or the interval of a schedule that it is

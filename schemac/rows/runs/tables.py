@@ -63,7 +63,7 @@ class Place:
     table: str = ""
     """In a quarantine: the table of the run, seen from here."""
     properties: tuple[tuple[str, str], ...] = ()
-    """What the commit that adds the rows says of them, beside the run's identity."""
+    """What the commit that adds the rows says of them, besides the run's identity."""
 
     def commit_properties(self, **more: str) -> dict[str, str]:
         """Properties of the run's commits."""

@@ -237,7 +237,7 @@ def column_of(
     wanted: Mapping[Path, tuple[Any, ...]],
     seed: tuple[object, ...],
 ) -> Column:
-    """Return the column of a field; `special` are those of fields in it that rules of rows speak of."""
+    """Return the column of a field; `special` are those of fields in it that rules of rows mention."""
     path = tuple(map(str, field.path))
     if path in special:
         return special[path]

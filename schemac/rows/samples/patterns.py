@@ -114,7 +114,7 @@ class Alternatives(Piece):
 
 @dataclass(frozen=True)
 class Repeated(Piece):
-    """A piece that stands several times."""
+    """A piece that occurs several times."""
 
     part: Piece
     low: int
@@ -130,7 +130,7 @@ class Repeated(Piece):
         return sum(self._counts)
 
     def nth(self, number: int) -> str:
-        """Find how often it stands, and a digit for each time."""
+        """Find how often it occurs, and a digit for each time."""
         for times, count in enumerate(self._counts, self.low):
             if number < count:
                 return Sequence((self.part,) * times).nth(number)
@@ -139,7 +139,7 @@ class Repeated(Piece):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it stands always as often, and the piece is."""
+        """Whether it always occurs equally often, and so does the piece."""
         return self.low == self.high and self.part.is_plain
 
 

@@ -198,7 +198,7 @@ def _brought(column: pa.ChunkedArray, member: pa.Field) -> pa.Array:
 
 
 def _distinct(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """Leave rows out that have a null, or are there twice."""
+    """Leave rows out that have a null, or occur twice."""
     seen: set[tuple[str, ...]] = set()
     kept = []
     for i, row in enumerate(zip(*(comparable_array(column).to_pylist() for column in columns), strict=True)):

@@ -88,7 +88,7 @@ class Values:
 
 
 def values_of(field: SchemaField, member: pa.Field, wanted: tuple[Any, ...] = ()) -> Values:
-    """Return the values of a place; `wanted` are some that conditions speak of. Raises NoValueError."""
+    """Return the values of a place; `wanted` are some that conditions mention. Raises NoValueError."""
     try:
         values = _values_of(field, member, constraints_at(field))
     except NoValueError:

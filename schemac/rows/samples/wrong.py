@@ -179,7 +179,7 @@ def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
 
 
 def _with_place(records: Sequence[Any], field: SchemaField) -> Iterator[Any]:
-    """Yield the records that have something where the field stands, those with a value first."""
+    """Yield the records that have something where the field is, those with a value first."""
     there = [record for record in records if _place(record, field) is not None]
     yield from sorted(there, key=lambda record: _held(record, field) in (None, [], {}, ""))
 

@@ -1,4 +1,4 @@
-"""Rows of a table or of files beside the constraints of their schema.
+"""Rows of a table or of files, checked against the constraints of their schema.
 
 Layer: rows.
 Shape: batches come one after the other, in the types of their store; they are read as a pipeline reads typed columns, so that what is compared

@@ -165,7 +165,7 @@ def test_point_to_where_json_ends(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ("[", "it is no JSON"),
+        ("[", "it is not valid JSON"),
         ('{"type": "object", "properties": {"\\ud800": {}}}', "not valid Unicode"),
         ("[]", "not a JSON Schema of an object"),
         ("{}", "not describe an object with properties"),

@@ -27,7 +27,7 @@ class Exponential(Decimal):
 
 
 class Record(BaseModel):
-    """What the models have in common: JSON is read with every digit of its numbers, and a key that stands twice is refused."""
+    """What the models have in common: JSON is read with every digit of its numbers, and a key that occurs twice is refused."""
 
     model_config = ConfigDict(protected_namespaces=())
 
@@ -250,7 +250,7 @@ def instant(unit: int, clock_zone: str | None, margin: int) -> Callable[[Any], A
 
 
 def _local_nanoseconds(value: Any) -> tuple[int, str]:
-    """Return what a clock shows, in nanoseconds as if it was in UTC, and what stands behind it."""
+    """Return what a clock shows, in nanoseconds as if it was in UTC, and what is behind it."""
     day, hours, minutes, seconds, digits, rest = matched(CLOCK, value).groups()
     days = _day_of(day).toordinal() - date(1970, 1, 1).toordinal()
     in_seconds = ((days * 24 + int(hours)) * 60 + int(minutes)) * 60 + int(seconds or 0)

@@ -189,6 +189,6 @@ def test_copy_validators_that_stand_alone() -> None:
 
 
 def test_write_what_is_checked_by_mypy() -> None:
-    """The file lies in the repository, so that `mypy --strict` reads it with all others."""
+    """The file is in the repository, so that `mypy --strict` reads it with all others."""
     (dataset,) = schemac.compile_file(ROOT / "examples/demo/rides.yaml")
     assert dataset.artifacts("pydantic") == {"pydantic/rides_models.py": GOLDEN.read_bytes()}

@@ -132,7 +132,7 @@ def candidates_of(metadata: TableMetadata, locked: LockedDataset) -> list[Candid
 
 
 def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> TableRecord:
-    """Return what a table says beside its schema."""
+    """Return what a table says besides its schema."""
     is_fresh = all(id == fresh for id, fresh in fresh_ids(metadata.current).items())
     ids = tuple([field.id for _, field in metadata.current.preorder()])
     version, digest = (metadata.properties.get(key) for key in (TABLE_VERSION, TABLE_IDS))

@@ -153,7 +153,7 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
 
 
 def _bound(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement | None:
-    """Return what a table's partitions and sort orders forbid, which no manifest speaks of."""
+    """Return what a table's partitions and sort orders forbid, which are not in a manifest."""
     if change.old_field is None:
         return None
     field = fields_of(pair.old).get(change.old_field)
@@ -211,7 +211,7 @@ def ids_in_table(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
 def _properties(
     table: IcebergTable, new: LockedSchemaVersion, after: Mapping[str, str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Properties to set and to remove: those that the schema speaks of, or spoke of, those that name fields, and the version where only the user knew it.
+    """Properties to set and to remove: those that the schema has or had, those that name fields, and the version where only the user knew it.
 
     `after` are the table's properties under the names that its fields get.
     """
@@ -225,7 +225,7 @@ def _properties(
 
 
 def requested_properties(version: SchemaVersion) -> dict[str, str]:
-    """Return the table properties that a schema speaks of; its description is the comment."""
+    """Return the table properties of a schema; its description is the comment."""
     extra = version.dataset.schema.extra
     properties = dict(attributes.TABLE_PROPERTIES.read(extra) or {})
     comment = DESCRIPTION.read(extra)

@@ -1,4 +1,4 @@
-"""An Iceberg table beside what it should be.
+"""An Iceberg table compared with what it should be.
 
 Layer: engines.
 Shape: by id where the table has the ids of the lock, else by name; with docs, defaults, identifier fields, the format and

@@ -1,4 +1,4 @@
-"""Which columns of a Lance table a run fills, and the schema that the table has afterwards.
+"""The columns of a Lance table that a run fills, and the schema of the table afterwards.
 
 Layer: engines.
 Rule: the table has to be of its form in all columns but those that are filled: these may be missing, and may still be null where the form

@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: in a folder `filled` of the run's staging folder, which outlives the run if it dies: the next attempt of the same run takes it
        over, and everybody else leaves it alone for `staging.RETENTION_SECONDS`. On an object store the files are among those of the
-       table, and the records in a folder of the run beside them.
+       table, and the records in a folder of the run next to them.
 """
 
 import contextlib
@@ -145,7 +145,7 @@ class Filled:
         return next((at for at in (self.folder, data) if os.path.exists(os.path.join(at, name))), None)
 
     def take_file(self, clone: str, name: str) -> None:
-        """Take a file that a task has finished, with what is beside it, out of the clone that it was written to."""
+        """Take a file that a task has finished, with what is next to it, out of the clone that it was written to."""
         _move(os.path.join(clone, "data"), self.folder, name)
 
     def drop_file(self, record: Record) -> None:

@@ -1,4 +1,4 @@
-"""Columns of a Lance table that a run fills: new data files beside those of each fragment, and one commit that adds them.
+"""Columns of a Lance table that a run fills: new data files next to those of each fragment, and one commit that adds them.
 
 Layer: engines.
 Shape: a task writes the values of one fragment into a shallow clone of the table, with the ids that the columns have in the table, and a

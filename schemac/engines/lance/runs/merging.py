@@ -124,7 +124,7 @@ def _counted(place: Place, fragments: list[str], winners: pa.Table, merge: Merge
 
 
 def _existing(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
-    """Yield the rows of the table that have a key of the records, with the records' columns beside theirs."""
+    """Yield the rows of the table that have a key of the records, with the records' columns next to theirs."""
     keys = list(merge.keys)
     for batch in table.scanner(columns=merge.columns, batch_size=1 << 17).to_batches():
         yield pa.Table.from_batches([batch]).join(winners, keys, join_type="inner", right_suffix="__new")

@@ -45,7 +45,7 @@ def give_up(place: Place, fragments: list[str]) -> None:
 
 
 def remove_data(path: str, names: Iterable[str]) -> None:
-    """Remove data files, and the blobs beside them, that no version of the table names."""
+    """Remove data files, and the blobs next to them, that no version of the table names."""
     for name in names:
         for entry in (
             os.path.join(path, "data", name),

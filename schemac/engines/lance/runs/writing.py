@@ -1,7 +1,7 @@
 """How a run writes a Lance table: where tasks put files, how they all appear at once.
 
 Layer: engines.
-Shape: tasks write fragments beside the table, in a folder that no reader looks into; the commit moves their files in and
+Shape: tasks write fragments next to the table, in a folder that no reader looks into; the commit moves their files in and
        adds one version. What is not committed never was in the table, and leaves with its folder.
 Errors: PipelineError if the table is there, is not there, or has another schema than expected.
 Source: pylance 14: a fragment of an existing table takes its field ids from it, so the folder holds a shallow clone.

@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: arrays, one a field, as long as the rows that they belong to. Fields follow their identity, whatever they are called
 and wherever they stand; a field that was not there is null.
-What does not fit is told to whoever asked to be told, and stands as null in the result; otherwise it is an error.
+What does not fit is told to whoever asked to be told, and is null in the result; otherwise it is an error.
 Errors: ValueError with the field and the values that do not fit.
 """
 
@@ -183,7 +183,7 @@ def _nulls(length: int, type_: Any) -> pa.Array:
 
 
 def _filled(items: Any, vectors: Any, size: int) -> pa.Array:
-    """Return the items of vectors, with something under the null ones, where Lance wants no nulls."""
+    """Return the items of vectors, with something under the null ones, where Lance needs no nulls."""
     if not vectors.null_count or items.type.num_fields or not _is_of_fixed_width(items.type):
         return items
     blank = pa.Array.from_buffers(items.type, 1, [None, pa.py_buffer(bytes(64))])

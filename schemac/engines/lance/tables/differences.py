@@ -163,7 +163,7 @@ def _entry_differences(expected: Mapping[str, bytes], actual: Mapping[str, bytes
 
 
 def _comparable_metadata(metadata: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the metadata without what steers the build, and without the marks that other engines leave beside the type."""
+    """Return the metadata without what steers the build, and without the marks that other engines leave next to the type."""
     left_out = STEERING.union(*(form.repeated for form in forms().values()))
     return {key: value for key, value in metadata.items() if key not in left_out}
 

@@ -34,7 +34,7 @@ def schema_without(schema: Any, left_out: frozenset[str]) -> Any:
 
 
 def stale_fields(fields: Sequence[pb.Field], locked: LockedDataset) -> frozenset[int]:
-    """Return marked fields that are beside the field which they were to replace, or that nobody knows; with all below them."""
+    """Return marked fields that are next to the field which they were to replace, or that nobody knows; with all below them."""
     of_number = {number: state.id for state in locked.states for number in lance_ids(state.numbers)}
     marked = {field.id for field in fields if field.name.startswith(MARK)}
     others = {of_number.get(field.id) for field in fields if field.id not in marked}

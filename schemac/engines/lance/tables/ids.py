@@ -1,4 +1,4 @@
-"""Which fields of the lock the fields of a Lance table are.
+"""Identifies the fields of a Lance table with those of the lock.
 
 Layer: engines.
 Shape: by what a run has noted in the table between two of its commits; else by the names and types of a locked version; else by
@@ -32,7 +32,7 @@ _Shape = list[tuple[int, str, str, bool]]
 
 
 def record_of(path: str, dataset: Any, fields: Sequence[pb.Field], stated: int | None = None) -> TableRecord:
-    """Return what a table says of itself, beside its fields in pre-order."""
+    """Return what a table records about itself, in addition to its fields in pre-order."""
     metadata: Mapping[bytes, bytes] = dataset.schema.metadata or {}
     config: Mapping[str, str] = dataset.config()
     version, digest = (metadata.get(key.encode()) for key in (TABLE_VERSION, TABLE_IDS))

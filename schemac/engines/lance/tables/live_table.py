@@ -70,7 +70,7 @@ class LanceTable:
     unknown: tuple[str, ...] = ()
     """Fields that the lock does not know."""
     stale: frozenset[int] = frozenset()
-    """Fields that a run has begun to fill beside the ones that they were to replace; those count."""
+    """Fields that a run has begun to fill next to the ones that they were to replace; those count."""
     locked: LockedDataset | None = None
     """The lock that it was opened with; None for one that is imagined."""
     stated: int | None = None

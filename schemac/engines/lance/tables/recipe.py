@@ -131,7 +131,7 @@ class Preview:
     """Makes some columns of the rows as they will be, out of batches of the old table."""
 
     def __init__(self, recipe: Recipe, fields: Iterable[SchemaField]) -> None:
-        """Prepare the columns of some fields of the last new version, without what is beside them in structs.
+        """Prepare the columns of some fields of the last new version, without what is next to them in structs.
 
         Values that do not fit are null in them, after the recipe's listener was told.
         """

@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: one version pair where no field changed its type more than once since the table's version. Otherwise one pair for
 each version in which such a field did: `Bool → Int8 → String` makes "1", which `Bool → String` does not.
-A change of `clockZone` counts beside one of the type, so that each version means the clock that it says itself.
+A change of `clockZone` counts in addition to one of the type, so that each version has the clock that it declares itself.
 Likewise a struct is made of fields that came after the table's version.
 """
 

@@ -93,7 +93,7 @@ class Check(Step):
 
 @dataclass(frozen=True, slots=True)
 class Unlooked(Step):
-    """A constraint that nobody can look at, for want of another table."""
+    """A constraint that cannot be checked, because another table is needed."""
 
     cost: Outcome = Outcome.DATA
     dataset: str = ""
@@ -106,7 +106,7 @@ class Unlooked(Step):
 
 @dataclass(frozen=True, slots=True)
 class Rewrite(Step):
-    """Write a field anew, into files beside those that exist; nothing shows of it before the swap."""
+    """Write a field anew, into files next to those that exist; nothing shows of it before the swap."""
 
     cost: Outcome = Outcome.REWRITE
     field: SchemaField | None = dataclasses.field(default=None, repr=False, compare=False)

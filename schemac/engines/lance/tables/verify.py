@@ -1,4 +1,4 @@
-"""A table beside what it should be.
+"""A table compared with what it should be.
 
 Layer: engines.
 Shape: by id, name, type, nullability, keys and metadata of every field, the metadata of the schema, and the version

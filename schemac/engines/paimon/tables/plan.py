@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: one step a locked version, each with the operations that Paimon's own catalogs would take for it and the file that
-says the same. What Paimon refuses is not a plan; a version between that it refuses is left out where the next one stands
+says the same. What Paimon refuses is not a plan; a version between that it refuses is left out where the next one is
 without it.
 Errors: SC411 refused-change.
 """

@@ -94,7 +94,7 @@ def _cast_decimals(values: Any, target: CastTarget) -> Cast:
 
 
 def to_decimal(value: Any, target: CastTarget) -> Decimal | None:
-    """Return a number as a decimal of the wanted precision and scale; None if it does not fit."""
+    """Return a number as a decimal of the given precision and scale; None if it does not fit."""
     exact = Decimal(value)
     if not exact.is_finite():
         return None

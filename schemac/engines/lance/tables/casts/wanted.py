@@ -86,6 +86,6 @@ def one_by_one(values: Any, type_: Any, convert: Callable[[Any], Any]) -> Cast:
 
 
 def _dtype(type_: Any) -> Any:
-    """How numpy has the numbers that a type stores; `to_pandas_dtype` wants pandas in older releases of pyarrow."""
+    """How numpy has the numbers that a type stores; `to_pandas_dtype` needs pandas in older releases of pyarrow."""
     sort = "f" if pa.types.is_floating(type_) else "u" if pa.types.is_unsigned_integer(type_) else "i"
     return np.dtype(f"{sort}{type_.bit_width // 8}")
