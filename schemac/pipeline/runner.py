@@ -232,7 +232,7 @@ class _FormatAttempt(_Attempt):
     """One whose target is in a format of Spark."""
 
     folder: str | None
-    """The folder of files in full; None where the target is a table of a connector."""
+    """The folder of files in full; None if the target is a table of a connector."""
     differences: tuple[str, ...] | None = None
     is_undecided: bool = False
     """Whether the commit failed so that nobody could see what came of it."""
@@ -263,7 +263,7 @@ class _FormatAttempt(_Attempt):
 def _identified_in_folder(
     job: Job, form: TableForm, request: RunRequest, spark: SparkSession
 ) -> tuple[str, Identified]:
-    """Identify the run among those of a folder, when what dead ones left is gone. Raises PipelineError where it is under way."""
+    """Identify the run among those of a folder, when what dead ones left is gone. Raises PipelineError if it is under way."""
     with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
         runs = recovered(spark, job)
         records = runs.records()

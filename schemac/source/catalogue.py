@@ -207,7 +207,9 @@ CANNOT_WARN = error("SC694", "cannot-warn", "a rule that cannot only warn")
 RULE_WARNING = warning("SC695", "rule-warning", "records that were written and break a rule that warns")
 
 REFERENCE = error("SC697", "reference", "a reference to a dataset whose table is not named, or cannot be compared")
-CONNECTOR = error("SC698", "connector", "a table that a connector does not write according to its schema")
+CONNECTOR = error(
+    "SC698", "connector", "a table that a connector does not write according to its schema"
+)
 ABSENT_LIST = error("SC699", "absent-list", "a list to explode that no record of the source has")
 ABSENT_PATH = warning("SC689", "absent-path", "a path that no record of the source has")
 

@@ -168,8 +168,10 @@ def test_check_values_before_a_constraint_is_added(
     )
     assert main(["apply", "rides", "--table", "rides.lance", "--yes"]) == 1
     told = capsys.readouterr().out
-    assert "fare: every value has to be at least 0, but 1 does not keep it: -1" in told
-    assert 'tags.item: every value has to be at most 1 character long, but 1 does not keep it: "bb"' in told
+    assert "fare: every value has to be at least 0, but 1 does not satisfy it: -1" in told
+    assert (
+        'tags.item: every value has to be at most 1 character long, but 1 does not satisfy it: "bb"' in told
+    )
     lance.dataset("rides.lance").delete("fare < 0 or fare = 5")
     assert main(["apply", "rides", "--table", "rides.lance", "--yes"]) == 0
     assert main(["verify", "rides", "--table", "rides.lance", "--data"]) == 0

@@ -144,7 +144,7 @@ def test_append_refuses_another_schema(spark: SparkSession, tmp_path: Path) -> N
     path = tmp_path / "t.lance"
     lance.write_dataset(pa.table({"id": pa.array([1], pa.int32())}), str(path))
     before = files_of(path)
-    with pytest.raises(PySparkException, match="another schema"):
+    with pytest.raises(PySparkException, match="a different schema"):
         write(spark, path, spark.sql("select 2L as id, 'b' as s"))
     assert files_of(path) == before
 

@@ -170,8 +170,8 @@ def test_a_path_that_is_there_is_literal(spark: SparkSession, tmp_path: Path, fo
     ("name", "said"),
     [
         ("_a.json", "hidden"),
-        ("a.zip", "packed with zip"),
-        ("a.json.xz", "packed with xz"),
+        ("a.zip", "compressed with zip"),
+        ("a.json.xz", "compressed with xz"),
         ("b{1,2}.json", "no file"),
     ],
 )

@@ -240,7 +240,7 @@ def test_compare_unique_fields_of_each_type(name: str, place: str, tmp_path: Pat
         put(2, value)
     if not is_member and not pa.types.is_nested(data_type):
         refused = Merge(("u",), is_refused=True)
-        with pytest.raises(PipelineError, match="a record has a key that the table has already"):
+        with pytest.raises(PipelineError, match="a record has a key that the table already has"):
             put(7, value, refused)
     put(1, None)
     put(2, value)

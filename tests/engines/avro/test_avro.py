@@ -265,7 +265,7 @@ FOREIGN = {
         "any value of JSON; not kept: the union of null, int, string",
     ),
     "itself": (["null", "R"], "{kind: Option, inner: String}", "contains itself"),
-    "unknown name": ("Elsewhere", None, "not declared"),
+    "unknown name": ("Elsewhere", None, "declared neither before it"),
 }
 
 

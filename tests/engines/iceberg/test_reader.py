@@ -167,7 +167,7 @@ def _with(tree: Any, value: Any, *steps: Any) -> Any:
 
 WRONG: dict[str, tuple[Any, str]] = {
     "no object": ([], "a schema has to be an object"),
-    "format of tomorrow": (_with(METADATA, 4, "format-version"), "format 4 is not known here"),
+    "format of tomorrow": (_with(METADATA, 4, "format-version"), "format 4 is not supported"),
     "no schemas": (_with(METADATA, [], "schemas"), "schemas: the schemas have to be a list of at least one"),
     "lost schema": (_with(METADATA, 7, "current-schema-id"), "there is no schema with the id 7"),
     "no id": (_without(METADATA, "schemas", 1, "fields", 0, "id"), "schemas[1].fields[0].id"),
@@ -175,7 +175,10 @@ WRONG: dict[str, tuple[Any, str]] = {
     "no name": (_without(METADATA, "schemas", 0, "fields", 0, "name"), "a field needs a `name`"),
     "no type": (_without(METADATA, "schemas", 0, "fields", 0, "type"), "a field needs a `type`"),
     "odd required": (_with(METADATA, "yes", "schemas", 0, "fields", 0, "required"), "true or false"),
-    "unknown type": (_with(METADATA, "int128", "schemas", 0, "fields", 0, "type"), "'int128' is no type"),
+    "unknown type": (
+        _with(METADATA, "int128", "schemas", 0, "fields", 0, "type"),
+        "'int128' is not an Iceberg type",
+    ),
     "wide decimal": (_with(METADATA, "decimal(39, 2)", "schemas", 0, "fields", 0, "type"), "1 to 38 digits"),
     "odd object": (
         _with(METADATA, {"type": "array"}, "schemas", 0, "fields", 0, "type"),

@@ -90,7 +90,11 @@ FOREIGN: dict[str, tuple[Any, str, str]] = {
         "no other properties",
     ),
     "reference": ({"$ref": "#/$defs/leaf", "description": "why"}, "Bool", "why"),
-    "elsewhere": ({"$ref": "other.json", "description": "why"}, "String", "what other.json says"),
+    "elsewhere": (
+        {"$ref": "other.json", "description": "why"},
+        "String",
+        "other.json, which is in another document",
+    ),
     "itself": ({"$ref": "#/$defs/node"}, "Struct", "contains itself"),
     "all": ({"allOf": [{"$ref": "#/$defs/leaf"}]}, "Bool", ""),
     "null choice": (
@@ -167,7 +171,7 @@ def test_point_to_where_json_ends(tmp_path: Path, capsys: pytest.CaptureFixture[
         ("{}", "not describe an object with properties"),
         ('{"type": "array", "items": {}}', "not describe an object with properties"),
         ('{"$ref": "other.json"}', "not describe an object with properties"),
-        ('{"$ref": "#/nowhere"}', "#/nowhere is not there"),
+        ('{"$ref": "#/nowhere"}', "#/nowhere does not exist"),
         ('{"$ref": "#"}', "not describe an object with properties"),
     ],
 )

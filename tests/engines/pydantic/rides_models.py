@@ -280,7 +280,7 @@ def _integer_of_digits(digits: str) -> int | Number:
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no value of JSON")
+    raise ValueError(f"{constant} is not a JSON value")
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
