@@ -1,13 +1,13 @@
 """The list of the rules for manifests, from their registry."""
 
 from docs.markdown import heading, section, table
-from schemac.lint.registry import own_rules
+from schemac.lint.registry import builtin_rules
 from schemac.lint.settings import DEFAULT
 
 
 def pages() -> dict[str, str]:
     """The page with all rules, by category."""
-    categories = dict.fromkeys(rule.category for rule in own_rules())
+    categories = dict.fromkeys(rule.category for rule in builtin_rules())
     parts = [section(category.capitalize(), _table(category)) for category in categories]
     intro = (
         "Rules say what may be better in a sound manifest. Settings under `[lint]` name them by code, by the beginning of"
@@ -24,7 +24,7 @@ def _table(category: str) -> str:
             "yes" if rule.is_default else "",
             rule.code.title,
         )
-        for rule in own_rules()
+        for rule in builtin_rules()
         if rule.category == category
     ]
     return table(("code", "slug", DEFAULT, "finds"), rows)

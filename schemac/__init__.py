@@ -5,7 +5,7 @@
     >>> trips.to_arrow()
     fare: double not null
 
-Names are loaded when they are first used, so that `import schemac` costs nothing by itself.
+Names are loaded when they are first used, so `import schemac` is fast.
 """
 
 from importlib import import_module

@@ -1,8 +1,8 @@
-"""The Python surface: datasets of manifests, of Arrow schemas and of Parquet files. `schemac.engines.api` has those of engines.
+"""The Python API: datasets from manifests, Arrow schemas and Parquet files. `schemac.engines.api` has the functions of engines.
 
 Layer: api.
-Shape: nothing here reads or writes the project's cache. It has findings and digests, and what is asked for here are schemas and bytes,
-which are made from the manifest either way; and a function of a library leaves no files behind.
+Shape: nothing here reads or writes the project's cache. The cache holds findings and digests, but these functions return schemas and bytes, which are
+computed from the manifest in any case; and a library function leaves no files behind.
 """
 
 from collections.abc import Sequence
@@ -42,10 +42,10 @@ def compile_text(
     system_columns: Variant | None = None,
     project: str | Path | None = None,
 ) -> list[Dataset]:
-    """Return the datasets of a manifest's text, checked; `system_columns` inserts those that are missing.
+    """Return the checked datasets of a manifest's text; `system_columns` inserts missing system columns.
 
-    A text lies nowhere, so it has the settings of a project only where one is named: by its configuration file, or
-    by a folder in it; then it may also import files, by their paths from the project's folder. Raises SchemaError with all findings if there are errors.
+    A text has no folder, so it uses the settings of a project only if `project` names one: its configuration file, or
+    a folder in it. Then it may also import files, by paths relative to the project's folder. Raises SchemaError with all findings if there are errors.
     """
     report = Report()
     settings = _project(project, report) if project is not None else Project(Path())
@@ -61,9 +61,9 @@ def build_text(
     strict: bool = False,
     project: str | Path | None = None,
 ) -> dict[str, bytes]:
-    """Return the artifacts of a manifest's text, as `schemac build` would write them: bytes by path below the output folder.
+    """Return the artifacts of a manifest's text as `schemac build` would write them: a dict from paths below the output folder to bytes.
 
-    `targets` are those of the project unless given; `project` is as for `compile_text`. Raises SchemaError with all
+    `targets` default to those of the project; `project` is as for `compile_text`. Raises SchemaError with all
     findings if there are errors.
     """
     report = Report()
@@ -82,11 +82,10 @@ def compile_file(
     system_columns: Variant | None = None,
     project: str | Path | None = None,
 ) -> list[Dataset]:
-    """Return the datasets of a manifest file, checked; `system_columns` inserts those that are missing.
+    """Return the checked datasets of a manifest file; `system_columns` inserts missing system columns.
 
-    Encodings, vocabularies and the other settings are those of the project that the file lies in, as for `schemac build`,
-    or of the one that is named by its configuration file or a folder in it. Where a lock lies beside the file, fields
-    are numbered by it. Raises SchemaError with all findings if there are errors.
+    Encodings, vocabularies and the other settings are those of the file's project, as for `schemac build`, or of `project`: its
+    configuration file, or a folder in it. If there is a lock next to the file, fields have its ids. Raises SchemaError with all findings if there are errors.
     """
     report = Report()
     settings = _project(project if project is not None else Path(path).parent, report)
@@ -118,7 +117,7 @@ def _project(location: str | Path, report: Report) -> Project:
 
 
 def diff(old: Dataset, new: Dataset) -> "Changes":
-    """Return what changed from one dataset to another; fields are matched by their lock, else by names and `renamedFrom`.
+    """Return the changes from one dataset to another; fields are matched by their lock, or else by names and `renamedFrom`.
 
     The result is a tuple of changes, which a notebook shows as a table.
     """
@@ -143,9 +142,9 @@ def _version(dataset: Dataset) -> "SchemaVersion":
 
 
 def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
-    """Return the dataset of a pyarrow schema; metadata that no field can have is told in its `warnings`.
+    """Return the dataset of a pyarrow schema; metadata that a field cannot have is listed in its `warnings`.
 
-    Raises SchemaError where a type has no kind.
+    Raises SchemaError if a type has no kind.
     """
     # Imported here for start-up time: the way back is for those who go it.
     from schemac.importers.lifted import lifted
@@ -164,16 +163,16 @@ def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
 
 
 def from_parquet(path: str | Path, *, name: str | None = None) -> Dataset:
-    """Return the dataset of a Parquet file. Raises SchemaError where it cannot be read."""
+    """Return the dataset of a Parquet file. Raises SchemaError if it cannot be read."""
     return from_source(path, format="parquet", name=name)
 
 
 def check_text(
     text: str, *, name: str = "<text>", strict: bool = False, project: str | Path | None = None
 ) -> tuple[Diagnostic, ...]:
-    """All findings about a manifest's text, as `schemac check` has them but for rules; `project` is as for `compile_text`.
+    """Return all findings about a manifest's text, like `schemac check` but without lint rules; `project` is as for `compile_text`.
 
-    What engines cannot hold is found where a project is named, for its targets.
+    If `project` is set, the findings of its targets are included.
     """
     report = Report()
     settings = _project(project, report) if project is not None else Project(Path())
@@ -184,7 +183,7 @@ def check_text(
 
 
 def _around(project: Project, name: str) -> Reuse:
-    """Return what a text of a project may import."""
+    """Return the files that a text of a project may import."""
     return Reuse(FolderFiles(project.folder / "text", name, project=project))
 
 
@@ -208,7 +207,7 @@ def _compile(
 
 
 def _by_dataset(datasets: list[LogicalDataset], report: Report) -> list[tuple[Diagnostic, ...]]:
-    """Return the findings about each dataset, by the lines that its schema stands on; those elsewhere are about all."""
+    """Return the findings about each dataset, by the lines that its schema is on; those elsewhere are about all."""
     lines = [_lines(dataset) for dataset in datasets]
 
     def is_about(diagnostic: Diagnostic, dataset_lines: range) -> bool:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from schemac.arrow.lower import lower
+from schemac.identity.lockfile import read_lock
 from schemac.logical.dataset import LogicalDataset
 from schemac.project.configuration import Project, find_project
 from schemac.project.options import CompileOptions
@@ -70,3 +71,12 @@ def compile_bytes(
         texts["arrow.txt"] = arrow_text(lower(dataset).to_arrow())
         compiled.files[dataset.name] = texts
     return compiled
+
+
+def table_record(lock: Path) -> str:
+    """What a table of the newest version of a lock's first dataset says of itself."""
+    opened = read_lock(lock.read_text(), str(lock), Report())
+    assert opened is not None
+    newest = opened.datasets[0].newest
+    assert newest is not None
+    return newest.table_record

@@ -19,6 +19,8 @@ settings.load_profile("schemac")
 os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, (str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH")))
 )
+# What the compiler says is compared with files, in which no engine is that somebody has installed beside it.
+os.environ["SCHEMAC_BUILTIN_ENGINES"] = "1"
 # What `bin/spark-submit` and `bin/spark-class` read, where tests start programs.
 for name in ("SPARK_SUBMIT_OPTS", "SPARK_DAEMON_JAVA_OPTS"):
     if JAVA_OF_SHORT_RUNS not in os.environ.get(name, ""):  # a worker of xdist has it from the first process

@@ -81,6 +81,8 @@ def _open(disk: Disk, real: Callable[..., Any]) -> Callable[..., Any]:
         disk.count()
         raw = _File(file, mode.replace("b", "").replace("t", ""))
         raw.disk = disk
+        if buffering == 0:
+            return raw
         buffered = io.BufferedWriter(raw)
         if "b" in mode:
             return buffered

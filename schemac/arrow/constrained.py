@@ -43,7 +43,7 @@ class SchemaConstraints:
         return bool(self.columns or self.rows)
 
     def column(self, name: str) -> Constrained | None:
-        """Return what holds in a column; None where nothing does."""
+        """Return what holds in a column; None if nothing does."""
         return next((one for one in self.columns if one.field.name == name), None)
 
 
@@ -79,10 +79,10 @@ def _metadata(schema: ArrowSchema) -> "Iterator[dict[bytes, bytes]]":
     while stack:
         part = stack.pop()
         yield part.metadata or {}
-        if pa.types.is_nested(part.type):
-            stack += [part.type.field(i) for i in range(part.type.num_fields)]
         if pa.types.is_map(part.type):
             stack += [part.type.key_field, part.type.item_field]
+        elif pa.types.is_nested(part.type):
+            stack += [part.type.field(i) for i in range(part.type.num_fields)]
 
 
 def _constrained(field: SchemaField, arrow: ArrowField) -> Constrained | None:

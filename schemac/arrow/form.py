@@ -24,7 +24,7 @@ Tree = Json
 class ArrowForm:
     """The Arrow form of an engine's attributes.
 
-    As it stands here, the attributes say nothing about Arrow: they travel as metadata under their own keys.
+    By default, the attributes say nothing about Arrow: they travel as metadata under their own keys.
     """
 
     extensions: Mapping[str, Role] = MappingProxyType({})
@@ -35,11 +35,11 @@ class ArrowForm:
     """Key of field metadata under which the engine leaves the description of a field as plain text."""
 
     def metadata(self, key: str, extra: Extra) -> Mapping[str, str] | None:
-        """Return the metadata of a field that says what an attribute says; None where it travels under its own key."""
+        """Return the metadata of a field that says what an attribute says; None if it travels under its own key."""
         return None
 
     def property_of(self, key: str, entry: str) -> str:
-        """Return the property of an attribute that an entry of its `metadata` is; empty where it is the attribute."""
+        """Return the property of an attribute that an entry of its `metadata` is; empty if it is the attribute."""
         return ""
 
     def to_arrow(
@@ -74,16 +74,16 @@ def forms() -> Mapping[str, ArrowForm]:
 @cache
 def extension_roles() -> Mapping[str, Role]:
     """Return what a field is by the name of its extension type: Arrow's own, and those of all engines. Raises EngineError."""
-    brought = (form.extensions.items() for form in forms().values())
-    return {"arrow.json": Role.JSON, **dict(chain.from_iterable(brought))}
+    declared = (form.extensions.items() for form in forms().values())
+    return {"arrow.json": Role.JSON, **dict(chain.from_iterable(declared))}
 
 
 @cache
 def deciding() -> Mapping[str, ArrowForm]:
     """Return the forms by those attributes that decide the type of a field. Raises EngineError."""
-    found = forms()
+    declared_forms = forms()
     return {
-        key: found[domain_of(key)]
+        key: declared_forms[domain_of(key)]
         for key, attribute in ATTRIBUTES.items()
-        if attribute.decides_type and domain_of(key) in found
+        if attribute.decides_type and domain_of(key) in declared_forms
     }

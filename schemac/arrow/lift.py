@@ -2,7 +2,7 @@
 
 Layer: arrow.
 Shape: the schema in the standard's long form, as plain values that `schemac.manifest` binds; nested hints stand
-beside `kind`.
+next to `kind`.
 Errors: SC551 unsupported-arrow-type.
 """
 
@@ -47,18 +47,18 @@ class _Lifting:
         self._note = note
 
     def texts(self, metadata: Any, path: FieldPath) -> dict[str, str]:
-        """Metadata as text; an entry that is none cannot stand in a manifest, and is noted."""
-        kept: dict[bytes, bytes] = {}
+        """Metadata as text; an entry that is none cannot be in a manifest, and is noted."""
+        readable: dict[bytes, bytes] = {}
         for key, value in (metadata or {}).items():
             if is_text(key) and is_text(value):
-                kept[key] = value
+                readable[key] = value
             else:
-                shown = key.decode("ascii", "backslashreplace")
-                self._note(path, f"not kept: the metadata {shown}, which is not UTF-8")
-        return decoded(kept)
+                escaped_key = key.decode("ascii", "backslashreplace")
+                self._note(path, f"not kept: the metadata {escaped_key}, which is not UTF-8")
+        return decoded(readable)
 
     def member(self, field: ArrowField, path: FieldPath) -> Json | None:
-        """Return a column or struct member; None where its type has no kind."""
+        """Return a column or struct member; None if its type has no kind."""
         converted = self._field(field, path)
         if converted is None:
             return None
@@ -66,7 +66,7 @@ class _Lifting:
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, field: ArrowField, path: FieldPath) -> Json | None:
-        """Return a list's item, a map's key or value: hints go beside `kind`."""
+        """Return a list's item, a map's key or value: hints go next to `kind`."""
         converted = self._field(field, path)
         if converted is None:
             return None
@@ -100,9 +100,9 @@ class _Lifting:
             if special is not None:
                 return special
             del metadata[EXTENSION_NAME]
-            if (found := kind_of(type_)) is not None:
+            if (kind := kind_of(type_)) is not None:
                 # A kind may stand for an extension type as a whole.
-                return {"kind": found[0].__name__, **found[1].properties}, dict(found[1].hints)
+                return {"kind": kind[0].__name__, **kind[1].properties}, dict(kind[1].hints)
             converted = self._type(type_.storage_type, {}, path)
             if converted is not None and type_.extension_name == "arrow.fixed_shape_tensor":
                 # Arrow makes the items of every tensor nullable, whatever the tensor means by them.
@@ -141,10 +141,10 @@ class _Lifting:
         return None
 
     def _nested(self, type_: Any, path: FieldPath) -> tuple[Json, Json] | None:
-        found = kind_of(type_)
-        if found is None:
+        kind_type = kind_of(type_)
+        if kind_type is None:
             raise UnsupportedTypeError(str(type_))
-        kind, converted = found
+        kind, converted = kind_type
         properties, hints = dict(converted.properties), dict(converted.hints)
         if kind.family is Family.STRUCT:
             members = [self.member(field, (*path, field.name)) for field in type_]

@@ -75,7 +75,7 @@ def _written_attributes(rest: dict[str, str], kind: str | None, note: Note) -> J
         value = _value(text, is_ours=known(key) is not None)
         if value is _NONE or not _is_sound(key, value, kind):
             if known(key) is not None:
-                note(f"`{key}` in the metadata is no value for {kind or 'a schema'}: {text}")
+                note(f"`{key}` in the metadata is not valid for {kind or 'a schema'}: {text}")
             continue
         extra[key] = value
         del rest[key]
@@ -100,15 +100,15 @@ def _value(text: str, *, is_ours: bool) -> Any:
 
 
 def _exact(text: str) -> Any:
-    """Read JSON with all digits. Raises ValueError where a key is there twice."""
+    """Read JSON with all digits. Raises ValueError if a key occurs twice."""
     return json.loads(text, parse_float=Decimal, object_pairs_hook=_distinct)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> Json:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    distinct = dict(pairs)
+    if len(distinct) < len(pairs):
         raise ValueError
-    return found
+    return distinct
 
 
 _DEEPEST = 100

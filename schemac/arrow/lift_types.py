@@ -25,9 +25,9 @@ from schemac.source.json_object import Json
 
 def leaf(type_: Any) -> tuple[Json, Json] | None:
     """Kind and hints of a type without children; None for the others. Raises UnsupportedTypeError."""
-    found = None if pa.types.is_nested(type_) else kind_of(type_)
-    if found is not None:
-        kind, converted = found
+    kind_type = None if pa.types.is_nested(type_) else kind_of(type_)
+    if kind_type is not None:
+        kind, converted = kind_type
         return {"kind": kind.__name__, **converted.properties}, dict(converted.hints)
     if pa.types.is_nested(type_) and not pa.types.is_union(type_):
         return None
@@ -35,7 +35,7 @@ def leaf(type_: Any) -> tuple[Json, Json] | None:
 
 
 def kind_of(type_: Any) -> tuple[type[LogicalType], Lifted] | None:
-    """Return the kind of an Arrow type, with properties and hints apart from its parts; None where there is none.
+    """Return the kind of an Arrow type, with properties and hints apart from its parts; None if there is none.
 
     Raises UnsupportedTypeError for a type of a kind that no manifest can say.
     """
@@ -53,10 +53,8 @@ def storage_kind(type_: LogicalType) -> LogicalType | None:
     arrow_type: Any = type_.to_arrow((), Hints(), ArrowDefaults())
     if not isinstance(arrow_type, pa.BaseExtensionType):
         return None
-    found = kind_of(arrow_type.storage_type)
-    return (
-        None if found is None else found[0].model_validate({"kind": found[0].__name__, **found[1].properties})
-    )
+    kind = kind_of(arrow_type.storage_type)
+    return None if kind is None else kind[0].model_validate({"kind": kind[0].__name__, **kind[1].properties})
 
 
 def dictionary_hint(type_: Any) -> Json:

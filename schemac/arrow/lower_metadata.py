@@ -59,10 +59,10 @@ def field_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
     if not are_telling(extra):
         return {key: compact(extra[key]) for key in sorted(extra)}
     metadata: dict[str, str] = {}
-    found = forms()
+    declared_forms = forms()
     for key, value in extra.items():
         domain = domain_of(key)
-        form = found.get(domain)
+        form = declared_forms.get(domain)
         if form is not None and (entries := form.metadata(key, extra)) is not None:
             metadata.update(entries)
         elif key == arrow.EXTENSION_TYPE.key:
@@ -81,9 +81,9 @@ def schema_metadata(extra: Mapping[str, Any]) -> dict[str, str]:
     return dict(sorted({**plain, **written}.items()))
 
 
-def with_version(lowered: LoweredSchema, number: int) -> LoweredSchema:
-    """Return the schema with the number of its locked version in its metadata."""
-    entries = {**lowered.metadata, TABLE_VERSION: str(number)}
+def with_version(lowered: LoweredSchema, table_record: str) -> LoweredSchema:
+    """Return the schema with its locked version in its metadata."""
+    entries = {**lowered.metadata, TABLE_VERSION: table_record}
     return LoweredSchema(lowered.fields, dict(sorted(entries.items())))
 
 

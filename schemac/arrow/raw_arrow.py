@@ -71,7 +71,7 @@ def _message(content: bytes) -> bytes:
         raise MalformedArrowError("its Arrow schema is malformed: it is too short")
     root = encode.Get(packer.uoffset, content, 0)
     if root >= len(content):
-        raise MalformedArrowError("its Arrow schema is malformed: its root lies outside")
+        raise MalformedArrowError("its Arrow schema is malformed: its root is out of bounds")
     builder = Builder()
     # Filled up, so that what was aligned inside of these bytes stays so.
     vector = builder.CreateByteVector(content + bytes(-len(content) % 8))
@@ -92,6 +92,6 @@ def _without_encodings(value: Any) -> Any:
         return [_without_encodings(item) for item in value]
     if not isinstance(value, dict):
         return value
-    kept = {key: _without_encodings(item) for key, item in value.items() if key != "extra"}
+    remaining = {key: _without_encodings(item) for key, item in value.items() if key != "extra"}
     extra = {key: item for key, item in value.get("extra", {}).items() if key not in _ENCODINGS}
-    return {**kept, "extra": extra} if extra else kept
+    return {**remaining, "extra": extra} if extra else remaining

@@ -1,4 +1,4 @@
-"""Artifacts on disk: written whole or not at all, with their provenance beside them.
+"""Artifacts on disk: written whole or not at all, with their provenance next to them.
 
 Layer: artifacts.
 """

@@ -1,4 +1,4 @@
-"""A checked dataset in Python, without what it is to one engine.
+"""A checked dataset in Python, without the methods of engines.
 
 Layer: artifacts. `schemac.engines.api` adds the methods of single engines.
 """
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckedDataset:
-    """A checked dataset, ready to be turned into what an engine takes."""
+    """A checked dataset, ready to be converted for an engine."""
 
     _logical: LogicalDataset
     _locked: Numbered | None = field(default=None, compare=False, repr=False)
-    """What the lock beside its manifest says, if there is one."""
+    """The ids of the lock next to its manifest; None without a lock."""
     warnings: tuple[Diagnostic, ...] = field(default=(), compare=False, repr=False)
-    """What was found beside errors: warnings and notes about the dataset, and about the text as a whole."""
+    """Warnings and notes about the dataset, and about the text as a whole."""
     _lowering: LoweringOptions = field(default=LoweringOptions(), repr=False)
-    """Encodings and metadata as its project settles them."""
+    """Encodings and metadata as set by its project."""
     _versions: "Mapping[str, str]" = field(default_factory=dict, repr=False)
-    """Versions of engines that the losses are to hold for, where its project names them."""
+    """Versions of engines that the losses are for, if its project sets them."""
 
     @property
     def name(self) -> str:
@@ -51,8 +51,8 @@ class CheckedDataset:
     def to_arrow(self, *, metadata: bool | None = None, defaults: ArrowDefaults | None = None) -> "pa.Schema":
         """Return the pyarrow schema; `metadata=False` leaves attributes out, `defaults` encode fields without a hint.
 
-        What is not given is as the dataset's project settles it. Where the schema is locked, its metadata says which version it is
-        (`schemac.version`), so that `schemac apply` knows a table of it; `metadata=False` leaves that out as well.
+        Defaults are those of the dataset's project. If the schema is locked, its metadata has the version (`schemac.version`), so that `schemac apply` recognizes
+        a table that was created from it; `metadata=False` leaves that out too.
         """
         if metadata is None and defaults is None:
             return self._compilation.lowered.to_arrow()
@@ -65,12 +65,12 @@ class CheckedDataset:
     def artifacts(self, target: str) -> dict[str, bytes]:
         """Return the files that `schemac build` writes for a target, by path: `{"lance/schema.binpb": b"…", …}`.
 
-        Raises SchemaError where the target cannot hold the schema, KeyError where there is no such target.
+        Raises SchemaError if the target cannot represent the schema, KeyError if there is no such target.
         """
         return {artifact.path: artifact.content for artifact in self._run(target).artifacts}
 
     def losses(self, target: str) -> tuple[Loss, ...]:
-        """Return what a target cannot express of this dataset."""
+        """Return the losses: what a target cannot express of this dataset."""
         return self._emit(target).losses
 
     def _emit(self, name: str) -> Emission:

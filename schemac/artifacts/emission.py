@@ -1,4 +1,4 @@
-"""What a target is.
+"""The interface of a target.
 
 Layer: artifacts.
 """
@@ -34,21 +34,21 @@ class Artifact(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """Something that a target does not keep."""
+    """A property of the schema that a target does not keep."""
 
     target: str
     path: str
     """The field; empty for the schema as a whole."""
     lost: str
-    """What the manifest says."""
+    """What the manifest has."""
     becomes: str
-    """What the target has instead."""
+    """What the target has instead; empty for nothing."""
     artifact: str = ""
-    """The file that loses it; empty where all files of the target do."""
+    """The artifact that loses it; empty if all artifacts of the target do."""
 
 
 class Emission:
-    """What a target has to say while it emits: findings in the manifest, and losses."""
+    """Findings in the manifest and losses that a target reports while it emits."""
 
     def __init__(self, dataset: "LogicalDataset", target: str, loss_code: Code, report: Report) -> None:
         from schemac.logical.findings import Findings  # for start-up time, as above
@@ -138,9 +138,9 @@ class Compilation:
     """The lock's own ids of the fields, for engines that number every field as it does; None without a lock."""
 
     @property
-    def locked_number(self) -> int | None:
-        """The number of the locked version, for tables to keep; None without a lock, and for a schema that is not locked yet."""
-        return self.version.number if self.version is not None and self.version.digest else None
+    def table_record(self) -> str | None:
+        """The locked version as tables keep it; None without a lock, and for a schema that is not locked yet."""
+        return self.version.table_record if self.version is not None and self.version.digest else None
 
     @classmethod
     def of(
@@ -166,13 +166,13 @@ class Target:
     emit: Callable[[Compilation, Emission], list[Artifact]]
     """The artifacts; after an error finding they are not used."""
     interop: Callable[[Compilation, Emission, frozenset[str]], None] | None = None
-    """Says what goes wrong between this engine and others that were asked for."""
+    """Reports problems between this engine and other requested engines."""
     of_storage: Callable[[Compilation, Emission], None] | None = None
-    """Says what is to be known of its tables whichever engine makes them."""
+    """Reports findings about its tables, whichever engine creates them."""
     left_out_code: Code | None = None
-    """The warning where a dataset is built without an engine that is optional."""
+    """The warning if a dataset is built without an optional engine."""
     types: "Callable[[Compilation, Emission], Mapping[SchemaField, str]] | None" = None
-    """What the engine has in the place of each field, as its users write types, for those who look at a field. Fields that it
+    """What the engine has in place of each field, as its users write types, for those who look at a field. Fields that it
     has nothing for are left out; after an error finding the result is not used."""
 
 
@@ -220,7 +220,7 @@ def run_target(name: str, compilation: Compilation) -> TargetRun:
 
 
 def types_in_target(name: str, compilation: Compilation) -> "tuple[Mapping[SchemaField, str], Report] | None":
-    """Return what an engine has in the place of each field, with its findings; None for a target that does not tell it."""
+    """Return what an engine has in place of each field, with its findings; None for a target that does not tell it."""
     target, report = load_target(name), Report()
     if target.types is None:
         return None

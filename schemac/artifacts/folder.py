@@ -1,4 +1,4 @@
-"""The output folder as a place: whether it is ours, who writes into it, what lies in it.
+"""The output folder as a place: whether it is ours, who writes into it, what is in it.
 
 Layer: artifacts.
 Shape: paths are relative to the folder, with `/`. No link below the folder is followed, so that nothing outside of it
@@ -22,7 +22,7 @@ from schemac.source.diagnostic import Code
 STAGING = ".schemac-new"
 """Where a build makes what it is about to put in place. No dataset has such a name; no build leaves it behind."""
 _HARMLESS = frozenset({STAGING, ".gitignore", ".gitkeep", ".gitattributes", ".DS_Store"})
-"""What may lie in a folder that counts as empty."""
+"""What may be in a folder that counts as empty."""
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 _READING = os.O_RDONLY | _NO_LINKS | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
 """Neither a link is followed nor a pipe waited for."""
@@ -45,7 +45,7 @@ class RefusedError(Exception):
 
 
 def make_folder(path: str) -> None:
-    """Make a folder and those above it, where they are missing. Raises OSError where the system makes none."""
+    """Make a folder and those above it, where they are missing. Raises OSError if the system makes none."""
     try:
         os.makedirs(path, exist_ok=True)
     except RecursionError:
@@ -116,7 +116,7 @@ class OutputFolder:
             ) from None
 
     def read(self, path: str) -> bytes | None:
-        """Return the content of a file, None where there is none; refuses what is no plain file in plain folders."""
+        """Return the content of a file, None if there is none; refuses what is not a plain file in plain folders."""
         folder = path.rpartition("/")[0]
         if not self._known.get(folder) and not self.is_reachable(folder):
             return None
@@ -143,7 +143,7 @@ class OutputFolder:
             self.refuse_in_the_way(path, status)
 
     def is_folder(self, path: str) -> bool:
-        """Whether a folder is there; refuses anything else, a link to a folder included."""
+        """Whether a folder exists; refuses anything else, including a link to a folder."""
         status = self._status(path)
         if status is not None and not stat.S_ISDIR(status.st_mode):
             self.refuse_in_the_way(path, status)
@@ -169,7 +169,7 @@ class OutputFolder:
         self._known.update(dict.fromkeys(folders, True))
 
     def refuse_in_the_way(self, path: str, status: os.stat_result | None = None) -> NoReturn:
-        """Say that something lies where an artifact belongs."""
+        """Say that something is where an artifact belongs."""
         sort = _sort_of(status.st_mode) if status is not None else "a file that schemac did not write"
         raise RefusedError(
             IN_THE_WAY,
@@ -228,7 +228,7 @@ class OutputFolder:
                 os.close(handle)
 
     def _is_still(self, handle: int, *, make: bool) -> bool:
-        """Whether the folder that was locked is the one of this name: somebody may have removed it meanwhile."""
+        """Whether the folder that was locked is the one of this name: somebody may have removed it in the meantime."""
         if make:
             make_folder(self.root)
         return os.path.samestat(os.fstat(handle), os.stat(self.root))
@@ -266,5 +266,5 @@ def _sort_of(mode: int) -> str:
 
 
 def is_cross_device(error: OSError) -> bool:
-    """Whether two places lie on different file systems, or on one that has no links."""
+    """Whether two places are on different file systems, or on one that has no links."""
     return error.errno in (errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS)

@@ -68,7 +68,7 @@ _text = encode_basestring
 _encode: Callable[[Mapping[str, str]], str] = json.JSONEncoder(
     ensure_ascii=False, separators=(",\n    ", ": "), sort_keys=True
 ).encode
-"""Writes the files of a dataset, with the line ends and blanks that stand between them."""
+"""Writes the files of a dataset, with the line ends and blanks that are between them."""
 
 
 def _object(members: dict[str, str], depth: int) -> str:
@@ -91,7 +91,7 @@ def digest(content: bytes) -> str:
 def parse_provenance(content: bytes) -> Provenance:
     """Return what an output folder says of itself. Raises DamagedError.
 
-    Every path that comes out of here lies below the folder of its dataset, whatever the file says.
+    Every path that comes out of here is below the folder of its dataset, whatever the file says.
     """
     try:
         document: Any = json.loads(content)

@@ -55,7 +55,7 @@ class RowReader(ABC):
 
     @abstractmethod
     def open(self, path: str) -> StoredRows:
-        """Open rows. Raises ValueError and OSError, and ModuleNotFoundError where the library is not installed."""
+        """Open rows. Raises ValueError and OSError, and ModuleNotFoundError if the library is not installed."""
 
 
 ROW_READER: Capability[RowReader] = Capability("row_reader", RowReader)  # type: ignore[type-abstract]

@@ -218,7 +218,7 @@ class Store:
         return [change for change in changes if change is not None]
 
     def _change(self, dataset: str, build: Build, before: Provenance) -> _Change | None:
-        """How far a dataset's files are from what they are to be; None where they are that."""
+        """How far a dataset's files are from what they are to be; None if they are that."""
         files = build.files(dataset)
         if not files:
             return _Change(dataset, frozenset()) if self._folder.is_reachable(dataset) else None
@@ -289,7 +289,7 @@ class Store:
 
 
 def _union(before: Provenance, after: Provenance) -> Provenance:
-    """Everything that may lie in the folder while it changes."""
+    """Everything that may be in the folder while it changes."""
     datasets = {**before.datasets, **after.datasets}
     for name in before.datasets.keys() & after.datasets.keys():
         new = after.datasets[name]

@@ -3,7 +3,7 @@
 Layer: artifacts.
 Shape: `.schemac-new/.new-<dataset>` is the new folder until both change places, and the old one until that is
 cleared away; that of a dataset of an account is `.schemac-new/<account>/.new-<name>`. What schemac did not write is in both
-meanwhile, as a second link to the same file.
+in the meantime, as a second link to the same file.
 Source: renameat2 of Linux and renameatx_np of macOS change places in one step. Where there is no such call, the old
 folder is put aside as `.old-<dataset>` first; a process that dies between the two steps leaves no folder, and the next
 build puts it back.
@@ -121,7 +121,7 @@ def recover(folder: OutputFolder, listed: Callable[[], Collection[str]]) -> None
 
 
 def _make(path: str) -> None:
-    """Make a folder; mostly the one above it is there."""
+    """Make a folder; mostly the one above it exists."""
     try:
         os.mkdir(path)
     except FileExistsError:
@@ -187,7 +187,7 @@ def _link(source: str, target: str) -> None:
 
 
 def exchange(one: str, other: str) -> bool:
-    """Let two folders change places in one step; False where the system cannot."""
+    """Let two folders change places in one step; False if the system cannot."""
     call = _call()
     if call is None:
         return False

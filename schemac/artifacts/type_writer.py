@@ -1,4 +1,4 @@
-"""An engine's type for each type of Arrow.
+"""The types of an engine for the types of Arrow.
 
 Layer: artifacts.
 Shape: an Arrow type without parameters is a row of a table, and one with parameters or parts is built by a method. A type
@@ -19,7 +19,10 @@ from schemac.kinds.sequences import Binary
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
+from schemac.source.diagnostic import Code
 
+MOST_DIGITS = 38
+"""Of a decimal of 128 bits."""
 T = TypeVar("T")
 """What an engine has for a type."""
 
@@ -48,11 +51,11 @@ _BUILT = {
 
 
 class Row(NamedTuple, Generic[T]):
-    """What an engine has for an Arrow type without parameters."""
+    """An engine's type for an Arrow type without parameters."""
 
     type: T
     is_other: bool
-    """Whether the engine has another type in its place, which is a loss."""
+    """Whether it is a different type, which is a loss."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class TypeTable(Generic[T]):
     same: Mapping[str, T]
     """Those that mean the same."""
     other: Mapping[str, T]
-    """Those that the engine has in the place of a type that it lacks."""
+    """Those that the engine has in place of a type that it lacks."""
 
     @cached_property
     def rows(self) -> Mapping[int, Row[T]]:
@@ -171,6 +174,24 @@ class TypeWriter(ABC, Generic[T]):
         is_json = has_role(lowered.field.extra, Role.JSON)
         self.lose(lowered, "JSON" if is_json else f"the extension type {name}", self.type_text(type_))
 
+    def holds_decimal(
+        self, lowered: LoweredField, arrow_type: Any, type_title: str, engine_title: str, code: Code
+    ) -> bool:
+        """Tell whether a decimal has up to 38 digits and a scale among them, after reporting one that does not; its width is lost."""
+        precision, scale, limit = arrow_type.precision, arrow_type.scale, ""
+        if precision > MOST_DIGITS:
+            property, limit = "precision", f"at most {MOST_DIGITS} digits, not {precision}"
+        elif not 0 <= scale <= precision:
+            rule = "at most the precision" if scale > precision else "zero or more"
+            property, limit = "scale", f"a scale of {rule}, not {scale}"
+        if limit:
+            message = f"{type_title} has {limit} ({lowered.field.path_text})"
+            help = f"change the {property}, or leave {engine_title} out with `schemac.dev/targets`"
+            self.emission.findings.at_type(lowered.field, code, message, property, help=help)
+        elif arrow_type.bit_width != 128:
+            self.lose(lowered, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
+        return not limit
+
     def lose(self, lowered: LoweredField, lost: str, becomes: str) -> None:
         """Enter a loss at a field."""
         self.emission.lose(lowered.field, lost, becomes)
@@ -194,25 +215,6 @@ class TypeWriter(ABC, Generic[T]):
 def _builders() -> Mapping[int, str]:
     """Return the methods by Arrow's type ids, which need pyarrow."""
     return {_id_of(name): method for name, method in _BUILT.items()}
-
-
-class DecimalLimit(NamedTuple):
-    """What an engine does not allow of a decimal."""
-
-    reason: str
-    property: str
-    """The property of the manifest that says it."""
-
-    @classmethod
-    def broken_by(cls, arrow_type: Any, most_digits: int) -> "DecimalLimit | None":
-        """Return the limit that a decimal breaks: its digits, or a scale from 0 to the precision."""
-        precision, scale = arrow_type.precision, arrow_type.scale
-        if precision > most_digits:
-            return cls(f"at most {most_digits} digits, not {precision}", "precision")
-        if not 0 <= scale <= precision:
-            rule = "at most the precision" if scale > precision else "zero or more"
-            return cls(f"a scale of {rule}, not {scale}", "scale")
-        return None
 
 
 def list_form(arrow_type: Any) -> str | None:

@@ -23,7 +23,7 @@ class BufferEncoding(AuthoredModel):
     """Offsets into one buffer, views of prefix and position, or runs of equal values."""
 
     kind: Annotated[Literal["Contiguous", "View", "RunEnd"], spelled("Contiguous", "View", "RunEnd")] = Field(
-        description="How the values lie in memory."
+        description="How the values are laid out in memory."
     )
     offset_bit_width: Literal[32, 64] | None = Field(None, description="Bits of an offset into the values.")
     run_ends_bit_width: Literal[16, 32, 64] | None = Field(None, description="Bits of the end of a run.")
@@ -105,7 +105,7 @@ class TensorShape(NamedTuple):
 
     @classmethod
     def parse(cls, metadata: str) -> "TensorShape | None":
-        """Return the shape in a metadata text, or None where the text is no such object."""
+        """Return the shape in a metadata text, or None if the text is no such object."""
         try:
             value = json.loads(metadata)
         except (ValueError, RecursionError):
@@ -140,7 +140,7 @@ class OpaqueName(NamedTuple):
 
     @classmethod
     def parse(cls, metadata: str) -> "OpaqueName | None":
-        """Return the two names in a metadata text, or None where the text is no such object."""
+        """Return the two names in a metadata text, or None if the text is no such object."""
         try:
             value = json.loads(metadata)
             return cls(str(value["type_name"]), str(value["vendor_name"])) if len(value) == 2 else None
@@ -239,7 +239,7 @@ ATTRIBUTES = (
 
 
 class Hints(NamedTuple):
-    """The encoding hints of one field; None where the author gave none."""
+    """The encoding hints of one field; None if the author gave none."""
 
     buffer: BufferEncoding | None = None
     date: DateEncoding | None = None
@@ -249,7 +249,7 @@ class Hints(NamedTuple):
 
 
 class ArrowDefaults(NamedTuple):
-    """Encodings for fields without a hint, at every depth; for engines that want views or large types everywhere.
+    """Encodings for fields without a hint, at every depth; for engines that need views or large types everywhere.
 
     Source: the reference implementation has the same four settings, and none for decimals.
     """

@@ -1,4 +1,4 @@
-"""What an attribute is.
+"""The definition of an attribute.
 
 Layer: attributes.
 Source: RFC-016, "Extra Attributes Format": keys are `<domain>/<attribute-name>`, values any JSON.
@@ -74,7 +74,7 @@ class Role(Enum):
 
 
 class Inheritance(Enum):
-    """How a field comes to have an attribute that stands on its group, its struct or its schema."""
+    """How a field inherits an attribute of its group, its struct or its schema."""
 
     NEAREST = auto()
     """The field's own counts, else that of what is nearest around it."""
@@ -96,13 +96,13 @@ class Facts(NamedTuple):
 
 
 class Renaming(NamedTuple):
-    """A place in an attribute's value that names a column, and what stands there after the column is renamed."""
+    """A place in an attribute's value that names a column, and what is there after the column is renamed."""
 
     step: str | int | tuple[str | int, ...]
     """Key or index in the value; or several, one below the other."""
     text: str
     is_key: bool = False
-    """Whether it is the key that changes, not what stands behind it."""
+    """Whether it is the key that changes, not what is behind it."""
 
     @property
     def steps(self) -> tuple[str | int, ...]:
@@ -112,7 +112,7 @@ class Renaming(NamedTuple):
 
 @dataclass(frozen=True)
 class Attribute(Generic[T]):
-    """One known attribute: its key, the type of its value, and where it may stand."""
+    """One known attribute: its key, the type of its value, and where it may be used."""
 
     key: str
     value_type: Any
@@ -140,15 +140,15 @@ class Attribute(Generic[T]):
     example: str = ""
     """A value as a manifest writes it, on one line; of attributes whose values have parts."""
     foreign_keys: tuple[str, ...] = ()
-    """What other systems call it as a key beside a field's name."""
+    """What other systems call it as a key next to a field's name."""
     is_of_storage: bool = False
     """Whether it says how values are stored, not what they are; so are options and storage versions by their roles."""
     inheritance: Inheritance | None = None
-    """How the fields of a group or a schema have it; None where it counts at its own place alone."""
+    """How the fields of a group or a schema have it; None if it counts at its own place alone."""
     is_geometry: Callable[[T], bool] | None = None
     """Of a field of bytes: whether a value says that they are geometries in well-known binary."""
     renamed: Callable[[T, str, str], Iterable[Renaming]] | None = None
-    """Where a value names a column, by the old and the new name of the column, if it is no list of columns."""
+    """Where a value names a column, by the old and the new name of the column, if it is not a list of columns."""
 
     @cached_property
     def _adapter(self) -> "TypeAdapter[T]":
@@ -166,12 +166,12 @@ class Attribute(Generic[T]):
         return self._adapter.dump_python(self.typed(value), by_alias=True, exclude_unset=True)
 
     def read(self, extra: Extra) -> T | None:
-        """Return the typed value, or None where the attribute is absent. The value has to have passed the checks."""
+        """Return the typed value, or None if the attribute is absent. The value has to have passed the checks."""
         return self.typed(extra[self.key]) if self.key in extra else None
 
     @property
     def has_entries(self) -> bool:
-        """Whether its value is a mapping with keys of the author's own."""
+        """Whether its value is a mapping with keys that the author chooses."""
         annotation = self.value_type
         plain = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
         return get_origin(plain) is dict
@@ -182,7 +182,7 @@ class Attribute(Generic[T]):
         return self.role in (Role.PRIMARY_KEY, Role.PARTITION_KEY)
 
     def renamings(self, extra: Extra, old: str, new: str) -> Iterator[Renaming]:
-        """Return what changes in its value when a column is renamed."""
+        """Return the edits of its value that the renaming of a column needs."""
         if not self.names_columns and self.renamed is None:
             return
         value: Any = self.read(extra)

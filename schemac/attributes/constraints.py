@@ -43,7 +43,7 @@ _COUNT = Annotated[int, Field(ge=0)]
 
 
 class Reference(AuthoredModel):
-    """Fields whose values stand in a row of another dataset."""
+    """Fields whose values are in a row of another dataset."""
 
     fields: Paths = Field(description="Paths of the fields here.")
     dataset: str = Field(min_length=1, description="The name of the other dataset.")
@@ -140,7 +140,7 @@ CONDITION_TEXT = r"""^(?:[^"'`/;:{}|&%~?@#$\\\[\]^]|'[^']*'|`[^`]*`)*$"""
 """Every condition: outside of texts and names in backticks it has no other signs. It says this for editors, and one sign at a time,
 so that looking takes no longer than reading."""
 CONDITION_WORDS = frozenset({"and", "or", "not", "is", "null", "in", "between", "true", "false"})
-"""Words of conditions; a field that is called like one stands in backticks."""
+"""Words of conditions; a field that is called like one is in backticks."""
 
 
 def _renamed_path(path: str, old: str, new: str) -> str | None:
@@ -181,8 +181,8 @@ def _renamed_condition(condition: str, old: str, new: str) -> str:
         kind = str(match.lastgroup)
         name = {"word": match[kind], "quoted": match[kind][1:-1].replace("``", "`")}.get(kind)
         is_function = condition[match.end() :].lstrip().startswith("(")
-        is_own_word = kind == "word" and (is_function or match[kind].lower() in CONDITION_WORDS)
-        if name == old and before != "." and not is_own_word:
+        is_keyword = kind == "word" and (is_function or match[kind].lower() in CONDITION_WORDS)
+        if name == old and before != "." and not is_keyword:
             parts += [condition[at : match.start(kind)], written]
             at = match.end()
         before = match[kind]
@@ -205,7 +205,7 @@ PATTERN = _of_values(
     "pattern",
     Annotated[str, Field(min_length=1)],
     frozenset({Family.TEXT}),
-    "regular expression that is found in every text; `^` and `$` are its ends",
+    "regular expression that matches a part of every text; `^` and `$` match its ends",
     # A backslash before a letter that stands for no control character, and a quantifier of nothing: `constraints.patterns`
     # says this, and the rest, which is no regular language.
     {"type": "string", "pattern": r"^(?:(?:[^\\]|\\[\s\S])*\\[a-eg-mo-qsu-zA-Z0-9]|[*+?])"},
@@ -250,7 +250,7 @@ REFERENCES = _of_rows(
 CHECK = _of_rows(
     "check",
     Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)],
-    "conditions of a row, such as `tip <= fare`; one that is null, for want of a value, holds",
+    "conditions of a row, such as `tip <= fare`; a condition that is null because a value is missing holds",
     _renamed_conditions,
     {"type": "array", "contains": {"type": "string", "not": {"pattern": CONDITION_TEXT}}},
     example='["ended_at >= started_at"]',

@@ -17,7 +17,7 @@ from schemac.syntax.model import AuthoredModel
 
 DOMAIN = "schemac.dev"
 TABLE_VERSION = "schemac.version"
-"""Key under which tables, and what tables are made of, say which locked version they have. It is no attribute: nobody writes it
+"""Key under which tables, and what tables are made of, say which locked version they have. It is not an attribute: nobody writes it
 in a manifest, and no schema differs by it."""
 TABLE_IDS = "schemac.ids"
 """Key of a digest of a table's ids where these are neither those of the lock nor those of any new table: it tells whether what
@@ -77,7 +77,7 @@ UNIT = Attribute[str](
 CLOCK_ZONE = Attribute[str](
     f"{DOMAIN}/clockZone",
     Annotated[str, Field(min_length=1), AfterValidator(_known_zone)],
-    "time zone of the clock whose readings have no zone",
+    "time zone of the clock that timestamps without a zone were read from",
     fits=frozenset({Family.TIMESTAMP}),
 )
 TARGETS_OF = Attribute[list[str]](
@@ -122,7 +122,7 @@ class Deprecation(AuthoredModel):
 OWNER = Attribute[str](
     f"{DOMAIN}/owner",
     Annotated[str, Field(min_length=1)],
-    "the team or the person that answers for the data",
+    "the team or person responsible for the data",
     on_schema=True,
     foreign_keys=("owner", "steward"),
     inheritance=Inheritance.NEAREST,
@@ -130,7 +130,7 @@ OWNER = Attribute[str](
 TAGS = Attribute[list[str]](
     f"{DOMAIN}/tags",
     Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1), AfterValidator(_distinct_tags)],
-    "words to find the data by",
+    "keywords for finding the data",
     on_schema=True,
     inheritance=Inheritance.ADDED,
     example="[finance]",
@@ -146,7 +146,7 @@ CLASSIFICATION = Attribute[str](
 DEPRECATED = Attribute[Deprecation](
     f"{DOMAIN}/deprecated",
     Deprecation,
-    "that readers are to stop using it; with the day up to which it stays, and the field that takes its place",
+    "that readers have to stop using it; with the last day on which it exists, and the field that replaces it",
     on_schema=True,
     foreign_keys=("deprecated",),
     inheritance=Inheritance.NEAREST,

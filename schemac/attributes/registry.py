@@ -18,16 +18,16 @@ _CORE = (arrow, odf)
 def _brought(engine: Engine) -> tuple[Attribute[Any], ...]:
     """Return the attributes of an engine. Raises EngineError."""
     what = f"`attributes` of the engine {engine.name}"
-    found = load_as(engine.attributes, tuple, what)
+    attributes = load_as(engine.attributes, tuple, what)
     others = [other.domain for other in _BRINGING[: _BRINGING.index(engine)]]
     if not engine.domain or engine.domain in {*others, *(domain.DOMAIN for domain in (*_CORE, own))}:
         raise EngineError(f"{what} need a `domain` of their own, not '{engine.domain}'")
-    for attribute in found:
+    for attribute in attributes:
         if not isinstance(attribute, Attribute) or domain_of(attribute.key) != engine.domain:
             raise EngineError(
-                f"{what} ({engine.attributes}) has an item that is no Attribute of {engine.domain}"
+                f"{what} ({engine.attributes}) has an item that is not an Attribute of {engine.domain}"
             )
-    return found
+    return attributes
 
 
 def domain_of(key: str) -> str:
@@ -51,7 +51,7 @@ ATTRIBUTES: dict[str, Attribute[Any]] = {
 """All attributes of the closed domains by key."""
 
 OPEN: dict[str, Attribute[Any]] = {odf.ARCHETYPE.key: odf.ARCHETYPE}
-"""Known attributes of domains that stay open: checked where they occur, but others may stand beside them."""
+"""Known attributes of domains that stay open: checked where they occur, but others may be next to them."""
 
 DOMAINS = (*(domain.DOMAIN for domain in _CORE), *(engine.domain for engine in _BRINGING), own.DOMAIN)
 """Domains in which an unknown name is an error."""
@@ -65,7 +65,7 @@ def are_telling(extra: Extra) -> bool:
 
 
 def known(key: str) -> Attribute[Any] | None:
-    """Return the attribute of a key, or None where the key is foreign or unknown."""
+    """Return the attribute of a key, or None if the key is foreign or unknown."""
     return ATTRIBUTES.get(key) or OPEN.get(key)
 
 

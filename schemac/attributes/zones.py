@@ -20,7 +20,7 @@ def is_utc(name: str | None) -> bool:
 
 @cache
 def find_zone(name: str) -> tzinfo | None:
-    """Return the zone of this name, or of this offset from UTC; None where there is none."""
+    """Return the zone of this name, or of this offset from UTC; None if there is none."""
     if name == "UTC":
         return UTC
     offset = _OFFSET.fullmatch(name)

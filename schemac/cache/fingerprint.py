@@ -1,4 +1,4 @@
-"""Who made an entry: everything beside the input that decides what the compiler says and writes.
+"""Who made an entry: everything besides the input that decides what the compiler says and writes.
 
 Layer: cache.
 Shape: the compiler's own code, the engines of other distributions with theirs, every distribution that Python sees with its version
@@ -47,7 +47,7 @@ def fingerprint() -> bytes:
 
 
 def _file_of(package: str) -> str:
-    """Return where the code of another distribution lies; rules are loaded only where something is checked afresh."""
+    """Return where the code of another distribution is; rules are loaded only where something is checked afresh."""
     module = sys.modules.get(package)
     if module is not None:
         file: str = getattr(module, "__file__", None) or ""

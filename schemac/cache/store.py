@@ -70,7 +70,7 @@ class Cache:
         return Keys(fingerprint(), sort, [engine.name for engine in engines()], inputs)
 
     def get(self, key: bytes, type_: type[T]) -> T | None:
-        """Return an entry of a type; None where there is none, or it is of another type."""
+        """Return an entry of a type; None if there is none, or it is of another type."""
         content = self._content(key)
         try:
             return None if content is None else decode(content, type_)
@@ -150,7 +150,7 @@ def has_cache(project: Path) -> bool:
 
 
 def remove_cache(project: Path) -> int | None:
-    """Remove the cache of a project; how many bytes it had, None where there is none. Raises OSError.
+    """Remove the cache of a project; how many bytes it had, None if there is none. Raises OSError.
 
     Nothing else is removed, and no link is followed.
     """

@@ -29,16 +29,14 @@ from schemac.source.catalogue import (
     MISPLACED_ATTRIBUTE,
     UNKNOWN_ATTRIBUTE,
 )
+from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.suggest import closest, fold, one_of, with_article
-from schemac.syntax.complaints import Complaint, complaints
+from schemac.syntax.model_errors import ModelError, model_errors
 from schemac.syntax.plain import written
-from schemac.syntax.remedies import Meant, Quote, Remove, Write
-from schemac.syntax.remedies_around import Hold, Insert, Move
-from schemac.syntax.remedies_within import MoveToPart
 
 _KEY = re.compile(KEY_PATTERN)
-Say = Callable[..., None]
+AddFinding = Callable[..., None]
 """Reports a finding about one attribute: code, message, steps into its value, then help and on_key by name."""
 
 
@@ -47,13 +45,13 @@ def check_field_attributes(field: SchemaField, findings: Findings, *, is_placed:
     for key in field.doubled:
         message = f"`{key}` is given twice"
         findings.at_extra(field, key, CONFLICTING_HINTS, message, on_key=True, help="keep one of the two")
-    say = findings.at_extra
+    add = findings.at_extra
     wrong = [
         key
         for key, value in field.extra.items()
         if not (
             _is_sound_anywhere(key, value)
-            or _is_sound(key, value, field, partial(say, field, key), is_placed=is_placed)
+            or _is_sound(key, value, field, partial(add, field, key), is_placed=is_placed)
         )
     ]
     if wrong:
@@ -63,13 +61,13 @@ def check_field_attributes(field: SchemaField, findings: Findings, *, is_placed:
 def check_schema_attributes(extra: Mapping[str, Any], findings: Findings) -> ExtraAttributes:
     """Return the sound ones among the attributes of the schema as a whole."""
 
-    def say(key: str) -> Say:
+    def add(key: str) -> AddFinding:
         def about(code: Any, message: str, *steps: str | int, **options: Any) -> None:
             findings.at_schema(code, message, "extra", key, *steps, **options)
 
         return about
 
-    return {key: value for key, value in extra.items() if _is_sound(key, value, None, say(key))}
+    return {key: value for key, value in extra.items() if _is_sound(key, value, None, add(key))}
 
 
 def _is_sound_anywhere(key: str, value: Any) -> bool:
@@ -80,7 +78,7 @@ def _is_sound_anywhere(key: str, value: Any) -> bool:
 
 
 def _is_sound(
-    key: str, value: Any, field: SchemaField | None, report: Say, *, is_placed: bool = True
+    key: str, value: Any, field: SchemaField | None, report: AddFinding, *, is_placed: bool = True
 ) -> bool:
     if _is_foreign_key(key):
         return _is_json(value, report)
@@ -102,8 +100,8 @@ def _is_sound(
 def _is_foreign_key(key: str) -> bool:
     """Whether a key is of the author's own domain, and like none that is known."""
     domain = domain_of(key)
-    is_own = _KEY.fullmatch(key) is not None and domain not in DOMAINS and known(key) is None
-    return is_own and _near_domain(domain) is None and not any(domain_of(a) == domain for a in OPEN)
+    is_of_user = _KEY.fullmatch(key) is not None and domain not in DOMAINS and known(key) is None
+    return is_of_user and _near_domain(domain) is None and not any(domain_of(a) == domain for a in OPEN)
 
 
 @lru_cache(maxsize=1024)
@@ -113,20 +111,22 @@ def _near_domain(domain: str) -> str | None:
     return next((d for d in DOMAINS if d.split(".")[0] == word and d != domain), None)
 
 
-def _is_like_a_known_one(key: str, value: Any, report: Say) -> bool:
+def _is_like_a_known_one(key: str, value: Any, report: AddFinding) -> bool:
     domain, _, name = key.partition("/")
     if domain in DOMAINS:
-        own = [a for a in ATTRIBUTES.values() if domain_of(a.key) == domain]
-        names = [a.name for a in own]
-        near = closest(name, names, {fold(key): a.name for a in own for key in a.foreign_keys})
+        attributes = [a for a in ATTRIBUTES.values() if domain_of(a.key) == domain]
+        names = [a.name for a in attributes]
+        near = closest(name, names, {fold(key): a.name for a in attributes for key in a.foreign_keys})
         holder = _holder_of(domain, name)
         if holder is not None:
-            help: str = Hold.under(holder, name)
+            help: str = Help.move_under(holder, name)
         elif fold(name) in ("required", "notnull", "nullable", "optional"):
             help = "leave it out: a value may be null where its type is an Option, and nowhere else"
         else:
             help = (
-                Meant.word(f"{domain}/{near}", key) if near else f"known in this domain: {', '.join(names)}"
+                Help.did_you_mean(f"{domain}/{near}", key)
+                if near
+                else f"known in this domain: {', '.join(names)}"
             )
         report(UNKNOWN_ATTRIBUTE, f"`{domain}` has no attribute `{name}`", on_key=True, help=help)
         return False
@@ -136,14 +136,14 @@ def _is_like_a_known_one(key: str, value: Any, report: Say) -> bool:
             LIKELY_TYPO,
             f"`{key}` is not a known attribute, but `{near_domain}/{name}` is",
             on_key=True,
-            help=Meant.word(f"{near_domain}/{name}", key),
+            help=Help.did_you_mean(f"{near_domain}/{name}", key),
         )
     near = next(
         (a.name for a in OPEN.values() if domain_of(a.key) == domain and closest(name, (a.name,))), None
     )
     if near is not None:
         message = f"`{key}` is not a known attribute, but `{domain}/{near}` is"
-        report(LIKELY_TYPO, message, on_key=True, help=Meant.word(f"{domain}/{near}", key))
+        report(LIKELY_TYPO, message, on_key=True, help=Help.did_you_mean(f"{domain}/{near}", key))
     return _is_json(value, report)
 
 
@@ -159,7 +159,7 @@ def _holder_of(domain: str, name: str) -> str | None:
 _ALWAYS_JSON = (str, int, bool)
 
 
-def _is_json(value: Any, report: Say, *steps: str | int) -> bool:
+def _is_json(value: Any, report: AddFinding, *steps: str | int) -> bool:
     """YAML has numbers that JSON has not; attributes travel as JSON."""
     if value.__class__ in _ALWAYS_JSON:
         return True
@@ -168,7 +168,7 @@ def _is_json(value: Any, report: Say, *steps: str | int) -> bool:
             INVALID_ATTRIBUTE,
             f"the number {value} cannot be written in JSON",
             *steps,
-            help=Quote.it(help="write it as a text in quotes"),
+            help=Help.quote(help="write it as a text in quotes"),
         )
         return False
     if isinstance(value, dict):
@@ -180,7 +180,7 @@ def _is_json(value: Any, report: Say, *steps: str | int) -> bool:
     return all(sound)
 
 
-def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: Say) -> bool:
+def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: AddFinding) -> bool:
     key = attribute.key
     if field is None:
         if not attribute.on_schema:
@@ -196,7 +196,7 @@ def _is_in_place(attribute: Attribute[Any], field: SchemaField | None, report: S
             MISPLACED_ATTRIBUTE,
             f"`{key}` belongs to the schema, not to a field",
             on_key=True,
-            help=Move.to_schema("move it under the `extra:` beside `fields:`"),
+            help=Help.move_to_schema("move it under the `extra:` next to `fields:`"),
         )
         return False
     if attribute.fits is not None and field.type.family not in attribute.fits:
@@ -219,25 +219,29 @@ def _fitting_place(attribute: Attribute[Any], field: SchemaField) -> str:
     for child in field.children:
         if isinstance(child.segment, Part) and child.type.family in (attribute.fits or ()):
             text = f"write it for the {child.segment.value}: `{{kind: {child.type.kind}, extra: {{{attribute.key}: …}}}}`"
-            return MoveToPart.of(text, _KEYS_OF_PARTS[child.segment])
+            return Help.move_to_child(text, _KEYS_OF_PARTS[child.segment])
     return ""
 
 
-def _is_valid(attribute: Attribute[Any], value: Any, report: Say) -> bool:
+def _is_valid(attribute: Attribute[Any], value: Any, report: AddFinding) -> bool:
     try:
         typed = attribute.typed(value, by_name=False)
     except ValidationError as error:
-        for found in complaints(error, attribute.value_type, value):
-            _say_complaint(attribute, value, found, (), report)
+        for e in model_errors(error, attribute.value_type, value):
+            _report_error(attribute, value, e, (), report)
         return False
     return not isinstance(typed, odf.LogicalTypeWord) or _is_logical_type(attribute, typed, value, (), report)
 
 
-def _say_complaint(
-    attribute: Attribute[Any], value: Any, found: Complaint, steps: tuple[str | int, ...], report: Say
+def _report_error(
+    attribute: Attribute[Any],
+    value: Any,
+    model_error: ModelError,
+    steps: tuple[str | int, ...],
+    report: AddFinding,
 ) -> None:
-    """Report a complaint about a value, or about the part of it that `steps` lead to."""
-    path, message = (*steps, *found.path), found.message
+    """Report what is wrong with a value, or with the part of it that `steps` lead to."""
+    path, message = (*steps, *model_error.path), model_error.message
     if message.startswith("this "):
         name = (
             f"`{attribute.key}`"
@@ -249,23 +253,23 @@ def _say_complaint(
         message = name + message.removeprefix("this")
     is_whole = not path and " has to be a" in message
     example = attribute.example if is_whole else ""
-    help = found.help or (
+    help = model_error.help or (
         f"write `{example}`, for example" if example else f"{attribute.name}: {attribute.summary}"
     )
     fields = getattr(attribute.value_type, "model_fields", {})
     if isinstance(value, str) and "kind" in fields:
-        help = Write.value(f"{{kind: {written(value)}}}")
+        help = Help.write(f"{{kind: {written(value)}}}")
     elif (
         isinstance(value, str)
-        and not found.path
+        and not model_error.path
         and message.startswith(f"`{attribute.key}` has to be a list")
     ):
-        help = Write.value(f"[{written(value)}]")
+        help = Help.write(f"[{written(value)}]")
     elif value is True and fields and not any(field.is_required() for field in fields.values()):
-        help = Write.value("{}")
-    elif found.path == ("linkType",) and isinstance(value["linkType"], str):
-        help = Write.value(f"{{kind: {written(value['linkType'])}}}")
-    report(INVALID_ATTRIBUTE, message, *path, help=help, on_key=found.on_key)
+        help = Help.write("{}")
+    elif model_error.path == ("linkType",) and isinstance(value["linkType"], str):
+        help = Help.write(f"{{kind: {written(value['linkType'])}}}")
+    report(INVALID_ATTRIBUTE, message, *path, help=help, on_key=model_error.on_key)
 
 
 def _is_logical_type(
@@ -273,7 +277,7 @@ def _is_logical_type(
     word: odf.LogicalTypeWord,
     value: Json,
     steps: tuple[str | int, ...],
-    report: Say,
+    report: AddFinding,
 ) -> bool:
     """`opendatafabric.org/type`: a word of the standard, or any kind in its long form."""
     if word.kind in odf.WORDS:
@@ -281,7 +285,7 @@ def _is_logical_type(
     if word.kind not in BY_NAME:
         near = closest(word.kind, [*odf.WORDS, *BY_NAME])
         help = (
-            Meant.word(near, word.kind)
+            Help.did_you_mean(near, word.kind)
             if near
             else f"the words of the standard are {one_of(sorted(odf.WORDS))}"
         )
@@ -290,8 +294,8 @@ def _is_logical_type(
     try:
         BY_NAME[word.kind].model_validate({**value, "kind": word.kind}, by_name=False)
     except ValidationError as error:
-        for found in complaints(error, LogicalType, value):
-            _say_complaint(attribute, value, found, steps, report)
+        for e in model_errors(error, LogicalType, value):
+            _report_error(attribute, value, e, steps, report)
         return False
     return True
 
@@ -301,27 +305,27 @@ def _is_standard_word(
     word: odf.LogicalTypeWord,
     value: Json,
     steps: tuple[str | int, ...],
-    report: Say,
+    report: AddFinding,
 ) -> bool:
     is_link = word.kind == "ObjectLink"
     unknown = [key for key in value if key != "kind" and not (is_link and key == "linkType")]
     for key in unknown:
-        way_out = Meant.word("linkType", key) if is_link else Remove.it()
+        way_out = Help.did_you_mean("linkType", key) if is_link else Help.remove()
         report(
             INVALID_ATTRIBUTE, f"{word.kind} has no property `{key}`", *steps, key, on_key=True, help=way_out
         )
     if unknown or not is_link:
         return not unknown
     if "linkType" not in value:
-        help = Insert.pair("linkType", "{kind: Multihash}")
+        help = Help.add_key("linkType", "{kind: Multihash}")
         report(INVALID_ATTRIBUTE, "ObjectLink needs `linkType`", *steps, "kind", help=help)
         return False
     inner, place = value["linkType"], (*steps, "linkType")
     try:
         typed = odf.LogicalTypeWord.model_validate(inner, by_name=False)
     except ValidationError as error:
-        for found in complaints(error, odf.LogicalTypeWord, inner):
-            _say_complaint(attribute, inner, found, place, report)
+        for e in model_errors(error, odf.LogicalTypeWord, inner):
+            _report_error(attribute, inner, e, place, report)
         return False
     if typed.kind == "ObjectLink":
         report(
@@ -329,7 +333,7 @@ def _is_standard_word(
             "a link to a link has no meaning",
             *place,
             "kind",
-            help=Write.value("Multihash", key="kind", is_safe=False),
+            help=Help.write("Multihash", key="kind", is_safe=False),
         )
         return False
     return _is_logical_type(attribute, typed, inner, place, report)

@@ -37,8 +37,8 @@ from schemac.source.catalogue import (
     UNKNOWN_COLUMN,
     UNPORTABLE_PATTERN,
 )
-from schemac.source.suggest import closest, shown_fields, with_article
-from schemac.syntax.remedies import Meant, Quote, Remove
+from schemac.source.help import Help
+from schemac.source.suggest import closest, fields_text, with_article
 
 _OTHER_FORM = {
     Role.JSON: "JSON is stored in another form than it is written in",
@@ -49,14 +49,16 @@ _OTHER_FORM = {
 
 def check_constraints(field: SchemaField, findings: Findings) -> None:
     """Check the constraints of one field."""
-    found: dict[str, Constraint] = {}
+    constraints: dict[str, Constraint] = {}
     for key, kind in BY_KEY.items():
         if key in field.extra and not _is_misplaced(field, key, findings):
             constraint = _read(field, key, kind, findings)
             if constraint is not None:
-                found[key] = constraint
-    _check_together(field, list(found.values()), findings)
-    field.extra = {key: value for key, value in field.extra.items() if key not in BY_KEY or key in found}
+                constraints[key] = constraint
+    _check_together(field, list(constraints.values()), findings)
+    field.extra = {
+        key: value for key, value in field.extra.items() if key not in BY_KEY or key in constraints
+    }
 
 
 def _is_misplaced(field: SchemaField, key: str, findings: Findings) -> bool:
@@ -71,7 +73,7 @@ def _is_misplaced(field: SchemaField, key: str, findings: Findings) -> bool:
             MISPLACED_ATTRIBUTE,
             f"`{key}` cannot apply to {field.path_text}: {reason}",
             on_key=True,
-            help=Remove.it(),
+            help=Help.remove(),
         )
     return bool(reason)
 
@@ -81,7 +83,7 @@ def _read(field: SchemaField, key: str, kind: type[Constraint], findings: Findin
     rounded = _rounded(field, key, authored, findings)
     if rounded is not None:
         quoted_ = f"`{key}: '{rounded.text}'`" if not rounded.steps else f"'{rounded.text}'"
-        help = Quote.it(help=f"write it in quotes: {quoted_}")
+        help = Help.quote(help=f"write it in quotes: {quoted_}")
         message = f"`{key}` has more digits than a number in YAML keeps"
         findings.at_extra(field, key, UNFIT_CONSTRAINT, message, *rounded.steps, help=help)
         return None
@@ -117,8 +119,8 @@ def _rounded(field: SchemaField, key: str, authored: Any, findings: Findings) ->
             continue
         for place in field.extra_places(key):
             path = place if step is None else (*place, step)
-            found = origins.place(path) if origins.has(place) else None
-            text = found.source.excerpt(found.span) if found is not None else ""
+            location = origins.place(path) if origins.has(place) else None
+            text = location.source.excerpt(location.span) if location is not None else ""
             try:
                 if text and Decimal(text) != Decimal(repr(value)):
                     return _Rounded(text, () if step is None else (step,))
@@ -127,10 +129,10 @@ def _rounded(field: SchemaField, key: str, authored: Any, findings: Findings) ->
     return None
 
 
-def _check_together(field: SchemaField, found: Sequence[Constraint], findings: Findings) -> None:
+def _check_together(field: SchemaField, constraints: Sequence[Constraint], findings: Findings) -> None:
     """Check that a value can keep all of them."""
-    bounds = [one for one in found if isinstance(one, Bound)]
-    sizes = [one for one in found if isinstance(one, Size)]
+    bounds = [one for one in constraints if isinstance(one, Bound)]
+    sizes = [one for one in constraints if isinstance(one, Size)]
     for low in bounds:
         for high in bounds:
             if low.is_lower and not high.is_lower and _excludes(low, high):
@@ -139,9 +141,9 @@ def _check_together(field: SchemaField, found: Sequence[Constraint], findings: F
         for high_size in sizes:
             if low_size.is_lower and not high_size.is_lower and low_size.limit > high_size.limit:
                 _contradict(field, low_size, high_size, findings)
-    for enum in found:
+    for enum in constraints:
         if isinstance(enum, Enum):
-            _check_enum(field, enum, [one for one in found if one is not enum], findings)
+            _check_enum(field, enum, [one for one in constraints if one is not enum], findings)
 
 
 def _excludes(low: Bound, high: Bound) -> bool:
@@ -214,7 +216,7 @@ def check_row_constraints(
                     key,
                     *steps,
                     i,
-                    help=Remove.it(help="keep one of the two"),
+                    help=Help.remove(help="keep one of the two"),
                 )
                 wrong.add(key)
 
@@ -242,9 +244,9 @@ def _unknown_field(
     near = closest(path, plain)
     above = known.get(path.partition(".")[0])
     inside = [one for one in plain if one.startswith(f"{path.rpartition('.')[0]}.")]
-    help: str = shown_fields(inside or plain)
+    help: str = fields_text(inside or plain)
     if above is not None and above.type.family in (Family.LIST, Family.MAP):
         help = f"the items of {above.path_text} have no single value in a row; name fields that have one"
     elif near:
-        help = Meant.word(near, path, mark="'")
+        help = Help.did_you_mean(near, path, mark="'")
     findings.at_schema(UNKNOWN_COLUMN, f"there is no field '{path}'", "extra", key, *steps, help=help)

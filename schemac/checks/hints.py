@@ -11,9 +11,8 @@ from schemac.attributes.registry import ATTRIBUTES, domain_of, of_role
 from schemac.logical.findings import Findings
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
+from schemac.source.help import Help
 from schemac.source.suggest import with_article
-from schemac.syntax.remedies import Remove, Unwrap
-from schemac.syntax.remedies_of_types import Retype
 
 _DECIDING = (
     *(a.key for a in ATTRIBUTES.values() if a.decides_type and domain_of(a.key) != arrow.DOMAIN),
@@ -46,7 +45,7 @@ def _check_pairs(field: SchemaField, findings: Findings) -> None:
         if attribute.key in field.extra:
             message = f"`{attribute.key}` determines the layout, so `{buffer}` has no effect"
             findings.at_extra(
-                field, buffer, CONFLICTING_HINTS, message, on_key=True, help=Remove.it(what="this hint")
+                field, buffer, CONFLICTING_HINTS, message, on_key=True, help=Help.remove(what="this hint")
             )
 
 
@@ -56,7 +55,7 @@ def _check_extension(field: SchemaField, extension: arrow.ExtensionType, finding
     length = getattr(field.type, "fixed_length", None)
     if storage is not None and field.type.kind != storage:
         message = f"{extension.name} is stored as {with_article(storage)}, but this field is {with_article(field.type.kind)}"
-        findings.at_extra(field, key, UNSUPPORTED_HINT, message, "name", help=Retype.write("type", storage))
+        findings.at_extra(field, key, UNSUPPORTED_HINT, message, "name", help=Help.retype("type", storage))
     elif extension.name == "arrow.uuid" and length != arrow.UUID_LENGTH:
         message = "arrow.uuid is stored in 16 bytes"
         findings.at_extra(
@@ -65,7 +64,7 @@ def _check_extension(field: SchemaField, extension: arrow.ExtensionType, finding
             UNSUPPORTED_HINT,
             message,
             "name",
-            help=Retype.write("type", f"{{kind: Binary, fixedLength: {arrow.UUID_LENGTH}}}"),
+            help=Help.retype("type", f"{{kind: Binary, fixedLength: {arrow.UUID_LENGTH}}}"),
         )
     elif extension.name == "arrow.fixed_shape_tensor":
         _check_tensor(field, extension, length, findings)
@@ -86,7 +85,7 @@ def _check_extension(field: SchemaField, extension: arrow.ExtensionType, finding
             UNSUPPORTED_HINT,
             f"{extension.name} does not accept metadata",
             "metadata",
-            help=Remove.it(),
+            help=Help.remove(),
         )
 
 
@@ -113,7 +112,7 @@ def _check_tensor(
             UNSUPPORTED_HINT,
             message,
             "metadata",
-            help=Retype.write("fixedLength", str(tensor.size)),
+            help=Help.retype("fixedLength", str(tensor.size)),
         )
     elif field.children[0].is_nullable:
         findings.at_type(
@@ -121,5 +120,5 @@ def _check_tensor(
             UNSUPPORTED_HINT,
             "the items of a tensor may not be null",
             "itemType",
-            help=Unwrap.part("write the item type without Option", is_safe=False),
+            help=Help.unwrap("write the item type without Option", is_safe=False),
         )

@@ -9,8 +9,9 @@ nullable, nested in a list or map, or have members. Keys that an attribute of th
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from schemac.attributes import odf
+from schemac.attributes import odf, own
 from schemac.attributes.attribute import Role
+from schemac.attributes.constraints import OF_ROWS
 from schemac.attributes.family import Family
 from schemac.attributes.registry import ATTRIBUTES, of_role
 from schemac.logical.findings import Findings
@@ -21,11 +22,17 @@ from schemac.source.catalogue import (
     MISPLACED_ATTRIBUTE,
     UNKNOWN_COLUMN,
 )
+from schemac.source.help import Help
 from schemac.source.suggest import closest, with_article
-from schemac.syntax.remedies import Meant, Write
-from schemac.syntax.remedies_of_types import Require, Retype
+from schemac.syntax.plain import written
 
 _NAMING_COLUMNS = tuple(attribute for attribute in ATTRIBUTES.values() if attribute.names_columns)
+_NAMING_IN_TEXTS = tuple(
+    attribute
+    for attribute in ATTRIBUTES.values()
+    if attribute.renamed is not None and attribute not in OF_ROWS
+)
+"""Attributes of which only parts of the value name columns. Constraints of rows are parsed where they are checked."""
 
 
 def check_primary_key(field: SchemaField, findings: Findings) -> None:
@@ -49,7 +56,7 @@ def _check_key_part(field: SchemaField, key: str, findings: Findings) -> None:
             return
         if above.is_nullable:
             text = f"make {above.path_text} required: write its type without Option"
-            help = Require.field(text, levels=_levels(field, above))
+            help = Help.make_required(text, levels=_levels(field, above))
             findings.at_extra(
                 field,
                 key,
@@ -74,14 +81,14 @@ def _levels(field: SchemaField, above: SchemaField) -> int:
 
 
 def check_positions(fields: Sequence[SchemaField], findings: Findings) -> None:
-    """No two fields of a key stand at the same position."""
+    """No two fields of a key are at the same position."""
     for attribute in (*of_role(Role.KEY_PART), *of_role(Role.CLUSTERING_PART)):
-        taken: dict[int, SchemaField] = {}
+        by_position: dict[int, SchemaField] = {}
         for field in fields:
             value = attribute.read(field.extra) if attribute.key in field.extra else None
             if value is None or value.position is None:
                 continue
-            first = taken.setdefault(value.position, field)
+            first = by_position.setdefault(value.position, field)
             if first is not field:
                 findings.at_extra(
                     field,
@@ -89,7 +96,7 @@ def check_positions(fields: Sequence[SchemaField], findings: Findings) -> None:
                     DUPLICATE_KEY_POSITION,
                     f"position {value.position} of the key is already used by {first.path_text}",
                     "position",
-                    help=Write.value(str(max(taken) + 1), key="position", is_safe=False),
+                    help=Help.write(str(max(by_position) + 1), key="position", is_safe=False),
                 )
 
 
@@ -100,13 +107,28 @@ def check_named_columns(extra: Mapping[str, Any], columns: Sequence[SchemaField]
         for i, name in enumerate(attribute.read(extra) or ()):
             if name not in names:
                 near = closest(name, names)
-                help = Meant.word(near, name, mark="'") if near else ""
+                help = Help.did_you_mean(near, name, mark="'") if near else ""
                 message = f"there is no column '{name}'"
                 findings.at_schema(UNKNOWN_COLUMN, message, "extra", attribute.key, i, help=help)
+    for column in columns:
+        old, new = column.extra.get(own.RENAMED_FROM.key), str(column.segment)
+        if not isinstance(old, str) or old in names:
+            continue
+        for attribute in _NAMING_IN_TEXTS:
+            for renaming in attribute.renamings(extra, old, new):
+                findings.at_schema(
+                    UNKNOWN_COLUMN,
+                    f"there is no column '{old}' any more: it is called '{new}' now",
+                    "extra",
+                    attribute.key,
+                    *renaming.steps,
+                    help=Help.write(written(renaming.text)),
+                    on_key=renaming.is_key,
+                )
 
 
 def check_object_link(field: SchemaField, findings: Findings) -> None:
-    """Did, Multihash and ObjectLink are texts; a link stands at the top level only."""
+    """Did, Multihash and ObjectLink are texts; a link is at the top level only."""
     word = odf.TYPE.read(field.extra)
     if word is None or word.kind not in odf.WORDS:
         return
@@ -117,7 +139,7 @@ def check_object_link(field: SchemaField, findings: Findings) -> None:
             MISPLACED_ATTRIBUTE,
             f"{with_article(word.kind)} has to be a String, but {field.path_text} is {with_article(field.type.kind)}",
             "kind",
-            help=Retype.write("type", "String"),
+            help=Help.retype("type", "String"),
         )
     elif word.kind == "ObjectLink" and field.parent is not None:
         findings.at_extra(

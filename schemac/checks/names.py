@@ -2,7 +2,7 @@
 
 Layer: checks.
 Errors: SC301 duplicate-field-name, SC302 empty-field-name, SC303 case-collision, SC322 control-character.
-Source: Arrow's C data interface, on which Lance's way in stands, ends a name at the first NUL.
+Source: Arrow's C data interface, which Lance reads through, ends a name at the first NUL.
 """
 
 import re
@@ -18,8 +18,8 @@ from schemac.source.catalogue import (
     DUPLICATE_FIELD_NAME,
     EMPTY_FIELD_NAME,
 )
+from schemac.source.help import Help
 from schemac.source.listing import listed
-from schemac.syntax.remedies_within import DropCharacter
 
 # Line ends and tabs come from headers of spreadsheets; all engines hold them.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -37,7 +37,7 @@ def check_names(siblings: Sequence[SchemaField], findings: Findings) -> None:
         if not name.isprintable() and (control := _CONTROL.search(name)):
             character = f"U+{ord(control.group()):04X}"
             message = f"a name may not contain the control character {character}"
-            findings.at_name(field, CONTROL_CHARACTER, message, help=DropCharacter.of(control.group()))
+            findings.at_name(field, CONTROL_CHARACTER, message, help=Help.remove_character(control.group()))
         first = by_name.setdefault(name, field)
         if first is not field:
             findings.at_name(

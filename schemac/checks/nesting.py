@@ -8,7 +8,7 @@ from schemac.logical.checked import Checked
 from schemac.logical.findings import Findings
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import NESTED_OPTION
-from schemac.syntax.remedies import Unwrap
+from schemac.source.help import Help
 
 
 def check_type(field: SchemaField, findings: Findings) -> None:
@@ -19,7 +19,7 @@ def check_type(field: SchemaField, findings: Findings) -> None:
             1,
             NESTED_OPTION,
             f"{field.path_text} is an Option inside an Option",
-            help=Unwrap.part("keep the outer Option only", is_safe=True),
+            help=Help.unwrap("keep the outer Option only", is_safe=True),
         )
     if isinstance(field.type, Checked):
         field.type.check(field, findings)

@@ -10,8 +10,8 @@ from schemac.attributes.own import DEPRECATED
 from schemac.logical.findings import Findings
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import UNKNOWN_SUCCESSOR
+from schemac.source.help import Help
 from schemac.source.suggest import closest
-from schemac.syntax.remedies import Meant
 
 
 def check_successors(fields: Sequence[SchemaField], sound: Sequence[SchemaField], findings: Findings) -> None:
@@ -28,7 +28,9 @@ def check_successors(fields: Sequence[SchemaField], sound: Sequence[SchemaField]
         if successor not in names:
             near = closest(successor, [name for name in names if name != path])
             help = (
-                Meant.word(near, successor) if near else "write the path of a field, such as stops.item.name"
+                Help.did_you_mean(near, successor)
+                if near
+                else "write the path of a field, such as stops.item.name"
             )
             message = f"there is no field '{successor}' to take the place of {path}"
         elif successor == path:

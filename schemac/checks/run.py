@@ -9,7 +9,7 @@ from dataclasses import replace
 from schemac.attributes.constraints import OF_ROWS, are_constrained
 from schemac.attributes.registry import are_telling
 from schemac.checks.attributes import check_field_attributes, check_schema_attributes
-from schemac.checks.brought import check_brought
+from schemac.checks.engine_checks import run_engine_checks
 from schemac.checks.hints import check_hints
 from schemac.checks.keys import check_named_columns, check_object_link, check_positions, check_primary_key
 from schemac.checks.names import check_names
@@ -49,7 +49,7 @@ def check(dataset: LogicalDataset, report: Report, vocabularies: Sequence[Vocabu
         if field.extra and are_telling(field.extra):
             telling.append(field)
             check_hints(field, findings)
-            check_brought(field, findings)
+            run_engine_checks(field, findings)
             check_primary_key(field, findings)
             check_object_link(field, findings)
             if are_constrained(field.extra):

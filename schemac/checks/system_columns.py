@@ -14,23 +14,23 @@ from schemac.logical.findings import Findings
 from schemac.logical.schema_fields import SchemaField
 from schemac.logical.system import VARIANTS, SystemColumns
 from schemac.source.catalogue import ODD_SYSTEM_COLUMN
-from schemac.syntax.remedies import Unwrap, WriteType
+from schemac.source.help import Help
 
 _OFFSETS, _OPERATIONS = zip(*VARIANTS.values(), strict=True)
 
 
 def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
     """They have one of the accepted types, may not be null, are complete and come first."""
-    names, given = dataset.naming
+    names, explicit = dataset.naming
     present: dict[str, SchemaField] = {}
     places: dict[str, int] = {}
     for i, field in enumerate(dataset.columns):
         if field.segment in names:
             present.setdefault(str(field.segment), field)
             places.setdefault(str(field.segment), i)
-    found = [name for name in names[:3] if name in present]
-    if len(found) < 2 and not given.intersection(found):
-        if names.event_time in given:
+    names_present = [name for name in names[:3] if name in present]
+    if len(names_present) < 2 and not explicit.intersection(names_present):
+        if names.event_time in explicit:
             _check_type(names.event_time, names, present, findings)
         return
     for name in names:
@@ -38,11 +38,11 @@ def check_system_columns(dataset: LogicalDataset, findings: Findings) -> None:
         if name in present and present[name].is_nullable:
             field = present[name]
             message = f"the system column {name} may not be null"
-            help = Unwrap.part(f"write `type: {field.type.kind}` without Option", is_safe=False)
+            help = Help.unwrap(f"write `type: {field.type.kind}` without Option", is_safe=False)
             findings.at_option(field, 0, ODD_SYSTEM_COLUMN, message, help=help)
     if dataset.is_whole:
-        _check_completeness(found[0], names, present, findings)
-        _check_order(found, places, present, names, findings)
+        _check_completeness(names_present[0], names, present, findings)
+        _check_order(names_present, places, present, names, findings)
 
 
 def _check_type(
@@ -68,7 +68,7 @@ def _check_type(
     if not is_accepted:
         message = f"the system column {name} is {type_.type_text()}; {rule}"
         findings.at_type(
-            field, ODD_SYSTEM_COLUMN, message, help=WriteType.value(right, key="type", is_safe=False)
+            field, ODD_SYSTEM_COLUMN, message, help=Help.write_type(right, key="type", is_safe=False)
         )
 
 
@@ -87,14 +87,14 @@ def _check_completeness(
 
 
 def _check_order(
-    found: list[str],
+    names_present: list[str],
     places: Mapping[str, int],
     present: Mapping[str, SchemaField],
     names: SystemColumns,
     findings: Findings,
 ) -> None:
     """Check the order; the time of the event may be any column, so it has no place of its own."""
-    late = next((name for i, name in enumerate(found) if places[name] != i), None)
+    late = next((name for i, name in enumerate(names_present) if places[name] != i), None)
     if late is not None:
         findings.at_name(
             present[late],

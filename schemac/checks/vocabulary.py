@@ -13,8 +13,8 @@ from schemac.attributes.registry import domain_of
 from schemac.logical.findings import Findings
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import VOCABULARY_VIOLATION
+from schemac.source.help import Help
 from schemac.source.suggest import closest
-from schemac.syntax.remedies import Meant
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -58,7 +58,7 @@ def _check(
             known = (error.schema.get("properties") or {}) if isinstance(error.schema, dict) else {}
             near = closest(name, known) if name else None
             message = f"the vocabulary of {domain} has no `{name}`" if name else f"`{key}`: {_words(error)}"
-            help = Meant.word(near, name) if near else ""
+            help = Help.did_you_mean(near, name) if near else ""
             if field is None:
                 findings.at_schema(
                     VOCABULARY_VIOLATION, message, "extra", key, *rest, help=help, on_key=bool(name)

@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Apply; exit with 1 where nothing, or not everything, could be done."""
+    """Apply; exit with 1 if nothing, or not everything, could be done."""
     report = Report()
     opened = open_locked(options, report)
     document: Json = {}
@@ -146,11 +146,11 @@ def _apply(
 def _what_is_verified(made: PlannedChange) -> str:
     if not made.unlooked:
         return "verified"
-    return f"its schema is verified; nobody looked at the rows for this: {'; '.join(made.unlooked)}"
+    return f"its schema is verified; the rows were not checked for: {'; '.join(made.unlooked)}"
 
 
 def _is_confirmed(made: PlannedChange, options: argparse.Namespace) -> bool:
-    """Whether the person at the terminal wants data to be written; a script has said so by calling."""
+    """Whether the person at the terminal agrees that data is written; a script agrees by its call."""
     has_person = sys.stdin is not None and sys.stdin.isatty()
     if not made.question or options.yes or options.format != "text" or not has_person:
         return True

@@ -49,18 +49,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="lock, lock:N, git:REF, a manifest, or a folder of manifests or artifacts",
     )
     parser.add_argument("--transitive", action="store_true", help="compare with every locked version")
-    help = "judge for this engine only; may be repeated ({}; default: the project's targets)"
-    add_engines(parser, "--engine", JUDGE, "judges no changes", help)
+    help = "show verdicts for this engine only; may be repeated ({}; default: the project's targets)"
+    add_engines(parser, "--engine", JUDGE, "has no verdicts", help)
     parser.add_argument(
         "--ignore-readers",
         action="store_true",
-        help="do not judge what the change means for programs that still use the old schema",
+        help="leave out the verdicts for programs that still use the old schema",
     )
     parser.add_argument(
         "--as-of",
         type=_day,
         metavar="DAY",
-        help="judge deprecated fields as of this day, such as 2027-03-31 (default: today, or SOURCE_DATE_EPOCH)",
+        help="the day for which removals of deprecated fields are checked, such as 2027-03-31 (default: today, or SOURCE_DATE_EPOCH)",
     )
     add_versions(parser)
     add_output_arguments(parser)
@@ -81,7 +81,7 @@ def _today(options: argparse.Namespace) -> date:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge; exit with 1 where an engine refuses a change, or old readers break."""
+    """Judge; exit with 1 if an engine refuses a change, or old readers break."""
     with collector_paused(is_last=True), numpy_left_out():
         return _run(options)
 
@@ -154,18 +154,18 @@ def _add(
 ) -> None:
     change = verdict.change
     # What is gone is told of where it was missed: the line of another commit is none of this one.
-    place = change.new_place
+    location = change.new_location
     then = comparison.old.removeprefix(f"{options.against.removeprefix('git:')}:")
     report.add(
         code,
         f"{change}: {judgement.reason}{who}",
-        file=place.file if place is not None else comparison.new or then,
-        at=place.region if place is not None else WHOLE_FILE,
+        file=location.file if location is not None else comparison.new or then,
+        at=location.region if location is not None else WHOLE_FILE,
         path=change.path,
         help=judgement.way_out,
         labels=()
-        if place is None or place.used is None
-        else (Label("in a group, used here", place.used.file, *place.used.region),),
+        if location is None or location.used is None
+        else (Label("in a group, used here", location.used.file, *location.used.region),),
     )
 
 
@@ -258,7 +258,7 @@ def promise_findings(comparison: Comparison, today: date) -> tuple[Diagnostic, .
         if concern.rule is Rule.REMOVAL and today.isoformat() > concern.old:
             continue
         code, message, help = _broken_promise(concern, comparison.dataset)
-        place = concern.place
+        place = concern.location
         report.add(
             code,
             message,
@@ -284,7 +284,7 @@ def _broken_promise(concern: Concern, dataset: str) -> tuple[Code, str, str]:
             return (
                 LOST_CLASSIFICATION,
                 f"{what} was classified as {concern.old}, and has no classification any more",
-                f"{again}; if it is meant, write a less sensitive one, such as public",
+                f"{again}; if that is intended, write a less sensitive one, such as public",
             )
         case Rule.LOWERED:
             return (

@@ -1,4 +1,4 @@
-"""`schemac build`: artifacts, or with `--check` the proof that they are there.
+"""`schemac build`: writes artifacts, or checks with `--check` that they are up to date.
 
 Layer: cli.
 Source: for rules of what a build read, the syntax of GNU Make (4.2, "Rule Syntax") as far as gcc's `-MD` uses it, which Ninja reads too:
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Build; the exit code tells the result."""
+    """Build; return the exit code."""
     if options.watch:
         return watch(options, lambda: _once(options))
     with collector_paused(is_last=True):
@@ -116,7 +116,7 @@ def _once(options: argparse.Namespace) -> Watched:
 
 
 def by_kind(diagnostics: Sequence[Diagnostic], targets: Sequence[str]) -> list[Diagnostic]:
-    """Return the findings with one in the place of all notes of the same loss, which counts them and shows the first."""
+    """Return the findings with one in place of all notes of the same loss, which counts them and shows the first."""
     codes = {load_target(name).loss_code.id for name in targets}
     same: dict[tuple[str, str], list[Diagnostic]] = {}
     others = []

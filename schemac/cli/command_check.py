@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check; the exit code tells the result."""
+    """Check; return the exit code."""
     return watch(options, lambda: _once(options)) if options.watch else _once(options).code
 
 

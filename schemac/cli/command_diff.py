@@ -10,7 +10,7 @@ from schemac.cli.layout import wrapped
 from schemac.cli.output import add_paths, add_text_or_json, exit_code, print_status, show, show_document
 from schemac.cli.project import open_compared
 from schemac.cli.terminal import put
-from schemac.evolution.changes import Place
+from schemac.evolution.changes import Location
 from schemac.physical.arrow import numpy_left_out
 from schemac.project.comparing import compare
 from schemac.project.comparisons import Comparison, ComparisonRequest, possible_renames_text, rename_findings
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Diff; changes are no findings, so the exit code is 0 where both versions can be read."""
+    """Diff; changes are no findings, so the exit code is 0 if both versions can be read."""
     with collector_paused(is_last=True), numpy_left_out():
         return _run(options)
 
@@ -66,8 +66,10 @@ def _run(options: argparse.Namespace) -> int:
     for comparison in comparisons:
         put(printable(f"{comparison.dataset}: {comparison.old or 'nothing'} → {comparison.new or 'nothing'}"))
         for change in comparison.changes:
-            places = _places(comparison, _place_text(change.old_place), _place_text(change.new_place))
-            put(wrapped("  ", f"{change}{places}", prefix=" " * 6))
+            locations = _locations(
+                comparison, _location_text(change.old_location), _location_text(change.new_location)
+            )
+            put(wrapped("  ", f"{change}{locations}", prefix=" " * 6))
     if not report.has_errors:
         print_status(_summary(comparisons), options)
     return exit_code(diagnostics, options)
@@ -103,17 +105,17 @@ def _summary(comparisons: list[Comparison]) -> str:
     return ", ".join(parts) or "no changes"
 
 
-def _places(comparison: Comparison, old: str, new: str) -> str:
+def _locations(comparison: Comparison, old: str, new: str) -> str:
     """Where to look, new place first."""
-    places = [place for place in (new, old) if ":" in place and place != comparison.old]
-    return f"   ({', before '.join(places)})" if places else ""
+    locations = [location for location in (new, old) if ":" in location and location != comparison.old]
+    return f"   ({', before '.join(locations)})" if locations else ""
 
 
-def _place_text(place: Place | None) -> str:
+def _location_text(location: Location | None) -> str:
     """Return a place, and where a manifest uses the group that it is in."""
-    if place is None:
+    if location is None:
         return ""
-    return str(place) if place.used is None else f"{place}, used at {place.used}"
+    return str(location) if location.used is None else f"{location}, used at {location.used}"
 
 
 def _json(comparisons: list[Comparison]) -> list[dict[str, object]]:

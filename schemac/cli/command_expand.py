@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def expand_files(files: Sequence[ManifestFile], project: Project, report: Report) -> str:
-    """Return the manifests of these files as one stream of documents; empty where one of them has an error."""
+    """Return the manifests of these files as one stream of documents; empty if one of them has an error."""
     local_report = Report()
     compiled = read_manifests(files, project, local_report)
     report.extend(d for d in local_report.diagnostics if d.severity is Severity.ERROR)

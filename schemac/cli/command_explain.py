@@ -33,12 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _rules_of_others() -> "tuple[Rule, ...]":
     """Return the rules that other distributions bring."""
     from schemac.lint.registry import (  # for start-up time: pages of our own need none
+        builtin_rules,
         installed_rules,
-        own_rules,
     )
 
-    builtin_rules = own_rules()
-    return tuple(rule for rule in installed_rules() if rule not in builtin_rules)
+    builtin = builtin_rules()
+    return tuple(rule for rule in installed_rules() if rule not in builtin)
 
 
 def words() -> tuple[str, ...]:

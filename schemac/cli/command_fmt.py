@@ -9,13 +9,14 @@ from typing import NamedTuple
 from schemac.cli.exit_code import ExitCode
 from schemac.cli.output import add_output_arguments, add_paths, exit_code, print_status, show, show_document
 from schemac.cli.project import edited_of, open_project
-from schemac.cli.terminal import put, put_source
+from schemac.cli.terminal import notify, put, put_source
 from schemac.formatting.format import formatted
 from schemac.project.discovery import ManifestFile
 from schemac.project.fixing import rewrite
 from schemac.project.options import CompileOptions
 from schemac.project.progress import PROGRESS
 from schemac.source.render.diff import render_diff
+from schemac.source.render.text import render_text
 from schemac.source.report import Report
 from schemac.source.text import decode_text
 from schemac.syntax.document import parse
@@ -40,7 +41,7 @@ class _Text(NamedTuple):
 
 
 def run(options: argparse.Namespace) -> int:
-    """Lay out; the exit code tells the result."""
+    """Format; return the exit code."""
     report = Report()
     _, files = open_project(options, report)
     compile_options = CompileOptions(targets=(), edited=edited_of(files))
@@ -74,6 +75,9 @@ def _finish(options: argparse.Namespace, texts: list[_Text], report: Report) -> 
         put_source("".join(render_diff(*text) for text in changed))
     elif options.paths == ["-"] and not options.check:
         put_source("".join(text.after for text in texts))
+        if report.diagnostics:
+            # The output is the text: what is wrong with it goes to the standard error.
+            notify(render_text(report.diagnostics).rstrip())
         return exit_code(report.diagnostics, options)
     elif options.check:
         for text in changed:

@@ -1,4 +1,4 @@
-"""`schemac import`: a manifest from what stands already.
+"""`schemac import`: a manifest from an existing file or table.
 
 Layer: cli.
 Shape: each version that the source has becomes one of the lock, with the numbers that its engine gave; a source
@@ -138,7 +138,7 @@ def _put(made: list[_Made], edited: str | None, options: argparse.Namespace, rep
 def _lock(
     made: Sequence[_Made], manifest: str, options: argparse.Namespace, report: Report
 ) -> dict[str, str]:
-    """Return the lock of a manifest, with every dataset in it whose source has ids; empty where none has."""
+    """Return the lock of a manifest, with every dataset in it whose source has ids; empty if none has."""
     if not any(one.imported.has_ids for one in made):
         return {}
     lock = Lock()
@@ -160,7 +160,7 @@ def _lock(
 
 
 def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -> None:
-    """All files or none; what is there already stays."""
+    """All files or none; what already exists stays."""
     written: list[str] = []
     try:
         if options.out.endswith(("/", os.sep)):
@@ -182,7 +182,7 @@ def _write(files: dict[str, str], options: argparse.Namespace, report: Report) -
 
 
 def _show(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) -> None:
-    """Print findings; beside a manifest on standard output they go to standard error."""
+    """Print findings; if the manifest goes to standard output, they go to standard error."""
     if options.out is None and options.format == "text":
         with redirect_stdout(sys.stderr):
             show(diagnostics, options)
@@ -197,7 +197,7 @@ _NONE = Numbers()
 
 
 def adopted(dataset: LogicalDataset, imported: Imported, compile: Compile) -> LockedDataset | None:
-    """Return the lock of an imported dataset; None where its source has no numbers."""
+    """Return the lock of an imported dataset; None if its source has no numbers."""
     locked = LockedDataset(dataset.name)
     for version in imported.versions:
         present = dataset if version is imported.versions[-1] else compile(version.schema)

@@ -16,6 +16,7 @@ from schemac.cli.exit_code import ExitCode
 from schemac.cli.json_schemas import files_of_project
 from schemac.cli.layout import wrapped
 from schemac.cli.terminal import notify, put
+from schemac.project.discovery import has_lock, walk
 from schemac.project.writing import replace_file
 from schemac.source.text import reason_of
 
@@ -43,8 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--template",
         choices=tuple(TEMPLATES),
-        default="pipeline",
-        help="template of the project (default: pipeline)",
+        help="template of the project (default: pipeline; with --ci and locked manifests: none)",
     )
     parser.add_argument(
         "--ci",
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the files; none at all if one of them is there already."""
+    """Write the files; none at all if one of them already exists."""
     if options.list_templates:
         put("\n".join(wrapped(f"{name:<10} ", what) for name, what in TEMPLATES.items()))
         return ExitCode.CLEAN
@@ -63,9 +63,9 @@ def run(options: argparse.Namespace) -> int:
     if folder.exists() and not folder.is_dir():
         notify(f"schemac: {folder} is a file; name a folder")
         return ExitCode.USAGE
-    template = files_of_project(_template(options))
+    template = _template(options)
     existing = [name for name in template if os.path.lexists(folder / name)]
-    ignored = template[_IGNORED].decode().splitlines()[1:]
+    ignored = template.get(_IGNORED, b"").decode().splitlines()[1:]
     if _IGNORED in existing:
         # A repository has one from its first day on.
         existing.remove(_IGNORED)
@@ -98,14 +98,16 @@ def _write(contents: Mapping[Path, bytes]) -> None:
 
 
 def _template(options: argparse.Namespace) -> dict[str, bytes]:
-    """Return the files to write, by path in the new project."""
+    """Return the files to write, by path in the project; for one with locked manifests, the file for CI alone."""
     templates = files("schemac.cli").joinpath("templates")
-    contents = dict(_files(templates.joinpath(options.template), ""))
-    # Under other names in here, for git and packagers would obey a `.gitignore`.
-    shared = {_IGNORED: "gitignore", **({CI[options.ci]: f"{options.ci}.yml"} if options.ci else {})}
-    return contents | {
-        name: templates.joinpath("shared", file_name).read_bytes() for name, file_name in shared.items()
-    }
+    shared = templates.joinpath("shared")
+    ci = {CI[options.ci]: shared.joinpath(f"{options.ci}.yml").read_bytes()} if options.ci else {}
+    folder = Path(options.folder)
+    if ci and options.template is None and any(map(has_lock, walk(folder, folder / "build"))):
+        return ci
+    contents = dict(_files(templates.joinpath(options.template or "pipeline"), ""))
+    # Under another name in here, for git and packagers would obey a `.gitignore`.
+    return files_of_project(contents | {_IGNORED: shared.joinpath("gitignore").read_bytes()} | ci)
 
 
 def _report_next_steps(folder: Path, template: dict[str, bytes], ignored: list[str], *, has_ci: bool) -> None:
@@ -113,7 +115,7 @@ def _report_next_steps(folder: Path, template: dict[str, bytes], ignored: list[s
     more = "\n  schemac run pipeline.yaml" if "pipeline.yaml" in template else ""
     lock = "\n  schemac lock          # commit the locks too: CI compares them" if has_ci else ""
     put(f"\nnext:\n  {enter}schemac check{lock}\n  schemac build{more}")
-    if _IGNORED not in template:
+    if ignored and _IGNORED not in template:
         there = (folder / _IGNORED).read_text(encoding="utf-8", errors="replace").splitlines()
         missing = [line for line in ignored if line not in there]
         if missing:

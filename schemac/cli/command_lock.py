@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FIELD",
-        help="lock, though a new field may be this one under another name: the values of the old one go; may be repeated",
+        help="lock although a new field may be this one renamed: the old field is dropped with its values; may be repeated",
     )
     mode.add_argument("--show", type=int, metavar="N", help="print version N as a manifest")
     mode.add_argument(
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Lock; the exit code tells the result."""
+    """Lock; return the exit code."""
     if options.drop and (
         options.check or options.resolve or options.show is not None or options.merge_driver
     ):

@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Plan; exit with 1 where an engine refuses."""
+    """Plan; exit with 1 if an engine refuses."""
     report = Report()
     opened = open_locked(options, report)
     made = _Made()

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _pipeline_hints(file: CompiledFile, dataset: LogicalDataset, old: str, new: str) -> Iterator[str]:
-    """Yield what to look at in pipelines beside a manifest, after a column has got another name."""
+    """Yield what to look at in pipelines next to a manifest, after a column has got another name."""
     if old not in {str(field.segment) for field in dataset.columns}:
         return
     manifest = file.file.path.resolve()

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from schemac.pipeline.explain import FieldPlan
     from schemac.pipeline.reports.outcome import Outcome
     from schemac.pipeline.reports.progress import State
-    from schemac.pipeline.reruns.replay import Replay
     from schemac.pipeline.runner import RunReport
-    from schemac.rows.runs.request import RunRequest
+    from schemac.rows.runs.request import Replay, RunRequest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,13 +80,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the pipeline; the exit code tells the result."""
+    """Run the pipeline; return the exit code."""
     files = RunFiles(options)
     mistake = files.mistake()
     if mistake is not None:
         notify(f"schemac: {mistake}")
         return ExitCode.USAGE
-    files.started()
+    if not files.started():
+        return ExitCode.USAGE
     call = _Call()
     try:
         with _progress(options) as progress:
@@ -162,16 +162,15 @@ def _run(options: argparse.Namespace, call: _Call, progress: "Callable[[State], 
 
             call.plan = explain_field(loaded.job, loaded.arrow_schema, options.explain)
             return
-        request = RunRequest(options.run_id or "", options.interval or "", options.again)
-        replay = _replay(options)
-        call.result = _write(loaded, request, replay, progress, report)
+        request = RunRequest(options.run_id or "", options.interval or "", options.again, _replay(options))
+        call.result = _write(loaded, request, progress, report)
     except PipelineError as error:
         loaded.report(error, report)
 
 
 def _replay(options: argparse.Namespace) -> "Replay | None":
     from schemac.pipeline.errors import PipelineError
-    from schemac.pipeline.reruns.replay import Replay  # for start-up time, as above
+    from schemac.rows.runs.request import Replay  # for start-up time, as above
 
     slices = {name: text for name in ("run", "rule", "path") if (text := getattr(options, name))}
     if options.replay:
@@ -185,14 +184,13 @@ def _replay(options: argparse.Namespace) -> "Replay | None":
 def _write(
     loaded: "LoadedJob",
     request: "RunRequest",
-    replay: "Replay | None",
     progress: "Callable[[State], None]",
     report: Report,
 ) -> "RunReport":
     from schemac.pipeline.library import run_loaded  # for start-up time, as above
     from schemac.pipeline.reports.text import shown
 
-    result = run_loaded(loaded, request=request, replay=replay, progress=progress)
+    result = run_loaded(loaded, request=request, progress=progress)
     for warning in result.warnings:
         what = f"`{warning.path}`" if warning.path else "the record"
         report.add(

@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wrong",
         action="store_true",
-        help="make records that each break one rule instead, and a file beside the output that names the rules",
+        help="make records that each break one rule instead, and a file next to the output that lists the rules",
     )
     parser.add_argument("--config", metavar="FILE", help=argparse.SUPPRESS)
     add_no_cache(parser)
@@ -67,14 +67,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _count(text: str) -> int:
     count = _whole(text)
     if count < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' rows cannot be made; ask for at least 1")
+        raise argparse.ArgumentTypeError(f"'{text}' rows cannot be made; specify at least 1")
     return count
 
 
 def _seed(text: str) -> int:
     seed = _whole(text)
     if not 0 <= seed < _MOST_SEEDS:
-        raise argparse.ArgumentTypeError(f"'{text}' is no seed; take a number from 0 to {_MOST_SEEDS - 1}")
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a valid seed; use a number from 0 to {_MOST_SEEDS - 1}"
+        )
     return seed
 
 
@@ -82,7 +84,7 @@ def _whole(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number") from None
 
 
 def run(options: argparse.Namespace) -> int:
@@ -127,7 +129,7 @@ def _format(options: argparse.Namespace, report: Report) -> "SampleFormat | None
     for path in _outputs(options):
         if os.path.lexists(path):
             report.add(
-                SAMPLE_OUTPUT, f"{path} is there already", file=path, help="remove it, or name another file"
+                SAMPLE_OUTPUT, f"{path} already exists", file=path, help="remove it, or name another file"
             )
             return None
     return form
@@ -208,7 +210,7 @@ def _write_wrong(
             options,
         )
     else:
-        message = f"{form.name} can hold none of the wrong records of {dataset.name}"
+        message = f"{form.name} cannot hold any of the wrong records of {dataset.name}"
         report.add(SAMPLE_OUTPUT, message, file=options.output, help=NDJSON_HELP)
     for path, missing in generated.missing:
         notify(f"no record was found that breaks {missing.partition(':')[0]} of {path} and nothing else")

@@ -77,7 +77,7 @@ def _verify_table(
         if options.data and is_compared:
             check = DataCheck(dict(options.references))
             tables.verify_data(options.table, locked, version, check, report)
-    constraints_note = ", and its rows keep the constraints" if options.data else ""
+    constraints_note = ", and its rows satisfy the constraints" if options.data else ""
     return f"{options.table} matches {version.label} of {locked.name}{constraints_note}"
 
 
@@ -98,7 +98,7 @@ def _verify_files(options: argparse.Namespace, version: LockedSchemaVersion, rep
             compared.report_broken(dict(options.references), report)
         else:
             compared.columns(report)
-    constraints_note = ", and their values and rows keep it" if options.data else ""
+    constraints_note = ", and their values and rows satisfy it" if options.data else ""
     return f"the columns of {options.table} can be read as {version.label} of {version.dataset.name}{constraints_note}"
 
 
@@ -117,8 +117,8 @@ def _refuse(options: argparse.Namespace, format: str, report: Report) -> None:
     path, dataset = options.table, options.dataset
     report.add(
         UNUSABLE_TABLE,
-        f"{path} cannot be verified: no reader for the rows of the format {format} is there",
+        f"{path} cannot be verified: there is no reader for rows of the format {format}",
         file=path,
         help=f"compare the schemas with `schemac import {shlex.quote(path)} --out found.yaml` and `schemac diff found.yaml {shlex.quote(dataset)}`,"
-        " or read the rows as a table of Arrow and give it to `Dataset.validate`",
+        " or read the rows into an Arrow table and pass it to `Dataset.validate`",
     )

@@ -1,4 +1,4 @@
-"""What a run tells its caller.
+"""The exit codes of a command.
 
 Layer: cli.
 """

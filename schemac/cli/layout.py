@@ -17,19 +17,19 @@ RED, GREEN, YELLOW = "31", "32", "33"
 _LEAST = 20
 """Columns of a text below which a table is not wrapped any more."""
 _GOOD = 48
-"""Columns of a text that is pleasant to read; where there are fewer beside its cells, it goes below them."""
+"""Columns of a text that is pleasant to read; where there are fewer next to its cells, it goes below them."""
 _BELOW = 8
 
 
 def width() -> int | None:
-    """Columns of the terminal; None where the output is none, and has to be the same always."""
+    """Columns of the terminal; None if the output is none, and has to be the same always."""
     import shutil  # for start-up time: only where a person looks
 
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def is_colourful(options: argparse.Namespace) -> bool:
-    """Whether colours are wanted, and something that shows them takes the output."""
+    """Whether colors are enabled, and the output can show them."""
     if os.environ.get("NO_COLOR") or getattr(options, "output_file", None) is not None:
         return False
     forced = os.environ.get("FORCE_COLOR", "")
@@ -39,14 +39,14 @@ def is_colourful(options: argparse.Namespace) -> bool:
 
 
 def painted(text: str, colour: str, options: argparse.Namespace) -> str:
-    """Return a text in a colour, if colours are wanted."""
+    """Return a text in a color, if colors are enabled."""
     return f"\x1b[{colour}m{text}\x1b[0m" if is_colourful(options) else text
 
 
 def wrapped(start: str, text: str, *, prefix: str = "") -> str:
     """Return a line of a table: its cells, and a text that goes on below itself where the terminal ends.
 
-    Where there is little room beside the cells, it stands below them. `prefix` begins each further line.
+    Where there is little room next to the cells, it is below them. `prefix` begins each further line.
     """
     columns, text = width(), printable(text)
     if columns is None or len(start) + len(text) <= columns:
@@ -87,7 +87,7 @@ def _folded(line: str, columns: int) -> str:
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Return a table whose first row is its head, harmless to a terminal.
 
-    Where it is wider than the terminal, each row stands on lines of its own, with the heads of those cells that have something.
+    Where it is wider than the terminal, each row is on lines of its own, with the heads of those cells that have something.
     """
     cells = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

@@ -72,7 +72,7 @@ class UnchangedLocks:
         return LockSearch(self._project)
 
     def key(self, file: CompiledFile) -> bytes | None:
-        """Return the key of a manifest and its lock as they are now; None where there is no lock to read."""
+        """Return the key of a manifest and its lock as they are now; None if there is no lock to read."""
         try:
             lock = read_file(lock_path(file.file.path)) if has_lock(file.file.path) else None
         except OSError:
@@ -83,7 +83,7 @@ class UnchangedLocks:
         return self._keys.key(file.key, lock, file.named)
 
     def cached(self, file: CompiledFile) -> tuple[Diagnostic, ...] | None:
-        """Return what there is to say of a lock that is as it should be; None where nobody has seen that yet."""
+        """Return what there is to say of a lock that is as it should be; None if nobody has seen that yet."""
         key = self.key(file)
         entry = (
             self._project.cache.get(key, tuple[tuple[Diagnostic, ...], str | None])
@@ -134,7 +134,7 @@ class _Next(NamedTuple):
     name: str
     file: CompiledFile
     lock_file: LockFile | None = None
-    """None where it is known to stay as it is."""
+    """None if it is known to stay as it is."""
     lock: Lock = Lock()
     lines: Sequence[str] = ()
     """What is new in it."""

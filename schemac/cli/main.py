@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     open_streams()
     try:
         if not _has_folder():
-            _notify("schemac: the working folder is gone; change into one that is there")
+            _notify("schemac: the working folder no longer exists; change to one that does")
             return ExitCode.USAGE
         return _run(argv)
     except KeyboardInterrupt:
@@ -203,7 +203,7 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
 
 
 _USUAL_WIDTH = 80
-"""Columns of what is no terminal."""
+"""Columns of what is not a terminal."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -231,10 +231,10 @@ class _Parser(argparse.ArgumentParser):
                 value == "" or (isinstance(value, list) and "" in value)
             ):
                 name = "/".join(action.option_strings) or action.metavar or action.dest
-                self.error(f"argument {name}: it is empty; is a variable of the shell not set?")
+                self.error(f"argument {name}: it is empty; is a variable of the shell unset?")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse a word that is none of an option's choices, and say which of them was meant."""
+        """Refuse a word that is not one of an option's choices, with the nearest choice."""
         near = closest(str(value), map(str, action.choices)) if action.choices is not None else None
         if near is not None and value not in (action.choices or ()):
             raise argparse.ArgumentError(action, f"there is no '{value}'; did you mean `{near}`?")

@@ -157,7 +157,7 @@ def add_no_project_rules(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-project-rules",
         action="store_true",
-        help="run no lint rules from files of the project, which are programs: for a checkout that you do not trust",
+        help="do not run lint rules from files of the project, which are programs; use this in a checkout that you do not trust",
     )
 
 
@@ -247,7 +247,7 @@ def exit_code(diagnostics: Sequence[Diagnostic], options: argparse.Namespace) ->
 
 
 def print_status(message: str, options: argparse.Namespace) -> None:
-    """Print a sentence for the person at the terminal, beside what is printed for programs."""
+    """Print a sentence for the person at the terminal, in addition to the output for programs."""
     if options.format == "text" and not getattr(options, "quiet", False):
         notify(message)
 

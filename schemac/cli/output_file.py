@@ -28,7 +28,7 @@ def why_not(path: str) -> str | None:
 
 @contextmanager
 def printed_to(options: argparse.Namespace) -> Iterator[None]:
-    """Put what is printed in here into the file that was asked for. Raises OutputError where it cannot be written."""
+    """Put what is printed in here into the file that was asked for. Raises OutputError if it cannot be written."""
     path = getattr(options, "output_file", None)
     if path is None:
         yield

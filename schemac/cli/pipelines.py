@@ -1,4 +1,4 @@
-"""Pipelines among the files that `schemac check` is told to check.
+"""Pipelines among the files that `schemac check` checks.
 
 Layer: cli.
 Shape: a pipeline that somebody names is checked as by `schemac run --dry-run`; in a folder, pipelines are passed over, for their

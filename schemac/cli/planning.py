@@ -31,7 +31,7 @@ def add_dataset(parser: argparse.ArgumentParser) -> None:
 
 
 def add_table(parser: argparse.ArgumentParser, *others: str) -> None:
-    """Add the argument for the table that a command is about; `others` are what it takes beside tables of engines."""
+    """Add the argument for the table that a command is about; `others` are what it takes besides tables of engines."""
     table_engines = [e for e in engines() if TABLES.is_of(e) and not e.alters]
     parser.add_argument(
         "--table",
@@ -76,7 +76,7 @@ def _is_table_of(engine: Engine, path: str) -> bool:
 
 
 def add_rounding(parser: argparse.ArgumentParser) -> None:
-    """Which values of a table may be rounded."""
+    """Add the argument for the fields of a table whose values may be rounded."""
     parser.add_argument(
         "--allow-rounding",
         dest="rounded",

@@ -1,4 +1,4 @@
-"""What is told of long work while it goes on, where a person looks.
+"""Progress of long work, for people at a terminal.
 
 Layer: cli.
 """
@@ -16,7 +16,7 @@ LINE_EVERY_SECONDS = 10.0
 
 @contextmanager
 def progress_bar(is_enabled: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that is told what is under way, how much of it is done and how much there is."""
+    """Yield a function to call with the present step, how much of it is done, and how much there is."""
     if not is_enabled:
         yield lambda what, done, total: None
         return
@@ -40,7 +40,7 @@ def progress_bar(is_enabled: bool) -> Iterator[Callable[[str, int, int], None]]:
 
 @contextmanager
 def records_bar(is_enabled: bool) -> Iterator[Callable[[str, int, float], None]]:
-    """Yield a function that is told what is under way, how many records have come, and how many a second.
+    """Yield a function to call with the present step, the records so far, and the records per second.
 
     How many there are is not known before the end; so there is no bar that could be full too early.
     """

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def open_project(
     options: argparse.Namespace, report: Report, *, is_builder: bool = False
 ) -> tuple[Project, list[ManifestFile]]:
-    """Return the project that the working folder lies in, and the manifests that this run is about.
+    """Return the project that the working folder is in, and the manifests that this run is about.
 
     A builder writes into the folder anyway, so it may start a cache where there is no sign of a project.
     """
@@ -61,11 +61,11 @@ def open_project(
 
 
 def add_stdin(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says where a manifest on standard input lies; `-` stands for it."""
+    """Add the option with the file name of a manifest on standard input; `-` stands for it."""
     parser.add_argument(
         "--stdin-filename",
         metavar="FILE",
-        help="with `-` as PATH: the name of the file that standard input stands for",
+        help="with `-` as PATH: the file name to use for standard input",
     )
 
 
@@ -78,14 +78,14 @@ def _standard_input(options: argparse.Namespace, report: Report) -> ManifestFile
     except OSError:
         content = None
     if content is None:
-        help = "give it with `<`, such as `schemac check - < trips.yaml`, or name the file"
+        help = "redirect a file with `<`, such as `schemac check - < trips.yaml`, or name the file"
         report.add(UNREADABLE_FILE, "the standard input cannot be read: it is closed", file=name, help=help)
         return None
     return ManifestFile(Path(name), Path(name).as_posix(), is_named=True, provided_content=content)
 
 
 def edited_of(files: list[ManifestFile]) -> dict[str, bytes]:
-    """Return what is read in the place of files: the standard input, if it is the manifest."""
+    """Return what is read in place of files: the standard input, if it is the manifest."""
     return {
         os.path.abspath(file.path): file.provided_content
         for file in files
@@ -98,7 +98,7 @@ def _project(options: argparse.Namespace, report: Report) -> Project:
     project = find_project(Path.cwd(), report, explicit, _open_cache(options))
     if project.cache.is_persistent and (tracked := tracked_files(project.cache.folder)):
         # What somebody else has put there would decide what this run finds.
-        message = f"git tracks {tracked[0]}, which has results of earlier runs of somebody else"
+        message = f"git tracks {tracked[0]}, which holds cached results of somebody else's runs"
         report.add(TRACKED_CACHE, message, file=tracked[0], help=f"run `git rm -r --cached {FOLDER}`")
     return replace(project, has_custom_rules=not getattr(options, "no_project_rules", False))
 
@@ -177,7 +177,7 @@ def report_files(files: Sequence[CompiledFile], project: Project, options: argpa
 
 
 def overlay_of(options: argparse.Namespace, report: Report) -> "RunOverlay | None":
-    """Return the overlay of a run; None where none is named, and after saying what is wrong with it."""
+    """Return the overlay of a run; None if none is named, and after saying what is wrong with it."""
     if options.overlay is None:
         return None
     from schemac.project.overlays import load_overlay  # for start-up time: few runs have one

@@ -64,7 +64,7 @@ class RunFiles:
         for path in filter(None, named):
             if self.options.dry_run or self.options.explain is not None:
                 other = "--dry-run" if self.options.dry_run else "--explain"
-                return f"{path} would tell of a run, and {other} has none; leave one of the two out"
+                return f"{path} reports on a run, but {other} runs nothing; leave one of the two out"
             folder = Path(path).absolute().parent
             if not folder.is_dir():
                 return f"{path} cannot be written: there is no folder {folder}"
@@ -72,14 +72,14 @@ class RunFiles:
                 return f"{path} cannot be written"
         return None
 
-    def started(self) -> None:
-        """Tell that the run begins."""
+    def started(self) -> bool:
+        """Tell that the run begins; false where that cannot be written."""
         if self.options.lineage is None:
-            return
+            return True
         from schemac.pipeline.reports.lineage import Lineage
 
         self.lineage = Lineage.new(Path(self.options.lineage), self.options.pipeline)
-        self.lineage.started(self.began)
+        return _tried(self.options.lineage, partial(self.lineage.started, self.began))
 
     def ended(self, outcome: "Outcome", schema: "ArrowSchema | None") -> ExitCode:
         """Write what is to be written of the run; clean if all of it could be."""

@@ -67,7 +67,7 @@ def put_json(document: Any) -> None:
 
 
 def notify(message: str) -> None:
-    """Print a line beside what is printed for programs."""
+    """Print a line in addition to the output for programs."""
     clear()
     sys.stderr.write(folded(printable(message, keep="\n"), sys.stderr) + "\n")
 

@@ -102,7 +102,7 @@ _BARS: list[_Bar] = []
 
 
 def clear() -> None:
-    """Take the bar away, because something else is written where it stands."""
+    """Take the bar away, because something else is written where it is."""
     while _BARS:
         _BARS.pop().clear()
 

@@ -44,7 +44,7 @@ def add_watch(parser: argparse.ArgumentParser) -> None:
 def refused(options: argparse.Namespace) -> str | None:
     """Return why these options cannot be watched with."""
     if options.format != "text" or options.output_file is not None:
-        return "--watch is for a person at a terminal; leave out --format and --output-file"
+        return "--watch is for interactive use; leave out --format and --output-file"
     return "--watch cannot read standard input again; name a file" if options.paths == [STDIN] else None
 
 

@@ -72,7 +72,7 @@ def unscaled(values: Any) -> list[int | None]:
 
 
 def unscaled_array(values: Any) -> Any:
-    """Return the whole numbers that 128-bit decimals of up to 18 digits are kept as; None where they have more."""
+    """Return the whole numbers that 128-bit decimals of up to 18 digits are kept as; None if they have more."""
     if values.type.precision > _LOW_WORDS:
         return None
     if not len(values):
@@ -80,8 +80,8 @@ def unscaled_array(values: Any) -> Any:
     import numpy as np
 
     words = np.frombuffer(values.buffers()[1], dtype="<i8")[::2]
-    found = words[values.offset : values.offset + len(values)]
-    return pa.array(found, mask=np.asarray(values.is_null()))
+    unscaled = words[values.offset : values.offset + len(values)]
+    return pa.array(unscaled, mask=np.asarray(values.is_null()))
 
 
 def compute() -> Any:

@@ -40,7 +40,7 @@ class Constraint(ABC):
 
     @abstractmethod
     def broken(self, values: Any) -> Any:
-        """Return which of the values break it: an array of truth values; those of null may be null."""
+        """Return which of the values break it: an array of booleans; those of null may be null."""
 
     @abstractmethod
     def turn(self, new: Self) -> Turn:

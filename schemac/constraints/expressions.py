@@ -2,8 +2,8 @@
 
 Layer: constraints.
 Shape: a tree of nodes, each with the type of its value. SQL's three truth values: a comparison with null is null. Numbers are
-compared and added exactly, as decimals of at most 38 digits, which is what SQL engines have. A comparison with a float that is no
-number is false, and `<>` is true.
+compared and added exactly, as decimals of at most 38 digits, which is what SQL engines have. A comparison with a float that is not
+a number is false, and `<>` is true.
 """
 
 from abc import ABC, abstractmethod
@@ -56,11 +56,11 @@ class FieldNode(Operand):
 
     @classmethod
     def of(cls, field: SchemaField) -> "FieldNode":
-        """Return the node of a field that stands in structs only."""
+        """Return the node of a field that is in structs only."""
         return cls(field.type, tuple(map(str, field.path)))
 
     def raw(self, rows: Any) -> Any:
-        """Return the values as they lie in the rows."""
+        """Return the values as they are in the rows."""
         column = rows.column(self.path[0]) if isinstance(rows, pa.RecordBatch) else rows.field(self.path[0])
         for name in self.path[1:]:
             column = compute().struct_field(column, name)
@@ -188,8 +188,8 @@ class AmongNode(Node):
 
     def evaluate(self, rows: Any) -> Any:
         """Compare with each; null is null."""
-        pc, found = compute(), self.operand.evaluate(rows)
-        among = [pc.equal(found, scalar_like(found, value.value)) for value in self.values]
+        pc, operands = compute(), self.operand.evaluate(rows)
+        among = [pc.equal(operands, scalar_like(operands, value.value)) for value in self.values]
         result = among[0]
         for one in among[1:]:
             result = pc.or_kleene(result, one)
@@ -279,7 +279,7 @@ def common_digits(one: LogicalType, other: LogicalType) -> tuple[int, int]:
 
 
 def result_type(operator: str, left: LogicalType, right: LogicalType) -> Decimal | None:
-    """Return a decimal that holds every result; None where it would need more digits than there are."""
+    """Return a decimal that holds every result; None if it would need more digits than there are."""
     (a, b), (c, d) = digits_of(left), digits_of(right)
     before, after = (a + c, b + d) if operator == "*" else (max(a, c) + 1, max(b, d))
     # SQL engines and Arrow both count one digit more for a product.
@@ -289,13 +289,13 @@ def result_type(operator: str, left: LogicalType, right: LogicalType) -> Decimal
 
 def as_decimals(operand: Operand, rows: Any, type_: Any) -> Any:
     """Return exact numbers as decimals of a type that holds them."""
-    found = operand.evaluate(rows)
+    decimals = operand.evaluate(rows)
     if isinstance(operand, LiteralNode):
-        return pa.scalar(found, type_)
-    if pa.types.is_integer(found.type):
+        return pa.scalar(decimals, type_)
+    if pa.types.is_integer(decimals.type):
         # Arrow asks for the digits of the widest integer, however wide the field is.
-        found = found.cast(pa.decimal256(20, 0))
-    return found.cast(type_)
+        decimals = decimals.cast(pa.decimal256(20, 0))
+    return decimals.cast(type_)
 
 
 def _wide(digits: tuple[int, int]) -> Any:

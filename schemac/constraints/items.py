@@ -48,7 +48,7 @@ class MaxItems(_Items):
 
 @dataclass(frozen=True)
 class UniqueItems(Constraint):
-    """No item stands twice."""
+    """No item occurs twice."""
 
     is_set: bool
     attribute: ClassVar[Attribute[Any]] = attributes.UNIQUE_ITEMS
@@ -62,12 +62,12 @@ class UniqueItems(Constraint):
         if item is not None and (item.family in NESTED or item.family in (Family.NULL, Family.FLOAT)):
             raise UnfitValueError(
                 f"items of the type {item.type_text()} are not compared",
-                "it is for lists of texts, bytes, truth values, integers, decimals, dates and times",
+                "it is for lists of texts, bytes, booleans, integers, decimals, dates and times",
             )
         return cls(type_, bool(authored))
 
     def broken(self, values: Any) -> Any:
-        """Return the lists in which an item stands twice."""
+        """Return the lists in which an item occurs twice."""
         if not self.is_set:
             return pa.array([False] * len(values), pa.bool_())
         pc, parents = compute(), compute().list_parent_indices(values)

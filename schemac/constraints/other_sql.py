@@ -7,7 +7,7 @@ Rule: what Spark, Arrow and Python could calculate differently is refused; each 
 PAGE = "see `schemac explain SC327` for what can be written"
 
 _PATTERN = "set `schemac.dev/pattern` on the field, which takes a regular expression"
-_LENGTH = "there is `length`, of texts; let the pipeline fill a field with what another function gives (`expr`), and compare that field"
+_LENGTH = "the only function is `length`, for text; let the pipeline fill a field with the result of another function (`expr`), and compare that field"
 _ITEMS = "set `schemac.dev/minItems` or `schemac.dev/maxItems` on the list"
 _TEXT_ALONE = "write the text alone, such as '2020-01-31' or '2020-01-31T13:45:00Z'"
 _MEMBERS = "write conditions of single values, and join them by `and` and `or`"
@@ -41,14 +41,14 @@ INSTEAD = {
     "'": "write a quote inside of a text twice, as in 'it''s'",
     "is": "write the field alone, or `not` before it",
 }
-"""Words and characters of SQL in small letters, with what stands in their place."""
+"""Words and characters of SQL in small letters, with what is in their place."""
 
 
 def instead_of(word: str) -> str:
-    """Return what to write in the place of a word or a character."""
+    """Return what to write in place of a word or a character."""
     return INSTEAD.get(word.lower(), PAGE)
 
 
 def instead_of_function(name: str) -> str:
-    """Return what to write in the place of a function."""
+    """Return what to write in place of a function."""
     return INSTEAD.get(name.lower(), _LENGTH)

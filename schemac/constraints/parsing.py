@@ -35,8 +35,8 @@ from schemac.constraints.values import UnfitValueError, read_value, scale_of
 from schemac.kinds.decimal import Decimal
 from schemac.kinds.plain import Int64
 from schemac.logical.schema_fields import SchemaField
-from schemac.source.suggest import closest, shown_fields, with_article
-from schemac.syntax.remedies_around import MeantPart
+from schemac.source.help import Help
+from schemac.source.suggest import closest, fields_text, with_article
 
 _COMPARISONS = {"=": "=", "==": "=", "<>": "<>", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _EXACT = frozenset({Family.INTEGER, Family.DECIMAL})
@@ -65,17 +65,17 @@ class Unread(NamedTuple):
     """A value that is written out; which type it is of, the other side says."""
 
     authored: str | int | bool
-    shown: str
+    source_text: str
 
 
 def read_condition(text: str, fields: Mapping[tuple[str, ...], SchemaField]) -> Node:
-    """Read a condition over the fields of a schema that stand in structs only. Raises ExpressionError."""
+    """Read a condition over the fields of a schema that are in structs only. Raises ExpressionError."""
     parser = _Parser(text, fields)
     node = parser.condition(parser.either())
     if parser.token is not None:
-        raise parser.unexpected("nothing is expected behind a condition")
+        raise parser.unexpected("nothing may follow a condition")
     if not any(True for _ in node.fields()):
-        raise ExpressionError("it names no field")
+        raise ExpressionError("it does not name a field")
     return node
 
 
@@ -111,7 +111,7 @@ class _Parser:
         return ExpressionError(f"{what} {where}", instead_of(token.text) if token is not None else PAGE)
 
     def refuse_other_words(self) -> None:
-        """Refuse a word of SQL that is none of ours, behind something that was read."""
+        """Refuse a word of SQL that conditions do not have, after something that was read."""
         token = self.token
         if token is not None and token.kind == "word" and token.text.lower() in INSTEAD:
             message = f"`{token.text}` (character {token.at + 1}) is not supported"
@@ -122,12 +122,12 @@ class _Parser:
         if isinstance(part, FieldNode) and part.type.family is Family.BOOLEAN:
             return TruthNode(part)
         if isinstance(part, Unread):
-            raise ExpressionError(f"`{part.shown}` alone says nothing of a row", "compare a field with it")
+            raise ExpressionError(f"`{part.source_text}` alone is not a condition", "compare a field with it")
         if isinstance(part, Operand):
             self.refuse_other_words()
-            shown = _shown(part)
+            text = _operand_text(part)
             raise ExpressionError(
-                f"`{shown}` is neither true nor false", f"compare it, such as `{_sample(part)}`"
+                f"`{text}` is neither true nor false", f"compare it, such as `{_sample(part)}`"
             )
         return part
 
@@ -164,12 +164,10 @@ class _Parser:
         if self.takes("is"):
             is_negated = self.takes("not") is not None
             if self.takes("true", "false") is not None:
-                raise ExpressionError("`is` is followed by `null` or `not null`", instead_of("is"))
+                raise ExpressionError("`is` has to be followed by `null` or `not null`", instead_of("is"))
             self.needs("null")
             if not isinstance(left, FieldNode):
-                raise ExpressionError(
-                    "only a field may be null", "write `is null` behind the path of a field"
-                )
+                raise ExpressionError("only a field may be null", "write `is null` after the path of a field")
             return NotNode(NullNode(left)) if is_negated else NullNode(left)
         is_negated = self.takes("not") is not None
         if self.takes("in"):
@@ -180,7 +178,7 @@ class _Parser:
             both = LogicNode("and", compared(">=", left, low), compared("<=", left, self._sum()))
             return _negated_if(is_negated, both)
         if is_negated:
-            raise self.unexpected("`in` or `between` is expected behind `not`")
+            raise self.unexpected("`in` or `between` is expected after `not`")
         return left
 
     def _among(self, left: _Part) -> Node:
@@ -190,7 +188,7 @@ class _Parser:
             values.append(self._value())
         self.needs(")")
         if not isinstance(left, Operand):
-            raise ExpressionError("`in` follows a field")
+            raise ExpressionError("`in` has to follow a field")
         comparison_nodes = [compared("=", left, value) for value in values]
         return (
             AmongNode(
@@ -201,10 +199,10 @@ class _Parser:
         )
 
     def _value(self) -> Unread:
-        found = self._sum()
-        if not isinstance(found, Unread):
+        node = self._sum()
+        if not isinstance(node, Unread):
             raise ExpressionError("`in (…)` lists values, not fields", "write `a = b or a = c` for fields")
-        return found
+        return node
 
     def _sum(self) -> _Part:
         return self._arithmetic(("+", "-"), lambda: self._arithmetic(("*",), self._atom))
@@ -221,14 +219,14 @@ class _Parser:
             raise self.unexpected("a field or a value is expected")
         if self.takes("("):
             self._deeper()
-            found = self.either()
+            node = self.either()
             self.needs(")")
             self.depth -= 1
-            return found
+            return node
         if self.takes("-"):
-            found = self._atom()
-            if isinstance(found, Unread) and token.text == "-" and not isinstance(found.authored, bool):
-                return Unread(f"-{found.authored}", f"-{found.shown}")
+            node = self._atom()
+            if isinstance(node, Unread) and token.text == "-" and not isinstance(node.authored, bool):
+                return Unread(f"-{node.authored}", f"-{node.source_text}")
             raise ExpressionError("`-` comes before a number, or between two numbers", "write `0 - field`")
         self.place += 1
         if token.kind == "text":
@@ -245,14 +243,12 @@ class _Parser:
         raise self.unexpected("a field or a value is expected")
 
     def _length(self) -> Operand:
-        found = self._atom()
+        argument = self._atom()
         self.needs(")")
-        if not isinstance(found, FieldNode) or found.type.family is not Family.TEXT:
-            is_list = isinstance(found, FieldNode) and found.type.family is Family.LIST
-            raise ExpressionError(
-                "`length` is that of a field of text", instead_of("size") if is_list else ""
-            )
-        return LengthNode(Int64(), found)
+        if not isinstance(argument, FieldNode) or argument.type.family is not Family.TEXT:
+            is_list = isinstance(argument, FieldNode) and argument.type.family is Family.LIST
+            raise ExpressionError("`length` takes a text field", instead_of("size") if is_list else "")
+        return LengthNode(Int64(), argument)
 
     def _field(self, first: Token) -> FieldNode:
         words = [first]
@@ -265,23 +261,25 @@ class _Parser:
         path = tuple(_name(word) for word in words)
         field = self.fields.get(path)
         if field is None:
-            shown = ".".join(word.text for word in words)
-            near = closest(shown, self._names())
+            path_text = ".".join(word.text for word in words)
+            near = closest(path_text, self._names())
             if self.token is not None and self.token.text == "(":
-                raise ExpressionError(f"there is no function `{shown}`", instead_of_function(shown))
-            if shown.lower() in INSTEAD:
-                message = f"`{shown}` (character {first.at + 1}) is not supported, and no field is called so"
-                raise ExpressionError(message, instead_of(shown))
-            raise ExpressionError(f"there is no field `{shown}`", self._field_help(path, shown, near))
+                raise ExpressionError(f"there is no function `{path_text}`", instead_of_function(path_text))
+            if path_text.lower() in INSTEAD:
+                message = (
+                    f"`{path_text}` (character {first.at + 1}) is not supported, and no field has that name"
+                )
+                raise ExpressionError(message, instead_of(path_text))
+            raise ExpressionError(f"there is no field `{path_text}`", self._field_help(path, path_text, near))
         return FieldNode.of(field)
 
-    def _field_help(self, path: tuple[str, ...], shown: str, near: str | None) -> str:
+    def _field_help(self, path: tuple[str, ...], path_text: str, near: str | None) -> str:
         above = self.fields.get(path[:1])
         if above is not None and above.type.family in (Family.LIST, Family.MAP):
             return f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
         if near:
-            return MeantPart.word(near, shown)
-        return shown_fields(self._names())
+            return Help.did_you_mean_part(near, path_text)
+        return fields_text(self._names())
 
     def _names(self) -> list[str]:
         """Return the fields that have one value."""
@@ -291,7 +289,7 @@ class _Parser:
 def compared(operator: str, left: _Part, right: _Part) -> ComparisonNode:
     """Compare two values of one sort. Raises ExpressionError."""
     if isinstance(left, Unread) and isinstance(right, Unread):
-        raise ExpressionError(f"`{left.shown} {operator} {right.shown}` compares no field")
+        raise ExpressionError(f"`{left.source_text} {operator} {right.source_text}` does not compare a field")
     if isinstance(left, Unread):
         assert not isinstance(right, Unread)
         right = _operand(right)
@@ -308,8 +306,8 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
     """Calculate with exact numbers. Raises ExpressionError."""
     if isinstance(left, Unread) and isinstance(right, Unread):
         raise ExpressionError(
-            f"`{left.shown} {operator} {right.shown}` is the same in every row",
-            "write the result; a date is written in quotes, such as '2020-01-31'",
+            f"`{left.source_text} {operator} {right.source_text}` is the same in every row",
+            "write the result; write a date in quotes, such as '2020-01-31'",
         )
     sides = [side if isinstance(side, Unread) else _operand(side) for side in (left, right)]
     operands = [_number(side) if isinstance(side, Unread) else side for side in sides]
@@ -317,13 +315,13 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
         if one.type.family not in _EXACT:
             help = "calculate with integers and decimals"
             raise ExpressionError(
-                f"`{_shown(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly",
+                f"`{_operand_text(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly",
                 help,
             )
     decimal = result_type(operator, operands[0].type, operands[1].type)
     if decimal is None:
         raise ExpressionError(
-            f"`{_shown(operands[0])} {operator} {_shown(operands[1])}` may need more than {MOST_DIGITS} digits",
+            f"`{_operand_text(operands[0])} {operator} {_operand_text(operands[1])}` may need more than {MOST_DIGITS} digits",
             "give the fields fewer digits, or compare them without calculating",
         )
     return ArithmeticNode(decimal, operator, *operands)
@@ -334,7 +332,7 @@ def _operand(part: Node | Unread) -> Operand:
         if part.type.family in _COMPARED and scale_of(part.type) >= 0:
             return part
         raise ExpressionError(
-            f"`{_shown(part)}` is {with_article(part.type.type_text())}, which cannot be compared"
+            f"`{_operand_text(part)}` is {with_article(part.type.type_text())}, which cannot be compared"
         )
     raise ExpressionError("a condition in parentheses cannot be compared", "compare fields and values")
 
@@ -342,17 +340,26 @@ def _operand(part: Node | Unread) -> Operand:
 def _literal(unread: Unread, other: Operand) -> LiteralNode:
     type_ = other.type
     if type_.family in _EXACT:
-        if not isinstance(unread.authored, str) or unread.shown.startswith("'"):
-            help = "write it without quotes" if _is_number(unread.shown[1:-1]) else "compare it with a number"
-            raise ExpressionError(f"{unread.shown} is no number, but `{_shown(other)}` is one", help)
+        if not isinstance(unread.authored, str) or unread.source_text.startswith("'"):
+            help = (
+                "write it without quotes"
+                if _is_number(unread.source_text[1:-1])
+                else "compare it with a number"
+            )
+            raise ExpressionError(
+                f"{unread.source_text} is not a number, but `{_operand_text(other)}` is one", help
+            )
         return _number(unread)
-    is_quoted = unread.shown.startswith("'")
+    is_quoted = unread.source_text.startswith("'")
     if type_.family is Family.TEXT and not is_quoted:
         raise ExpressionError(
-            f"{unread.shown} is no text, but `{_shown(other)}` is one", f"write '{unread.shown}'"
+            f"{unread.source_text} is not text, but `{_operand_text(other)}` is",
+            f"write '{unread.source_text}'",
         )
     if type_.family is Family.DATE and not is_quoted:
-        raise ExpressionError(f"{unread.shown} is no date", "write a date in quotes, such as '2020-01-31'")
+        raise ExpressionError(
+            f"{unread.source_text} is not a date", "write a date in quotes, such as '2020-01-31'"
+        )
     try:
         return LiteralNode(type_, read_value(type_, unread.authored))
     except UnfitValueError as error:
@@ -369,12 +376,12 @@ def _is_number(text: str) -> bool:
 
 def _number(unread: Unread) -> LiteralNode:
     """Return a number with as many digits as it is written with."""
-    if not isinstance(unread.authored, str) or unread.shown.startswith("'"):
-        raise ExpressionError(f"{unread.shown} is no number", "write it without quotes")
+    if not isinstance(unread.authored, str) or unread.source_text.startswith("'"):
+        raise ExpressionError(f"{unread.source_text} is not a number", "write it without quotes")
     whole, _, fraction = unread.authored.lstrip("-").partition(".")
     precision = max(len(whole.lstrip("0")) + len(fraction), 1)
     if precision > MOST_DIGITS:
-        raise ExpressionError(f"{unread.shown} has more than {MOST_DIGITS} digits")
+        raise ExpressionError(f"{unread.source_text} has more than {MOST_DIGITS} digits")
     return LiteralNode(
         Decimal(precision=max(precision, len(fraction)), scale=len(fraction)),
         decimal.Decimal(unread.authored),
@@ -383,30 +390,30 @@ def _number(unread: Unread) -> LiteralNode:
 
 def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
     one, other = left.type, right.type
-    both = f"`{_shown(left)}` is {with_article(one.type_text())} and `{_shown(right)}` {with_article(other.type_text())}"
+    both = f"`{_operand_text(left)}` is {with_article(one.type_text())} and `{_operand_text(right)}` {with_article(other.type_text())}"
     if one.family in _EXACT and other.family in _EXACT:
         if sum(common_digits(one, other)) > MOST_DIGITS:
-            raise ExpressionError(f"{both}: to compare them takes more than {MOST_DIGITS} digits")
+            raise ExpressionError(f"{both}: comparing them needs more than {MOST_DIGITS} digits")
         return
     if one.family is not other.family:
-        raise ExpressionError(f"{both}; values of two sorts cannot be compared")
+        raise ExpressionError(f"{both}; values of different types cannot be compared")
     for side in (left, right):
         if side.type.family is Family.FLOAT and getattr(side.type, "bits", 64) < 32:
             raise ExpressionError(
-                f"`{_shown(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored",
+                f"`{_operand_text(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored",
                 "use Float32",
             )
     is_zoned = [getattr(type_, "timezone", None) is not None for type_ in (one, other)]
     if getattr(one, "unit", None) != getattr(other, "unit", None) or is_zoned[0] != is_zoned[1]:
         raise ExpressionError(f"{both}", "give both the same unit, and a zone to both or to none")
     if one.family is Family.BOOLEAN and operator not in ("=", "<>"):
-        raise ExpressionError(f"true is neither more nor less than false, so `{operator}` compares nothing")
+        raise ExpressionError(f"true and false have no order, so `{operator}` cannot compare them")
 
 
-def _shown(operand: Operand) -> str:
+def _operand_text(operand: Operand) -> str:
     match operand:
         case ArithmeticNode():
-            return f"{_shown(operand.left)} {operand.operator} {_shown(operand.right)}"
+            return f"{_operand_text(operand.left)} {operand.operator} {_operand_text(operand.right)}"
         case LengthNode():
             return f"length({operand.field})"
     return str(operand)
@@ -414,15 +421,15 @@ def _shown(operand: Operand) -> str:
 
 def _sample(operand: Operand) -> str:
     """Return a condition of an operand that can be read."""
-    shown = _shown(operand)
+    operand_text = _operand_text(operand)
     if operand.type.family in _EXACT or operand.type.family is Family.FLOAT:
-        return f"{shown} > 0"
-    return f"{shown} = 'x'" if operand.type.family is Family.TEXT else f"{shown} is not null"
+        return f"{operand_text} > 0"
+    return f"{operand_text} = 'x'" if operand.type.family is Family.TEXT else f"{operand_text} is not null"
 
 
-def _any_of(found: list[ComparisonNode]) -> Node:
-    result: Node = found[0]
-    for one in found[1:]:
+def _any_of(comparisons: list[ComparisonNode]) -> Node:
+    result: Node = comparisons[0]
+    for one in comparisons[1:]:
         result = LogicNode("or", result, one)
     return result
 

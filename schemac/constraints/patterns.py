@@ -11,8 +11,7 @@ that has a `(?` but groups.
 import re
 from dataclasses import dataclass, field
 
-from schemac.syntax.remedies import WriteText
-from schemac.syntax.remedies_within import Rewrite
+from schemac.source.help import Help
 
 _PUNCTUATION = frozenset("\\^$.|?*+()[]{}-/\"'#&~!%,:;<=>@_` ")
 _CONTROLS = frozenset("ntrf")
@@ -32,7 +31,7 @@ class PatternError(Exception):
     def __init__(self, message: str, help: str = "", instead: str = "") -> None:
         super().__init__(message)
         self.message = message
-        self.help = WriteText.text_of(instead) if instead else help
+        self.help = Help.write_text(instead) if instead else help
 
 
 @dataclass(frozen=True)
@@ -52,11 +51,11 @@ def read_pattern(text: str) -> PortablePattern:
     reader = _Reader(text)
     reader.alternatives(0)
     if reader.mended is not None:
-        raise PatternError(reader.complaint, instead=reader.mended_text())
+        raise PatternError(reader.problem, instead=reader.mended_text())
     try:
         re.compile(text)
     except (re.error, OverflowError) as error:
-        raise PatternError(f"this is no regular expression: {error}") from error
+        raise PatternError(f"this is not a valid regular expression: {error}") from error
     ecma = re.sub(
         r"\\(.)", lambda match: match[1] if match[1] in "&~" else match[0], "".join(reader.portable)
     )
@@ -72,7 +71,7 @@ class _Reader:
     java: list[str] = field(default_factory=list)
     portable: list[str] = field(default_factory=list)
     mended: str | None = None
-    complaint: str = ""
+    problem: str = ""
 
     def mended_text(self) -> str:
         return "".join(self.portable)
@@ -88,14 +87,14 @@ class _Reader:
     def mend(self, written: str, portable: str, why: str) -> None:
         """Take something else for what was written, and remember why."""
         if self.mended is None:
-            self.mended, self.complaint = written, f"`{written}` {why}"
+            self.mended, self.problem = written, f"`{written}` {why}"
         self.emit(portable)
 
-    def literally(self, at: int, count: int = 1) -> Rewrite:
+    def literally(self, at: int, count: int = 1) -> Help:
         """Return the way out that stands for characters with a meaning of their own: backslashes before them."""
         escaped = "".join(f"\\{c}" for c in self.text[at : at + count])
         whole = self.text[:at] + escaped + self.text[at + count :]
-        return Rewrite.text_of(f"write `{escaped}` for the character", whole)
+        return Help.rewrite(f"write `{escaped}` for the character", whole)
 
     def alternatives(self, depth: int, opened: int = 0) -> int:
         """Read up to the end of a group, or of the pattern; return how often what is inside may be repeated."""
@@ -139,7 +138,7 @@ class _Reader:
             self.mend("]", "\\]", "outside of a class is read differently by RE2, Java and Python")
             self.at += 1
         elif self.next == ".":
-            self.mend(".", "[^\\n]", "stands for other characters in Java than in RE2 and Python")
+            self.mend(".", "[^\\n]", "matches different characters in Java than in RE2 and Python")
             self.at += 1
         elif self.next == "$":
             self.emit("$", "\\z")
@@ -158,7 +157,7 @@ class _Reader:
         if self.at == start:
             return inside
         if is_anchor:
-            raise PatternError(f"`{self.text[start - 1]}` is a place, which cannot be repeated")
+            raise PatternError(f"`{self.text[start - 1]}` is an anchor, which cannot be repeated")
         if self.next == "?":
             self.at += 1
         elif self.next and self.next in "+*{":
@@ -168,7 +167,7 @@ class _Reader:
             )
         if inside * repeats > _MOST_REPEATS:
             raise PatternError(
-                f"it repeats something {inside * repeats} times, and RE2 counts to {_MOST_REPEATS}",
+                f"it repeats something {inside * repeats} times, but RE2 allows at most {_MOST_REPEATS}",
                 "use `minLength` and `maxLength` for the length of a text",
             )
         self.emit(self.text[start : self.at])
@@ -193,10 +192,10 @@ class _Reader:
             raise PatternError("its groups are nested more than 50 deep")
         opening = "(?:" if self.text.startswith("(?:", self.at) else "("
         if opening == "(" and self.text.startswith("(?", self.at):
-            shown = self.text[self.at : self.at + 4]
+            head = self.text[self.at : self.at + 4]
             raise PatternError(
-                f"`{shown}` is not in all of RE2, Java and Python",
-                "write groups as `(…)` or `(?:…)`; there are no look-arounds, names and flags",
+                f"`{head}` is not in all of RE2, Java and Python",
+                "write groups as `(…)` or `(?:…)`; look-arounds, named groups and flags are not supported",
             )
         start = self.at
         self.emit(opening)
@@ -211,7 +210,9 @@ class _Reader:
         self.at += 2
         if letter in _CLASSES:
             self.mend(
-                written, f"[{_CLASSES[letter]}]", "stands for other characters in Python than in RE2 and Java"
+                written,
+                f"[{_CLASSES[letter]}]",
+                "matches different characters in Python than in RE2 and Java",
             )
         elif letter and letter in _CONTROLS:
             self.emit(written)
@@ -243,7 +244,7 @@ class _Reader:
                 self.emit("-")
                 high = self.class_member(is_first=False)
                 if not high or _character(high) < _character(low):
-                    raise PatternError(f"`{low}-{high}` is no range of characters")
+                    raise PatternError(f"`{low}-{high}` is not a valid character range")
         self.emit("]")
         self.at += 1
 
@@ -254,7 +255,7 @@ class _Reader:
             self.at += 2
             if letter in ("d", "w", "s"):
                 self.mend(
-                    written, _CLASSES[letter], "stands for other characters in Python than in RE2 and Java"
+                    written, _CLASSES[letter], "matches different characters in Python than in RE2 and Java"
                 )
                 return ""
             if not letter or letter not in _CONTROLS | _PUNCTUATION:
@@ -295,7 +296,7 @@ def _instead_of_escape(letter: str) -> str:
     if letter and letter in "bB":
         return "write which characters are allowed there, such as `(?:^|[^A-Za-z0-9_])`"
     if letter.isdigit():
-        return "there are no references to groups"
+        return "references to groups are not supported"
     if letter in ("x", "u", "U", "N"):
         return "write the character itself"
     if letter in ("A", "Z", "z"):

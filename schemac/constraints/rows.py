@@ -36,7 +36,7 @@ class Unique:
 
 @dataclass(frozen=True)
 class ReferenceTo:
-    """Fields whose values stand in a row of another dataset."""
+    """Fields whose values are in a row of another dataset."""
 
     fields: tuple[FieldNode, ...]
     dataset: str
@@ -51,7 +51,7 @@ class ReferenceTo:
 
 @dataclass(frozen=True)
 class Check:
-    """A condition of every row; null is no violation."""
+    """A condition of every row; null is not a violation."""
 
     text: str
     condition: Node

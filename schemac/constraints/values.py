@@ -1,9 +1,9 @@
 """Values of a type, as constraints name them.
 
 Layer: constraints.
-Shape: an author writes a number, a text or a truth value; what is meant is an integer, a decimal, a float of the type, a text
-or a truth value. Days, times, timestamps and durations are counts of the type's own unit, timestamps since 1970 in UTC.
-Rule: nothing goes through a float but floats. A value that is none of the type is refused, never rounded; only for a float
+Shape: an author writes a number, a text or a boolean; what is meant is an integer, a decimal, a float of the type, a text
+or a boolean. Days, times, timestamps and durations are counts of the type's own unit, timestamps since 1970 in UTC.
+Rule: nothing goes through a float but floats. A value that is not valid for the type is refused, never rounded; only for a float
 the nearest one of its type is meant, as everywhere where a float is written in digits.
 """
 
@@ -19,9 +19,8 @@ from schemac.attributes.family import Family
 from schemac.constraints.columns import EXACT
 from schemac.kinds.units import PER_SECOND
 from schemac.logical.model import LogicalType
+from schemac.source.help import Help
 from schemac.source.suggest import with_article
-from schemac.syntax.remedies import Quote, WriteText
-from schemac.syntax.remedies_within import Rewrite
 
 Value = int | Decimal | float | str | bool
 """A value of a type. Of one type, all of them are of one class."""
@@ -40,7 +39,7 @@ _MOST_DIGITS = 400
 
 
 class UnfitValueError(Exception):
-    """An authored value that is none of a type."""
+    """An authored value that is not valid for its type."""
 
     def __init__(self, message: str, help: str = "", *, at: int | None = None) -> None:
         super().__init__(message)
@@ -67,13 +66,13 @@ def scale_of(type_: LogicalType) -> int:
 
 
 def limits_of(type_: LogicalType) -> tuple[int | Decimal, int | Decimal] | None:
-    """Return the least and the greatest value of a type; None where no number says it."""
-    found = _of(type_)
+    """Return the least and the greatest value of a type; None if no number says it."""
+    limits = _of(type_)
     if type_.family is Family.INTEGER:
-        bits = found.bits - found.is_signed
-        return (-(2**bits) if found.is_signed else 0), 2**bits - 1
+        bits = limits.bits - limits.is_signed
+        return (-(2**bits) if limits.is_signed else 0), 2**bits - 1
     if type_.family is Family.DECIMAL:
-        largest = Decimal(10**found.precision - 1).scaleb(-found.scale, EXACT)
+        largest = Decimal(10**limits.precision - 1).scaleb(-limits.scale, EXACT)
         return largest.copy_negate(), largest
     if type_.family in (Family.TIMESTAMP, Family.DURATION):
         return -(2**63), 2**63 - 1
@@ -109,7 +108,7 @@ def _of(type_: LogicalType) -> Any:
 def _number(type_: LogicalType, authored: Any) -> Decimal:
     what = with_article(type_.type_text())
     if isinstance(authored, bool) or not isinstance(authored, int | float | str):
-        raise UnfitValueError(f"{_quoted(authored)} is no number, but {what} is one", _some_number(type_))
+        raise UnfitValueError(f"{_quoted(authored)} is not a number, but {what} is one", _some_number(type_))
     text = repr(authored) if isinstance(authored, float) else str(authored)
     if not _NUMBER.fullmatch(text) or len(text) > _MOST_DIGITS:
         is_word = isinstance(authored, float) or str(authored).lower().strip("+-.") in (
@@ -117,12 +116,12 @@ def _number(type_: LogicalType, authored: Any) -> Decimal:
             "inf",
             "infinity",
         )
-        help = "leave it out: without a bound every value is taken" if is_word else _some_number(type_)
-        raise UnfitValueError(f"{_quoted(authored)} is no number, but {what} is one", help)
+        help = "leave it out: without a bound, every value is allowed" if is_word else _some_number(type_)
+        raise UnfitValueError(f"{_quoted(authored)} is not a number, but {what} is one", help)
     try:
         return Decimal(text)
     except InvalidOperation as error:  # pragma: no cover — the form was checked
-        raise UnfitValueError(f"{_quoted(authored)} is no number") from error
+        raise UnfitValueError(f"{_quoted(authored)} is not a number") from error
 
 
 def _some_number(type_: LogicalType) -> str:
@@ -135,8 +134,8 @@ def _within(type_: LogicalType, value: Any) -> Any:
     if limits is not None and not limits[0] <= value <= limits[1]:
         nearest = limits[1] if value > limits[1] else limits[0]
         which = "greatest" if value > limits[1] else "least"
-        said = shown(type_, nearest) if type_.family is not Family.TIMESTAMP else ""
-        help = f"the {which} {type_.type_text()} is {said}" if said else "use a coarser unit"
+        nearest_text = shown(type_, nearest) if type_.family is not Family.TIMESTAMP else ""
+        help = f"the {which} {type_.type_text()} is {nearest_text}" if nearest_text else "use a coarser unit"
         raise UnfitValueError(f"{shown(type_, value)} is outside {type_.type_text()}", help)
     return value
 
@@ -146,11 +145,11 @@ def _integer(type_: LogicalType, authored: Any) -> Value:
     whole = int(number.to_integral_value(context=EXACT))
     if whole != number:
         raise UnfitValueError(
-            f"{_quoted(authored)} is no whole number, but {type_.type_text()} has only these",
+            f"{_quoted(authored)} is not a whole number, but {type_.type_text()} holds only whole numbers",
             f"write {whole} or {whole + (1 if number > whole else -1)}",
         )
-    found: int = _within(type_, whole)
-    return found
+    number_within: int = _within(type_, whole)
+    return number_within
 
 
 def _decimal(type_: LogicalType, authored: Any) -> Value:
@@ -164,9 +163,9 @@ def _decimal(type_: LogicalType, authored: Any) -> Value:
         )
         near = f"write '{rounded:f}'" if rounded else f"write '{Decimal(1).scaleb(-scale):f}'"
         digit = rounded or Decimal(1).scaleb(-scale)
-        help = Rewrite.text_of(f"{near}, or a type with more digits", f"{digit:f}")
+        help = Help.rewrite(f"{near}, or a type with more digits", f"{digit:f}")
         raise UnfitValueError(
-            f"{_quoted(authored)} is no value of {type_.type_text()}, which has {digits}", help
+            f"{_quoted(authored)} is not a value of {type_.type_text()}, which has {digits}", help
         )
     decimal: Decimal = _within(type_, rounded)
     return decimal
@@ -176,19 +175,19 @@ def _float(type_: LogicalType, authored: Any) -> Value:
     number = float(_number(type_, authored))
     packing = _of(type_).packing
     try:
-        found: float = struct.unpack(packing, struct.pack(packing, number))[0]
+        rounded: float = struct.unpack(packing, struct.pack(packing, number))[0]
     except OverflowError:
-        found = float("inf")
-    if found in (float("inf"), float("-inf")):
+        rounded = float("inf")
+    if rounded in (float("inf"), float("-inf")):
         raise UnfitValueError(f"{_quoted(authored)} is outside {type_.type_text()}", "use a wider type")
-    return found
+    return rounded
 
 
 def _text(type_: LogicalType, authored: Any) -> Value:
     if not isinstance(authored, str):
         raise UnfitValueError(
-            f"{_quoted(authored)} is no text, but {with_article(type_.type_text())} is one",
-            Quote.it(help=f"write it in quotes: '{authored}'"),
+            f"{_quoted(authored)} is not a text, but {with_article(type_.type_text())} is one",
+            Help.quote(help=f"write it in quotes: '{authored}'"),
         )
     return authored
 
@@ -201,7 +200,7 @@ def _truth(type_: LogicalType, authored: Any) -> Value:
 
 def _day(type_: LogicalType, authored: Any) -> Value:
     if not isinstance(authored, str) or not _DATE.fullmatch(authored):
-        raise UnfitValueError(f"{_quoted(authored)} is no date", "write a date as 2020-01-31")
+        raise UnfitValueError(f"{_quoted(authored)} is not a date", "write a date as 2020-01-31")
     return _days_of(authored)
 
 
@@ -218,27 +217,29 @@ def _last_day(text: str) -> str:
     if not (1 <= year <= 9999 and 1 <= month <= 12):
         return "write a day of the years 0001 to 9999, such as '2020-01-31'"
     last = f"{text[:8]}{monthrange(year, month)[1]}"
-    return Rewrite.text_of(f"the last day of this month is '{last}'", last)
+    return Help.rewrite(f"the last day of this month is '{last}'", last)
 
 
 def _time(type_: LogicalType, authored: Any) -> Value:
     match = _TIME.fullmatch(authored) if isinstance(authored, str) else None
     if match is None:
-        raise UnfitValueError(f"{_quoted(authored)} is no time of day", "write a time of day as '13:45:00'")
+        raise UnfitValueError(
+            f"{_quoted(authored)} is not a time of day", "write a time of day as '13:45:00'"
+        )
     return _count_of_clock(type_, match)
 
 
-def _count_of_clock(type_: LogicalType, found: re.Match[str]) -> int:
-    hour, minute, second = (int(found[name]) for name in ("hour", "minute", "second"))
+def _count_of_clock(type_: LogicalType, match: re.Match[str]) -> int:
+    hour, minute, second = (int(match[name]) for name in ("hour", "minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
         raise UnfitValueError(
-            f"a clock does not show '{found[0]}'", "write a time of day from '00:00:00' to '23:59:59'"
+            f"there is no time of day '{match[0]}'", "write a time of day from '00:00:00' to '23:59:59'"
         )
     per = PER_SECOND[_of(type_).unit]
-    fraction = Decimal(f"0.{found['fraction'] or 0}") * per
+    fraction = Decimal(f"0.{match['fraction'] or 0}") * per
     if fraction != int(fraction):
         raise UnfitValueError(
-            f"'{found[0]}' has more digits than {type_.type_text()} keeps",
+            f"'{match[0]}' has more digits than {type_.type_text()} keeps",
             "leave digits out, or use a finer unit",
         )
     return ((hour * 60 + minute) * 60 + second) * per + int(fraction)
@@ -250,21 +251,21 @@ def _timestamp(type_: LogicalType, authored: Any) -> Value:
     match = _TIMESTAMP.fullmatch(authored) if isinstance(authored, str) else None
     if match is None and isinstance(authored, str) and _DATE.fullmatch(authored):
         _days_of(authored)
-        start = WriteText.text_of(f"{authored}T00:00:00{'Z' if is_instant else ''}", mark="'", is_safe=False)
+        start = Help.write_text(f"{authored}T00:00:00{'Z' if is_instant else ''}", mark="'", is_safe=False)
         raise UnfitValueError(f"'{authored}' is a date, but {type_.type_text()} has a time as well", start)
     if match is None:
-        raise UnfitValueError(f"{_quoted(authored)} is no timestamp", f"write a timestamp as '{example}'")
+        raise UnfitValueError(f"{_quoted(authored)} is not a timestamp", f"write a timestamp as '{example}'")
     if is_instant and match["zone"] is None:
         utc = f"write '{authored}Z' for UTC, or with another offset, such as '{authored}+02:00'"
-        help = Rewrite.text_of(utc, f"{authored}Z")
+        help = Help.rewrite(utc, f"{authored}Z")
         raise UnfitValueError(f"'{authored}' has no offset, but {type_.type_text()} is an instant", help)
     if not is_instant and match["zone"] is not None:
-        reading = WriteText.text_of(authored.removesuffix(match["zone"]), mark="'", is_safe=False)
+        reading = Help.write_text(authored.removesuffix(match["zone"]), mark="'", is_safe=False)
         raise UnfitValueError(f"'{authored}' has an offset, but {type_.type_text()} has no zone", reading)
     per = PER_SECOND[_of(type_).unit]
     count = _days_of(match["date"]) * _DAY * per + _count_of_clock(type_, match)
-    found_count: int = _within(type_, count - _offset(match["zone"] or "Z") * per)
-    return found_count
+    total_count: int = _within(type_, count - _offset(match["zone"] or "Z") * per)
+    return total_count
 
 
 def _offset(zone: str) -> int:
@@ -273,7 +274,7 @@ def _offset(zone: str) -> int:
         return 0
     hours, minutes = int(zone[1:3]), int(zone[4:6])
     if hours > 14 or minutes > 59:
-        raise UnfitValueError(f"'{zone}' is no offset from UTC")
+        raise UnfitValueError(f"'{zone}' is not an offset from UTC")
     return (hours * 60 + minutes) * (60 if zone[0] == "+" else -60)
 
 

@@ -29,7 +29,7 @@ def write_pages(folder: Path, name: str, pages: Iterable[tuple[str, bytes]], rep
         if before is None:
             report.add(
                 FOREIGN_FOLDER,
-                f"{name} holds other files than pages of schemac",
+                f"{name} holds files that are not pages of schemac",
                 file=name,
                 help="name a new or an empty folder with `-o`",
             )
@@ -44,7 +44,10 @@ def _written(folder: Path, name: str, pages: dict[str, bytes], before: frozenset
     occupied = [path for path in pages if path not in before and os.path.lexists(folder / path)]
     for path in occupied:
         report.add(
-            IN_THE_WAY, f"{name}/{path} is in the place of a page", file=f"{name}/{path}", help="move it away"
+            IN_THE_WAY,
+            f"{name}/{path} is where a page has to be written",
+            file=f"{name}/{path}",
+            help="move it away",
         )
     if occupied:
         return 0
@@ -59,7 +62,7 @@ def _written(folder: Path, name: str, pages: dict[str, bytes], before: frozenset
 
 
 def _listed(folder: Path) -> frozenset[str] | None:
-    """Return the files that were written before; None where the folder holds something else alone."""
+    """Return the files that were written before; None if the folder holds something else alone."""
     if not folder.exists():
         return frozenset()
     try:

@@ -26,7 +26,7 @@ class Step(NamedTuple):
     state: int
     """The same number where it means the same; a type whose parts change is the same type with another text."""
     value: Any
-    """As a change has it; None where there is nothing."""
+    """As a change has it; None if there is nothing."""
     words: str = ""
     """What changed then; empty for what was there before."""
 

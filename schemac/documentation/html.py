@@ -1,9 +1,9 @@
 """The site as HTML: every page by its path, with all texts escaped.
 
 Layer: documentation.
-Shape: pages stand alone in a folder and ask no server and no other host for anything: `index.html`, `references.html`,
+Shape: pages are alone in a folder and ask no server and no other host for anything: `index.html`, `references.html`,
 `datasets/<name>.html`, `style.css`, `site.js`, `search-data.js`. The page of a comparison needs no other file.
-Source: descriptions are CommonMark 0.31, with tables of GitHub Flavored Markdown. HTML in a text stays a text, and a picture is a link to
+Source: descriptions are CommonMark 0.31, with tables of GitHub Flavored Markdown. HTML in a text remains text, and a picture is a link to
 it. Links lead to `https`, `http` and `mailto` addresses; all others stay as they were written, for what they are relative to is not on
 the site.
 """
@@ -86,7 +86,7 @@ def kind_of_change(change: Change) -> str:
 
 
 def _harmless(value: Any) -> Any:
-    """Return a text without characters that turn or hide what stands beside them; markup of templates stays as it is."""
+    """Return a text without characters that turn or hide what is next to them; markup of templates stays as it is."""
     return printable(value, keep="\n\t") if type(value) is str else value
 
 
@@ -136,7 +136,7 @@ def _search_data(site: Site) -> str:
 
 
 def _around(field: FieldPage) -> list[str]:
-    """Return the path of what a field lies in."""
+    """Return the path of what a field is in."""
     inside = field.path.removesuffix(field.name).rstrip(".")
     return [inside] if inside else []
 
@@ -227,7 +227,7 @@ def prose(text: str) -> Markup:
 
 
 def plain(text: str) -> str:
-    """Return a description without the signs of Markdown, for a list or a search; its blocks stand behind each other."""
+    """Return a description without the signs of Markdown, for a list or a search; its blocks are behind each other."""
     return " ".join(" ".join(_texts(_tokens(text))).split())
 
 

@@ -13,7 +13,7 @@ from schemac.evolution.changes import Change
 
 
 class EngineType(NamedTuple):
-    """What an engine has in the place of a field."""
+    """What an engine has in place of a field."""
 
     engine: str
     """As people write it."""
@@ -44,7 +44,7 @@ class Property(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FieldPage:
-    """A field, or a part of a list or map, and what lies in it."""
+    """A field, or a part of a list or map, and what is in it."""
 
     name: str
     path: str
@@ -153,7 +153,7 @@ class Site:
     relations: tuple[Relation, ...] = dataclasses.field(default=())
 
     def of(self, name: str) -> DatasetPage | None:
-        """Return the page of a dataset; None where another project has it."""
+        """Return the page of a dataset; None if another project has it."""
         return self._by_name.get(name)
 
     @property

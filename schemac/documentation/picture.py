@@ -1,9 +1,9 @@
-"""How datasets refer to each other, as a picture: where each box stands, and where the lines between them run.
+"""A picture of the references between datasets: the positions of the boxes, and of the lines between them.
 
 Layer: documentation.
 Units: those of SVG, about a pixel of a screen; the origin is the upper left corner.
 Source: the layered layout of Sugiyama, Tagawa and Toda (1981): layers by the longest path, places for lines that pass a layer, and
-the order in a layer by the mean of the neighbours'. What refers stands left of what it refers to.
+the order in a layer by the mean of the neighbours'. A dataset is to the left of those that it references.
 """
 
 import itertools
@@ -207,7 +207,7 @@ def _with_bypasses(
 
 
 def _order(layers: list[list[_Place]], chains: Mapping[tuple[str, str], list[_Place]]) -> None:
-    """Sort each layer by the mean place of the neighbours in the layer beside it, there and back some times."""
+    """Sort each layer by the mean place of the neighbours in the layer next to it, there and back some times."""
     near: dict[bool, dict[_Place, list[_Place]]] = {False: defaultdict(list), True: defaultdict(list)}
     for chain in chains.values():
         for left, right in itertools.pairwise(chain):

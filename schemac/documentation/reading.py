@@ -52,7 +52,7 @@ _UNLOCKED = "not locked yet"
 
 
 class _Known(NamedTuple):
-    """What is known of the fields of a dataset beside what its manifest says."""
+    """What is known of the fields of a dataset besides what its manifest says."""
 
     dataset: LogicalDataset
     whole: Ownership

@@ -1,7 +1,7 @@
-"""The engines: one folder each, which holds all that the compiler knows of it.
+"""The engines: one folder for each, with everything that the compiler knows about it.
 
 Layer: engines. Engines do not import each other, and nothing below imports them: the rest of the compiler sees each
-through its `ENGINE` (`schemac.registry`). A module beside the folders is what several engines share.
+through its `ENGINE` (`schemac.registry`). A module next to the folders is what several engines share.
 """
 
 PUBLIC = (

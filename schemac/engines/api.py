@@ -1,4 +1,4 @@
-"""The Python surface of the engines: what a dataset is to each, and datasets of what each has.
+"""The Python API of the engines: a dataset in the form of each, and datasets from the schemas of each.
 
 Layer: engines, above their folders. The one module that names all of them, so that their methods have types and docstrings.
 An engine of another distribution is reached by its name: `Dataset.artifacts`, `Dataset.losses`, `from_source`.
@@ -47,11 +47,11 @@ __all__ = [
 ]
 
 OdfForm = Literal["schema", "event", "metadata-event", "snapshot", "resource"]
-"""The documents of the standard that a schema may stand in."""
+"""The documents of the standard that a schema may be in."""
 
 
 class Dataset(CheckedDataset):
-    """A checked dataset, ready to be turned into what an engine takes, and to judge and make rows."""
+    """A checked dataset: convert it for an engine, validate rows, or make sample rows."""
 
     def to_table(
         self,
@@ -62,11 +62,11 @@ class Dataset(CheckedDataset):
         unexpected: Literal["ignore", "reject"] = "reject",
         timezone: str | None = None,
     ) -> "pa.Table":
-        """Return rows as a table with the schema of `to_arrow()`, each value exactly.
+        """Return rows as a `pyarrow.Table` with the schema of `to_arrow()`; every value is exact.
 
-        A row is a mapping from names to values, a JSON text, a dataclass, a model of pydantic, or a tuple in the order of the fields. Values
-        are those of a JSON record, or objects of Python: dates, times, datetimes, timedeltas, bytes, UUIDs, `Decimal`. The
-        settings are those of `validate`, but a name that no field has is refused unless `unexpected` says otherwise.
+        A row is a mapping from names to values, a JSON text, a dataclass, a pydantic model, or a tuple in the order of the fields. Values are
+        those of a JSON record, or Python objects: dates, times, datetimes, timedeltas, bytes, UUIDs, `Decimal`. The
+        settings are those of `validate`, but a name that is not a field is refused unless `unexpected` allows it.
 
         Raises UnfitRowsError, a SchemaError, if a row does not fit; its `validation` has the reasons of every row.
 
@@ -86,14 +86,12 @@ class Dataset(CheckedDataset):
         unexpected: Literal["ignore", "reject"] = "ignore",
         timezone: str | None = None,
     ) -> "Validation":
-        """Judge the rows of a table by the rules of a pipeline: types, ranges, nulls, and all constraints.
+        """Check the rows of a table by the rules of a pipeline: types, ranges, nulls, and all constraints.
 
-        `table` is a table, batch or reader of pyarrow, whatever hands Arrow over (frames of polars, relations of DuckDB), a frame of
-        pandas, or rows as in `to_table`. Columns are found by their names. `references` has the tables of the datasets that
-        the schema refers to; those that are not given are named in `unchecked` of the result. With `keys="trust"` the primary key is not
-        checked. `timezone` is the zone of clocks that say none.
+        `table` is a pyarrow table, batch or reader, any object that exports Arrow data (polars frames, DuckDB relations), a pandas frame, or
+        rows as in `to_table`. Columns are found by name. `references` has the tables of the datasets that the schema refers to; missing ones are listed in `unchecked` of the result. With `keys="trust"` the primary key is not checked. `timezone` is the zone of local times that are written without one.
 
-        Raises SchemaError if the table cannot be judged at all, such as one without a column of the schema.
+        Raises SchemaError if the table cannot be checked at all, for example because a column of the schema is missing.
         """
         # Imported here for start-up time: rows are for those who have some.
         from schemac.rows.judging.settings import Unexpected
@@ -104,20 +102,19 @@ class Dataset(CheckedDataset):
     def sample(
         self, n: int = 1000, *, seed: int = 0, references: "Mapping[str, CheckedDataset] | None" = None
     ) -> "pa.Table":
-        """Return `n` rows that keep the schema: types, constraints, keys, references and conditions.
+        """Return a table with `n` rows that satisfy the schema: types, constraints, keys, references and conditions.
 
-        The same seed gives the same rows. `references` has the datasets that the schema refers to, and those that they refer
-        to, by name; rows refer to the first rows of their samples with the same seed and `n`. Raises SchemaError where no sample can
-        be made, ValueError for an `n` below 1.
+        The same seed gives the same rows. `references` has the datasets that the schema refers to, directly or indirectly, by name;
+        rows refer to the first rows of their samples with the same seed and `n`. Raises SchemaError if no sample can be made, ValueError for an `n` below 1.
         """
         if n < 1:
-            raise ValueError(f"n is {n}; ask for at least one row")
+            raise ValueError(f"n is {n}, but has to be at least 1")
         from schemac.rows.samples.sampler import sampled  # for start-up time, as above
 
         return sampled(self, n, seed, references or {})
 
     def _repr_html_(self) -> str:
-        """Return its fields as a table, for notebooks."""
+        """Return the fields as an HTML table, for notebooks."""
         from schemac.attributes.odf import DESCRIPTION  # for start-up time: programs show nothing
         from schemac.evolution.diff import field_type_text
         from schemac.logical.schema_fields import preorder
@@ -131,7 +128,7 @@ class Dataset(CheckedDataset):
         return html_table(self.name, ("field", "type", "description"), rows)
 
     def to_lance(self) -> "LanceSchema":
-        """Return the `lance.file.Schema` message that Lance makes of `to_arrow()`. Raises SchemaError where it makes none."""
+        """Return the `lance.file.Schema` message that Lance creates from `to_arrow()`. Raises SchemaError if Lance cannot hold the schema."""
         self._emit("lance")
         # Imported here for start-up time: protobuf is for those who ask for a message.
         from schemac.engines.lance.artifact import to_message
@@ -139,7 +136,7 @@ class Dataset(CheckedDataset):
         return to_message(self._compilation.lowered, self._compilation.numbers)
 
     def to_spark(self) -> dict[str, Any]:
-        """Spark's StructType in its JSON form. Raises SchemaError where Spark cannot hold the schema."""
+        """Return Spark's StructType as JSON text. Raises SchemaError if Spark cannot hold the schema."""
         from schemac.engines.spark import artifact as spark  # for start-up time, as above
 
         emission = self._emit("spark")
@@ -150,7 +147,7 @@ class Dataset(CheckedDataset):
         return "".join(f"{statement};\n" for statement in self.to_spark_statements())
 
     def to_spark_statements(self) -> tuple[str, ...]:
-        """CREATE TABLE, and where there is a primary key the ALTER TABLE that sets it: one `spark.sql` each."""
+        """Return CREATE TABLE and, if there is a primary key, the ALTER TABLE that sets it: one text for each `spark.sql` call."""
         from schemac.engines.spark import artifact as spark  # for start-up time, as above
         from schemac.engines.spark.statements import statements
 
@@ -158,38 +155,38 @@ class Dataset(CheckedDataset):
         return statements(self._compilation, spark.to_fields(self._compilation.lowered, emission))
 
     def to_paimon(self, *, time_millis: int = 0) -> dict[str, Any]:
-        """Paimon's schema file as a dict, keys in its order. Raises SchemaError where Paimon cannot hold the schema."""
+        """Return Paimon's schema file as a dict, with the keys in Paimon's order. Raises SchemaError if Paimon cannot hold the schema."""
         from schemac.engines.paimon import artifact as paimon  # for start-up time, as above
 
         emission = self._emit("paimon")
         return paimon.table_schema(self._compilation, emission, time_millis).to_dict()
 
     def to_iceberg(self) -> dict[str, Any]:
-        """Iceberg's schema as a dict, which `pyiceberg.schema.Schema.model_validate` takes. Raises SchemaError where Iceberg cannot hold it."""
+        """Return Iceberg's schema as a dict for `pyiceberg.schema.Schema.model_validate`. Raises SchemaError if Iceberg cannot hold it."""
         from schemac.engines.iceberg import artifact as iceberg  # for start-up time, as above
 
         return iceberg.schema_of(self._compilation, self._emit("iceberg")).to_json()
 
     def to_jsonschema(self) -> dict[str, Any]:
-        """Return the JSON Schema (2020-12) of a record. Raises SchemaError where a type has no form in JSON."""
+        """Return the JSON Schema (2020-12) of a record. Raises SchemaError if a type cannot be written as JSON."""
         document: dict[str, Any] = json.loads(self._text("jsonschema"))
         return document
 
     def to_python(self) -> str:
-        """Return the module with the schemas of Spark and Arrow and the names of the columns."""
+        """Return the source of a Python module with the Spark and Arrow schemas and the column names."""
         return self._text("python")
 
     def to_pydantic(self) -> str:
-        """Return the module with the models of pydantic. Raises SchemaError where a type has no form in a model."""
+        """Return the source of a Python module with pydantic models. Raises SchemaError if a model cannot represent a type."""
         return self._text("pydantic")
 
     def to_avro(self) -> dict[str, Any]:
-        """Return the Avro record as a dict, which `fastavro.parse_schema` takes. Raises SchemaError where Avro cannot hold the schema."""
+        """Return the Avro record as a dict for `fastavro.parse_schema`. Raises SchemaError if Avro cannot hold the schema."""
         record: dict[str, Any] = json.loads(self._text("avro"))
         return record
 
     def to_protobuf(self) -> str:
-        """Return the `.proto` file with the message. Raises SchemaError where Protobuf cannot hold the schema."""
+        """Return the text of a `.proto` file with the message. Raises SchemaError if Protobuf cannot hold the schema."""
         return self._text("protobuf")
 
     def _text(self, target: str) -> str:
@@ -200,7 +197,7 @@ class Dataset(CheckedDataset):
     def to_odf(self, form: OdfForm = "event") -> str:
         """Return the schema in the standard's YAML with all defaults: the bare schema, its event, or a whole document.
 
-        Raises SchemaError where the standard has no such kind.
+        Raises SchemaError if the standard does not have a kind of the schema.
         """
         from schemac.engines.odf import artifact as odf  # for start-up time, as above
 
@@ -208,7 +205,7 @@ class Dataset(CheckedDataset):
         return odf.to_text(self._logical, form)
 
     def to_odf_flatbuffers(self) -> bytes:
-        """Return the SetDataSchema event in the standard's binary form. Raises SchemaError where it has no such kind."""
+        """Return the SetDataSchema event in the standard's binary form. Raises SchemaError if the standard does not have a kind of the schema."""
         from schemac.engines.odf import artifact as odf  # for start-up time, as above
 
         self._emit("odf")
@@ -216,9 +213,9 @@ class Dataset(CheckedDataset):
 
 
 def from_source(path: str | Path, *, format: str | None = None, name: str | None = None) -> Dataset:
-    """Return the dataset of a file or table in any format of `schemac import`; without a format, it is recognized.
+    """Return the dataset of a file or table in any format of `schemac import`; without `format`, it is recognized.
 
-    Raises SchemaError where it cannot be read.
+    Raises SchemaError if it cannot be read.
     """
     from schemac.importers.sources import import_source  # for start-up time, as below
 
@@ -231,7 +228,7 @@ def from_source(path: str | Path, *, format: str | None = None, name: str | None
 
 
 def from_imported(imported: "Imported | None", name: str, file: str, report: Report) -> Dataset:
-    """Return the dataset of what an importer found. Raises SchemaError where it found nothing that is sound."""
+    """Return the dataset that an importer read. Raises SchemaError if it has errors."""
     if imported is not None and imported.others:
         names = ", ".join(str(one.name) for one in (imported, *imported.others))
         message = (
@@ -249,7 +246,7 @@ def from_imported(imported: "Imported | None", name: str, file: str, report: Rep
 
 
 def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset:
-    """Return the dataset of a StructType in its JSON form. Raises SchemaError where a type has no kind."""
+    """Return the dataset of a StructType as JSON text. Raises SchemaError if a type has no kind."""
     from schemac.engines.spark.reader import from_struct_type  # for start-up time, as above
 
     report = Report()
@@ -258,7 +255,7 @@ def from_spark(struct_type: dict[str, Any], *, name: str = "dataset") -> Dataset
 
 
 def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
-    """Return the dataset of a CREATE TABLE, or of a list of columns. Raises SchemaError where it cannot be read."""
+    """Return the dataset of a CREATE TABLE, or of a list of columns. Raises SchemaError if it cannot be read."""
     from schemac.engines.spark.reader_ddl import from_ddl  # for start-up time, as above
 
     report = Report()
@@ -270,7 +267,7 @@ def from_spark_ddl(text: str, *, name: str | None = None) -> Dataset:
 def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
     """Return the dataset of the standard's event or document: a path, the bytes of a file, or a text of several lines.
 
-    Raises SchemaError where it cannot be read.
+    Raises SchemaError if it cannot be read.
     """
     if isinstance(source, Path) or (isinstance(source, str) and "\n" not in source):
         return from_source(source, format="odf", name=name)
@@ -290,39 +287,39 @@ def from_odf(source: str | Path | bytes, *, name: str | None = None) -> Dataset:
 
 
 def from_lance(path: str | Path, *, name: str | None = None) -> Dataset:
-    """Return the dataset of a Lance table's newest version. Raises SchemaError where it cannot be read."""
+    """Return the dataset of a Lance table's newest version. Raises SchemaError if it cannot be read."""
     return from_source(path, format="lance", name=name)
 
 
 def from_paimon(path: str | Path, *, name: str | None = None) -> Dataset:
-    """Return the dataset of a Paimon table's newest schema, or of one schema file. Raises SchemaError where it cannot be read."""
+    """Return the dataset of a Paimon table's newest schema, or of one schema file. Raises SchemaError if it cannot be read."""
     return from_source(path, format="paimon", name=name)
 
 
 def from_jsonschema(path: str | Path, *, name: str | None = None) -> Dataset:
-    """Return the dataset of a file with the JSON Schema of an object. Raises SchemaError where it cannot be read."""
+    """Return the dataset of a file with the JSON Schema of an object. Raises SchemaError if it cannot be read."""
     return from_source(path, format="jsonschema", name=name)
 
 
 def from_pydantic(path: str | Path, *, name: str | None = None) -> Dataset:
-    """Return the dataset of a file with one model of pydantic, which is not run. Raises SchemaError where it cannot be read."""
+    """Return the dataset of a Python file with one pydantic model; the file is not run. Raises SchemaError if it cannot be read."""
     return from_source(path, format="pydantic", name=name)
 
 
 def from_avro(path: str | Path, *, name: str | None = None) -> Dataset:
-    """Return the dataset of a file with an Avro record. Raises SchemaError where it cannot be read."""
+    """Return the dataset of a file with an Avro record. Raises SchemaError if it cannot be read."""
     return from_source(path, format="avro", name=name)
 
 
 def from_protobuf(path: str | Path, *, name: str | None = None) -> Dataset:
-    """Return the dataset of a `.proto` file with one message. Raises SchemaError where it cannot be read."""
+    """Return the dataset of a `.proto` file with one message. Raises SchemaError if it cannot be read."""
     return from_source(path, format="protobuf", name=name)
 
 
 def from_iceberg(source: Any, *, name: str | None = None) -> Dataset:
     """Return the dataset of an Iceberg table: its folder, a metadata file, or a table or schema of pyiceberg.
 
-    Raises SchemaError where it cannot be read.
+    Raises SchemaError if it cannot be read.
     """
     if isinstance(source, str | Path):
         return from_source(source, format="iceberg", name=name)
@@ -335,42 +332,42 @@ def from_iceberg(source: Any, *, name: str | None = None) -> Dataset:
 
 
 def from_delta(path: str | Path, *, name: str | None = None) -> Dataset:
-    """Return the dataset of a Delta table's newest version. Raises SchemaError where it cannot be read."""
+    """Return the dataset of a Delta table's newest version. Raises SchemaError if it cannot be read."""
     return from_source(path, format="delta", name=name)
 
 
 def from_odcs(path: str | Path) -> tuple[Dataset, ...]:
-    """Return the datasets of a contract of the Open Data Contract Standard. Raises SchemaError where it cannot be read."""
+    """Return the datasets of a contract of the Open Data Contract Standard. Raises SchemaError if it cannot be read."""
     return _all_of_file(path, "odcs")
 
 
 def from_datacontract(path: str | Path) -> tuple[Dataset, ...]:
-    """Return the datasets of a datacontract.yaml. Raises SchemaError where it cannot be read."""
+    """Return the datasets of a datacontract.yaml. Raises SchemaError if it cannot be read."""
     return _all_of_file(path, "datacontract")
 
 
 def from_dbt(path: str | Path) -> tuple[Dataset, ...]:
-    """Return the datasets of a property file of dbt. Raises SchemaError where it cannot be read."""
+    """Return the datasets of a property file of dbt. Raises SchemaError if it cannot be read."""
     return _all_of_file(path, "dbt")
 
 
 def from_postgres(text: str) -> tuple[Dataset, ...]:
-    """Return the datasets of CREATE TABLE statements of PostgreSQL. Raises SchemaError where they cannot be read."""
+    """Return the datasets of CREATE TABLE statements of PostgreSQL. Raises SchemaError if they cannot be read."""
     return _all_of_text(text, "postgres")
 
 
 def from_duckdb(text: str) -> tuple[Dataset, ...]:
-    """Return the datasets of CREATE TABLE statements of DuckDB. Raises SchemaError where they cannot be read."""
+    """Return the datasets of CREATE TABLE statements of DuckDB. Raises SchemaError if they cannot be read."""
     return _all_of_text(text, "duckdb")
 
 
 def from_snowflake(text: str) -> tuple[Dataset, ...]:
-    """Return the datasets of CREATE TABLE statements of Snowflake. Raises SchemaError where they cannot be read."""
+    """Return the datasets of CREATE TABLE statements of Snowflake. Raises SchemaError if they cannot be read."""
     return _all_of_text(text, "snowflake")
 
 
 def from_bigquery(text: str) -> tuple[Dataset, ...]:
-    """Return the datasets of CREATE TABLE statements of BigQuery. Raises SchemaError where they cannot be read."""
+    """Return the datasets of CREATE TABLE statements of BigQuery. Raises SchemaError if they cannot be read."""
     return _all_of_text(text, "bigquery")
 
 
@@ -389,7 +386,7 @@ def _all_of_text(text: str, format: str) -> tuple[Dataset, ...]:
 
 
 def _each(imported: "Imported | None", file: str, report: Report) -> tuple[Dataset, ...]:
-    """Return all datasets that an importer found. Raises SchemaError where one of them is not sound."""
+    """Return all datasets that an importer found. Raises SchemaError if one of them is not sound."""
     report.raise_errors()
     assert imported is not None
     return tuple(

@@ -2,7 +2,7 @@
 
 Layer: engines, below their folders. For engines whose artifacts describe records of JSON.
 Shape: the expressions have no anchors, and only what ECMA-262, Python, Java and RE2 have in common: no lookaround, no `\\d`.
-Source: the values that a pipeline takes (`schemac/rows/judging`); `tests/engines/json_records.py` has its verdicts.
+Source: the values that a pipeline takes (`schemac/rows/judging/values.py`); `tests/engines/json_records.py` has its verdicts.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,7 @@ from schemac.attributes.arrow import EXTENSION_TYPE
 from schemac.kinds.sequences import Binary
 from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.model import Field, LogicalType
+from schemac.rows.judging import values
 from schemac.source.json_object import Json, in_order
 
 _YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
@@ -24,16 +25,13 @@ OFFSET = "(?:[Zz]|[+-](?:(?:0[0-9]|1[0-7])(?::?[0-5][0-9])?|18(?::?00)?))"
 """An offset from UTC, at most 18 hours."""
 _MINUTE = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 
-NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-"""A number as the key of a map, which JSON has as text."""
-NOT_FINITE = "NaN|[+-]?Infinity|[+-]?inf"
+NUMBER, NOT_FINITE, UUID = values.NUMBER.pattern, values.NOT_FINITE.pattern, values.UUID_FORM.pattern
+"""A number as the key of a map, which JSON has as text; and a UUID."""
 BOOLEAN = "[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]"
-UUID = "[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
 FLOAT_LIMITS = {16: Decimal("65519.998046875"), 32: Decimal(2**128 - 2**103)}
 """By bits, the first number that rounds to infinity, for 16 bits by way of a single; that of 64 bits is none itself."""
 LARGEST_DOUBLE = 1.7976931348623157e308
-LARGEST_BRAIN_FLOAT = 3.3895313892515355e38
 
 
 UUID_TYPE: Json = {

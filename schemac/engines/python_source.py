@@ -1,7 +1,7 @@
 """Source text of Python: names, texts and comments of generated modules.
 
 Layer: engines, below their folders. For engines whose artifacts are modules.
-Shape: the modules are UTF-8 and stand alone: they import nothing of schemac.
+Shape: the modules are UTF-8 and are alone: they import nothing of schemac.
 """
 
 import keyword

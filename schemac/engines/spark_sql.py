@@ -50,7 +50,7 @@ def create_table(
 
 
 def without_substitution(statements: Iterable[str]) -> tuple[str, ...]:
-    """Return the same statements; where a name looks like a variable, the session replaces none meanwhile."""
+    """Return the same statements; where a name looks like a variable, the session replaces none in the meantime."""
     literal_statements = tuple(statements)
     if not any(_REFERENCE in statement for statement in literal_statements):
         return literal_statements

@@ -1,7 +1,7 @@
 """Statements of SQL, told apart and parsed by sqlglot.
 
 Layer: engines, below their folders.
-Shape: a clause of a column that sqlglot does not know is cut out of its statement, and handed over beside it.
+Shape: a clause of a column that sqlglot does not know is cut out of its statement, and handed over next to it.
 Units: places are zero-based and half-open, in code points of the text.
 Errors: raises MalformedError, at the very word if that is known.
 """
@@ -28,14 +28,6 @@ CLAUSES = frozenset(
 _MOST_CUTS = 1000
 
 
-class _NotParsedError(MalformedError):
-    """A word that sqlglot does not expect, by its index."""
-
-    def __init__(self, reason: str, span: Span, index: int) -> None:
-        super().__init__(reason, span)
-        self.index = index
-
-
 class SqlParser:
     """Parses statements in one dialect of sqlglot."""
 
@@ -53,9 +45,9 @@ class SqlParser:
             return " ".join(expression.sql(dialect=self._dialect, comments=False).split())
 
     def condition(self, expression: Any, name_of: Callable[[Any], str]) -> str:
-        """Return a condition over columns in the words of all SQL; empty where that is not possible.
+        """Return a condition over columns in the words of all SQL; empty if that is not possible.
 
-        Names stand in backticks where they need them. Casts of values that are written out are left out: the other side of
+        Names are in backticks where they need them. Casts of values that are written out are left out: the other side of
         the comparison decides what they are.
         """
         exp = self._exp
@@ -117,8 +109,10 @@ class SqlParser:
                 expressions = self._dialect.parser().parse(list(tokens), text)
         except ParseError as error:
             details = error.errors[0] if error.errors else {}
-            place = (details.get("line"), details.get("col"))
-            index = next((i for i, t in enumerate(tokens) if (t.line, t.col) == place), len(tokens) - 1)
+            line_and_column = (details.get("line"), details.get("col"))
+            index = next(
+                (i for i, t in enumerate(tokens) if (t.line, t.col) == line_and_column), len(tokens) - 1
+            )
             at = tokens[index]
             reason = str(details.get("description") or "it cannot be parsed").strip().rstrip(".")
             # The library names its own classes here.
@@ -146,15 +140,23 @@ class SqlParser:
         raise MalformedError("it has too many clauses that are not known", span_of(tokens))
 
 
+class _NotParsedError(MalformedError):
+    """A word that sqlglot does not expect, by its index."""
+
+    def __init__(self, reason: str, span: Span, index: int) -> None:
+        super().__init__(reason, span)
+        self.index = index
+
+
 def _bare(node: Any, exp: Any) -> Any:
-    """Return what stands in parentheses and casts."""
+    """Return what is in parentheses and casts."""
     while isinstance(node, exp.Paren | exp.Cast):
         node = node.this
     return node
 
 
 def _clause(tokens: list[Any], index: int) -> tuple[str, int] | None:
-    """Return the name of the column in which a word stands behind its type, and the end of the clause that it begins."""
+    """Return the name of the column in which a word is behind its type, and the end of the clause that it begins."""
     depth, first = 0, None
     for i, token in enumerate(tokens[:index]):
         depth += (token.text == "(") - (token.text == ")")

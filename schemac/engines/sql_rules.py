@@ -34,7 +34,7 @@ class SqlType(NamedTuple):
 
 
 Rule = Callable[[SqlType], TypeMapping | None]
-"""Judges a type; None where no kind stands for it with these parameters."""
+"""Judges a type; None if no kind stands for it with these parameters."""
 
 
 def plain(make: Callable[[], ArrowType], loss: str = "") -> Rule:

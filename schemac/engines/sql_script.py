@@ -5,7 +5,7 @@ Shape: tables in the order of the script; types stay sqlglot's, for the reader o
 makes no table is named in the comments of the first one, several that begin alike by their number.
 Units: places are zero-based and half-open, in code points of the text.
 Errors: raises MalformedError, at the very word if that is known.
-Source: sqlglot's parsers; pg_dump for what is no SQL in its scripts.
+Source: sqlglot's parsers; pg_dump for what is not SQL in its scripts.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ Expression = Any
 _NO_SQL = re.compile(r"(?ms)(?<=FROM stdin;\n).*?^\\\.$|^\\[^\n]*$")
 """Rows of COPY, and commands of psql."""
 _HEAD = 8
-"""Words at the start of a statement, in which its sort stands."""
+"""Words at the start of a statement that name its kind."""
 
 
 @dataclass(slots=True)
@@ -133,7 +133,7 @@ class SqlScript:
         schema = statement.this if statement is not None else None
         target = schema.this if isinstance(schema, exp.Schema) else schema
         if not isinstance(target, exp.Table):
-            raise MalformedError("this form of CREATE TABLE is not read", span_of(tokens))
+            raise MalformedError("this form of CREATE TABLE is not supported", span_of(tokens))
         identifier = target.this
         span = Span(identifier.meta.get("start", 0), identifier.meta.get("end", 0) + 1)
         table = SqlTable(self._table_name(target), span)
@@ -253,7 +253,7 @@ class SqlScript:
         )
 
     def _named_type(self, tokens: list[Any], text: str) -> None:
-        """Take CREATE TYPE or DOMAIN for a name of what stands behind AS: columns, an enumeration, another type."""
+        """Take CREATE TYPE or DOMAIN for a name of what is behind AS: columns, an enumeration, another type."""
         words = [token.text.upper() for token in tokens]
         begin = words.index("AS") + 1 if "AS" in words[:-1] else 0
         is_domain = words[1] == "DOMAIN"

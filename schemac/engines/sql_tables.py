@@ -21,6 +21,7 @@ from schemac.importers.importer import Imported, Notes, refuse
 from schemac.importers.keys import mark_key
 from schemac.importers.scripts import script_text
 from schemac.importers.table_names import dataset_names, repeated
+from schemac.kinds.registry import BY_NAME
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
@@ -53,10 +54,10 @@ class Dialect:
 
 
 class _UnsupportedError(Exception):
-    """A type that no kind stands for, at a path."""
+    """A type that cannot be read, at a path."""
 
-    def __init__(self, path: FieldPath, type_: str) -> None:
-        super().__init__(type_)
+    def __init__(self, path: FieldPath, type_: str, reason: str = "there is no kind for") -> None:
+        super().__init__(f"{reason} {type_}")
         self.path = path
 
 
@@ -116,7 +117,7 @@ class _Reader:
             try:
                 fields.append(self._field(replace(column, is_required=column.is_required or is_key), ()))
             except _UnsupportedError as error:
-                message = f"{dotted(error.path)} of {table.name[-1]}: there is no kind for {error}"
+                message = f"{dotted(error.path)} of {table.name[-1]}: {error}"
                 help = f"cast it first, or leave the column out with `--skip '{error.path[0]}'`"
                 self._report.add(
                     UNSUPPORTED_ARROW_TYPE, message, file=self._file, path=dotted(error.path), help=help
@@ -156,11 +157,10 @@ class _Reader:
         type_ = self._type(column.type, path)
         is_counter = column.is_counter and self._dialect.is_counter_required
         is_array = pa.types.is_list(type_) and not self._dialect.has_null_arrays
-        is_nullable = not (column.is_required or is_counter or is_array or self._is_serial(column.type))
+        is_nullable = not (
+            column.is_required or is_counter or is_array or self._word(column.type).endswith("SERIAL")
+        )
         return pa.field(column.name, type_, is_nullable)
-
-    def _is_serial(self, type_: Any) -> bool:
-        return self._word(type_).endswith("SERIAL")
 
     def _word(self, type_: Any) -> str:
         """Return sqlglot's name of a type: that of a member of its enumeration, or that of an expression."""
@@ -212,6 +212,8 @@ class _Reader:
         rule = self._dialect.rules.get(short) or self._dialect.rules.get(short.upper())
         written = SqlType(text, _numbers(parts), tuple(self._script.parser.sql(part) for part in parts))
         mapping = rule(written) if rule is not None else None
+        if rule is None and text.partition("(")[0].lower() in map(str.lower, BY_NAME):
+            raise _UnsupportedError(path, text, f"the rules of the dialect {self._dialect.name} lack")
         if mapping is None:
             raise _UnsupportedError(path, text)
         if mapping.loss:

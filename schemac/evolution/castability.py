@@ -47,7 +47,7 @@ def can_be_rounded(old: Any, new: Any) -> bool:
 
 
 def is_lossless_by_calendar(old: Any, new: Any) -> bool:
-    """Whether all moments of the years 1 to 9999 fit, and only what lies beyond may not."""
+    """Whether all timestamps of the years 1 to 9999 fit, and only what is beyond may not."""
     if old.family not in (Family.DATE, Family.TIMESTAMP) or getattr(old, "timezone", None) not in (
         None,
         "UTC",
@@ -110,7 +110,7 @@ def _integers(old: Any, new: Any) -> Castability:
 
 
 def _value_bits(type_: Any) -> int:
-    """Bits beside the sign."""
+    """Bits besides the sign."""
     return int(type_.bits - type_.is_signed)
 
 

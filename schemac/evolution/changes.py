@@ -1,8 +1,9 @@
-"""The facts that can be said about two versions of a schema.
+"""The kinds of changes between two versions of a schema.
 
 Layer: evolution. Values only.
-Shape: a closed set of facts; those that engines bring are found by `evolution.facts`. A change is one fact at one field, with what stood there before and after; it judges
-nothing. One edit may be several facts: a decimal with more digits and another scale is two.
+Shape: a closed set of facts; those that engines bring are found by `evolution.facts`. A change is one fact at one field, with what was there before and after; it judges
+nothing. One edit may be several facts: a decimal with more digits and another scale is two. Groups of facts shorten the
+tables of judges; what each of them has for every fact is in `tests/evolution/rules.txt`.
 """
 
 import dataclasses
@@ -16,19 +17,6 @@ from schemac.logical.schema_fields import SchemaField
 from schemac.source.json_object import Json
 from schemac.source.span import Region
 
-FIELD_FACTS = frozenset(
-    {
-        Fact.FIELD_ADDED,
-        Fact.FIELD_DROPPED,
-        Fact.FIELD_RENAMED,
-        Fact.FIELD_MOVED,
-        Fact.FIELDS_REORDERED,
-        Fact.BECAME_OPTIONAL,
-        Fact.BECAME_REQUIRED,
-    }
-)
-"""A field comes, goes, moves, or may be null or no longer."""
-
 DESCRIPTION_FACTS = frozenset(
     {
         Fact.DESCRIPTION_ADDED,
@@ -36,7 +24,7 @@ DESCRIPTION_FACTS = frozenset(
         Fact.DESCRIPTION_REMOVED,
     }
 )
-"""What people are told of it."""
+"""Its traits."""
 
 TYPE_FACTS = frozenset(
     {
@@ -79,10 +67,7 @@ LAYOUT_FACTS = frozenset(
         Fact.CHILD_NAMES_CHANGED,
     }
 )
-"""Changes of how the same values lie in memory."""
-
-ARROW_FACTS = LAYOUT_FACTS | {Fact.EXTENSION_TYPE_CHANGED, Fact.ARROW_METADATA_CHANGED}
-"""How values lie in memory, and what Arrow is told of them."""
+"""Changes of how the same values are in memory."""
 
 KEY_FACTS = frozenset(
     {
@@ -105,16 +90,6 @@ STORAGE_FACTS = frozenset(
     }
 )
 """How a table keeps values: its layout, and types that Arrow has no word for."""
-
-MEANING_FACTS = frozenset(
-    {
-        Fact.ODF_TYPE_CHANGED,
-        Fact.ARCHETYPE_CHANGED,
-        Fact.UNIT_CHANGED,
-        Fact.TARGETS_CHANGED,
-    }
-)
-"""What the values are to their readers, and which engines a dataset is for."""
 
 ATTRIBUTE_FACTS = frozenset(
     {
@@ -146,33 +121,35 @@ DATASET_FACTS = frozenset(
 
 PROPERTY_FACTS = (
     DESCRIPTION_FACTS
-    | ARROW_FACTS
+    | LAYOUT_FACTS
     | KEY_FACTS
     | STORAGE_FACTS
     | ATTRIBUTE_FACTS
     | CONSTRAINT_FACTS
-    | (MEANING_FACTS - {Fact.UNIT_CHANGED})
+    | {
+        Fact.EXTENSION_TYPE_CHANGED,
+        Fact.ARROW_METADATA_CHANGED,
+        Fact.ODF_TYPE_CHANGED,
+        Fact.ARCHETYPE_CHANGED,
+        Fact.TARGETS_CHANGED,
+    }
 )
-"""What a schema says of its fields beside their types; a format of messages has it as a property, or not at all."""
-
-JUDGED_FACTS = FIELD_FACTS | TYPE_FACTS | PROPERTY_FACTS | {Fact.UNIT_CHANGED} | DATASET_FACTS
-"""The facts of the core that every engine was asked about. Whoever adds a fact adds it here when all judges have an answer;
-until then it is refused. An engine's own facts stand in its judge."""
+"""What a schema says of its fields besides their types; a format of messages has it as a property, or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where something stands; line 0 for a source without lines."""
+class Location:
+    """A location in a file; line 0 for a source without lines."""
 
     file: str
     line: int = 0
     column: int = 0
-    used: "Place | None" = None
+    used: "Location | None" = None
     """Where the dataset's manifest uses the group that this is in."""
 
     @property
     def region(self) -> Region:
-        """Its line and column, as a finding there has them."""
+        """Its line and column, as in a finding."""
         return Region.point(self.line, self.column)
 
     def __str__(self) -> str:
@@ -186,16 +163,29 @@ class Change:
     fact: AnyFact
     dataset: str
     path: str
-    """The field's path now; of a dropped field, its path before. Empty for the schema as a whole."""
+    """The field's path now; for a dropped field, its former path. Empty for the schema as a whole."""
     old: Any = None
-    """What stood there before, as JSON; None where there was nothing."""
+    """The old value as JSON; None if there was none."""
     new: Any = None
-    old_place: Place | None = dataclasses.field(default=None, compare=False)
-    new_place: Place | None = dataclasses.field(default=None, compare=False)
+    old_location: Location | None = dataclasses.field(default=None, compare=False)
+    new_location: Location | None = dataclasses.field(default=None, compare=False)
     old_field: SchemaField | None = dataclasses.field(default=None, compare=False, repr=False)
     new_field: SchemaField | None = dataclasses.field(default=None, compare=False, repr=False)
     key: str = ""
-    """The attribute or option that the fact is about, if it is about one."""
+    """The attribute or option that changed; empty for other changes."""
+
+    @property
+    def fields(self) -> tuple[SchemaField, SchemaField]:
+        """The field before and after, of a change of a field that stays."""
+        assert self.old_field is not None
+        assert self.new_field is not None
+        return self.old_field, self.new_field
+
+    @property
+    def current_field(self) -> SchemaField:
+        """The field now."""
+        assert self.new_field is not None
+        return self.new_field
 
     def __str__(self) -> str:
         where = f"{self.path}: " if self.path else ""
@@ -207,23 +197,27 @@ class Change:
         return f"{where}{self.fact}{about}: {_formatted(self.old)} → {_formatted(self.new)}"
 
     def to_json(self) -> Json:
-        """Return the change for programs; `newUsed` and `oldUsed` are there for what stands in a group."""
-        places = (("newUsed", self.new_place), ("oldUsed", self.old_place))
+        """Return the change as JSON; `newUsed` and `oldUsed` are present for a field in a group."""
+        locations = (("newUsed", self.new_location), ("oldUsed", self.old_location))
         return {
             "change": str(self.fact),
             "dataset": self.dataset,
             "field": self.path,
             "key": self.key,
             "new": self.new,
-            "newPlace": str(self.new_place) if self.new_place else None,
+            "newPlace": str(self.new_location) if self.new_location else None,
             "old": self.old,
-            "oldPlace": str(self.old_place) if self.old_place else None,
-            **{key: str(place.used) for key, place in places if place is not None and place.used is not None},
+            "oldPlace": str(self.old_location) if self.old_location else None,
+            **{
+                key: str(location.used)
+                for key, location in locations
+                if location is not None and location.used is not None
+            },
         }
 
 
 class Changes(tuple[Change, ...]):
-    """All changes from one version to another; a tuple that notebooks show as a table."""
+    """All changes from one version to another: a tuple that notebooks show as a table."""
 
     __slots__ = ()
 

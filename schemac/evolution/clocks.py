@@ -1,4 +1,4 @@
-"""Which clock a reading without a zone is from, where a change makes an instant of it or the other way round.
+"""The zone of local timestamps, for changes between timestamps with and without a zone.
 
 Layer: evolution.
 Shape: `schemac.dev/clockZone` of the field that has no zone counts first, then that of the other one. Where neither says it,
@@ -17,12 +17,12 @@ _READINGS = frozenset({Family.DATE, Family.TIME})
 
 
 def declared_clock(reading: str | None, instant: str | None, zone: str | None) -> str | None:
-    """Return the zone of a clock, out of what is declared for its readings and for the instants, which are in `zone`; None where it is nobody's to guess."""
+    """Return the zone of a clock, out of what is declared for its readings and for the instants, which are in `zone`; None if it is nobody's to guess."""
     return reading or instant or ("UTC" if is_utc(zone) else None)
 
 
 def clock_of(old: SchemaField, new: SchemaField) -> str | None:
-    """Return the zone of the clock; empty where the change needs none, None where it needs one that nobody declared."""
+    """Return the zone of the clock; empty if the change needs none, None if it needs one that nobody declared."""
     before: Any = old.type
     after: Any = new.type
     families = (before.family, after.family)

@@ -32,7 +32,7 @@ _FACTS = {
 
 
 def constraint_fact(key: str, old: SchemaField, new: SchemaField) -> Fact | None:
-    """Return how a constraint of values changed; None where it allows the same ones."""
+    """Return how a constraint of values changed; None if it allows the same ones."""
     before, after = old.extra.get(key), new.extra.get(key)
     if before is None:
         return Fact.CONSTRAINT_ADDED
@@ -51,7 +51,7 @@ def constraint_fact(key: str, old: SchemaField, new: SchemaField) -> Fact | None
 
 
 def row_fact(pair: VersionPair, key: str) -> Fact | None:
-    """Return how the constraints of rows of one attribute changed; None where they ask the same of the same fields."""
+    """Return how the constraints of rows of one attribute changed; None if they ask the same of the same fields."""
     was, is_ = (key in version.dataset.schema.extra for version in (pair.old, pair.new))
     if not (was and is_):
         return Fact.CONSTRAINT_ADDED if is_ else Fact.CONSTRAINT_REMOVED
@@ -96,11 +96,11 @@ def tightened(change: Change, pair: VersionPair | None, find: str = "") -> Judge
     constraint = constraint_of(change)
     if constraint is not None:
         reason = f"{change.path} has to be {constraint.text}, but existing rows were not checked"
-        look = find or f"look for values of {change.path} that are not {constraint.text}"
+        look = find or f"find values of {change.path} that are not {constraint.text}"
     else:
         name = change.key.partition("/")[2]
-        reason = f"rows have to keep {', '.join(_added(change, pair))} of `{name}`, but existing rows were not checked"
-        look = find or "look for the rows that break it"
+        reason = f"rows have to satisfy {', '.join(_added(change, pair))} of `{name}`, but existing rows were not checked"
+        look = find or "find the rows that break it"
     return Judgement(Outcome.DATA, reason, f"{look}, and correct them first")
 
 

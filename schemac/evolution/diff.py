@@ -49,15 +49,15 @@ def _schema_changes(pair: VersionPair) -> Iterator[Change]:
             "",
             before,
             after,
-            pair.old.place(None, "extra", key),
-            pair.new.place(None, "extra", key),
+            pair.old.location(None, "extra", key),
+            pair.new.location(None, "extra", key),
             key=key,
         )
 
 
 def _field_changes(pair: VersionPair, old: SchemaField, new: SchemaField) -> Iterator[Change]:
     if new.is_member:
-        if not _is_at_the_same_place(pair, old, new):
+        if not _has_same_parent(pair, old, new):
             yield _change(pair, Fact.FIELD_MOVED, old, new, old.path_text, new.path_text)
         elif old.segment != new.segment:
             yield _change(pair, Fact.FIELD_RENAMED, old, new, old.segment, new.segment)
@@ -73,7 +73,7 @@ def _field_changes(pair: VersionPair, old: SchemaField, new: SchemaField) -> Ite
         yield from _order_changes(pair, new, old.children, new.children)
 
 
-def _is_at_the_same_place(pair: VersionPair, old: SchemaField, new: SchemaField) -> bool:
+def _has_same_parent(pair: VersionPair, old: SchemaField, new: SchemaField) -> bool:
     if new.parent is None or old.parent is None:
         return new.parent is old.parent
     return pair.before.get(new.parent) is old.parent
@@ -82,9 +82,9 @@ def _is_at_the_same_place(pair: VersionPair, old: SchemaField, new: SchemaField)
 def _order_changes(
     pair: VersionPair, parent: SchemaField | None, old: Sequence[SchemaField], new: Sequence[SchemaField]
 ) -> Iterator[Change]:
-    """One fact where members that stayed stand in another order."""
-    place = {field: index for index, field in enumerate(old)}
-    stayed = [(place[before], field) for field in new if (before := pair.before.get(field)) in place]
+    """One fact where members that stayed are in another order."""
+    old_index = {field: index for index, field in enumerate(old)}
+    stayed = [(old_index[before], field) for field in new if (before := pair.before.get(field)) in old_index]
     indices = [index for index, _ in stayed]
     if indices != sorted(indices):
         yield Change(
@@ -93,8 +93,8 @@ def _order_changes(
             parent.path_text if parent is not None else "",
             [str(field.segment) for _, field in sorted(stayed, key=lambda s: s[0])],
             [str(field.segment) for _, field in stayed],
-            pair.old.place(pair.before[parent] if parent is not None else None),
-            pair.new.place(parent),
+            pair.old.location(pair.before[parent] if parent is not None else None),
+            pair.new.location(parent),
             pair.before[parent] if parent is not None else None,
             parent,
         )
@@ -124,8 +124,8 @@ def _change(
         field.path_text,
         before,
         after,
-        pair.old.place(old) if old is not None else None,
-        pair.new.place(new) if new is not None else None,
+        pair.old.location(old) if old is not None else None,
+        pair.new.location(new) if new is not None else None,
         old,
         new,
         key,

@@ -2,7 +2,7 @@
 
 Layer: evolution.
 Shape: a fact of an engine says that one of its attributes changed. Other engines are told of it as of any attribute that is not
-theirs, unless their judge names it; so an engine that joins needs no word from those that are there.
+theirs, unless their judge names it; so an engine that joins needs no word from those that exist.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ def as_seen_by(name: str, change: Change) -> Change:
 
 
 def attribute_fact(before: object, after: object) -> Fact:
-    """Return what it is when an attribute that nobody knows changes; None where it is absent."""
+    """Return what it is when an attribute that nobody knows changes; None if it is absent."""
     if before is None:
         return Fact.ATTRIBUTE_ADDED
     return Fact.ATTRIBUTE_REMOVED if after is None else Fact.ATTRIBUTE_CHANGED
@@ -43,7 +43,7 @@ def _bringing() -> dict[AnyFact, str]:
     for engine in engines():
         for fact in _engine_facts(engine):
             if str(fact) in known_facts:
-                raise EngineError(f"the engine {engine.name} has a fact {fact}, which is taken")
+                raise EngineError(f"the engine {engine.name} has a fact {fact}, which is already used")
             known_facts.add(str(fact))
             engines_by_fact[fact] = engine.name
     return engines_by_fact
@@ -55,5 +55,5 @@ def _engine_facts(engine: Engine) -> Iterable[AnyFact]:
     what = f"`facts` of the engine {engine.name}"
     fact_type = load_as(engine.facts, type, what)
     if not issubclass(fact_type, AnyFact):
-        raise EngineError(f"{what} ({engine.facts}) is no enumeration of AnyFact")
+        raise EngineError(f"{what} ({engine.facts}) is not an enumeration of AnyFact")
     return tuple(fact_type)

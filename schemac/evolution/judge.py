@@ -5,10 +5,12 @@ Layer: evolution.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import update_wrapper
 from types import MappingProxyType
+from typing import Any, cast
 
-from schemac.evolution.changes import JUDGED_FACTS, Change
+from schemac.attributes.registry import domain_of
+from schemac.evolution.changes import Change
 from schemac.evolution.facts import as_seen_by
 from schemac.evolution.readers import for_old_readers
 from schemac.evolution.verdict import NO_VERDICT, Judgement, Verdict
@@ -17,20 +19,36 @@ from schemac.logical.facts import AnyFact
 from schemac.registry.engine import Capability
 from schemac.registry.installed import blamed, engine, engines
 
-Ask = Callable[[Change, VersionPair | None], Judgement]
-"""An engine's answer to a change; without version pair, to its fact alone."""
+Rule = Callable[[Change, Any], Judgement]
+"""What a change means, by the version pair that it is of; None for that where a change is judged by itself."""
+Guard = Callable[[Change, Any], Judgement | None]
+"""What decides whatever the fact is; None where the fact decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """An engine's verdicts."""
+    """An engine's verdicts: a row for each fact, of the core and of its own. A fact without a row has no verdict, and is refused."""
 
-    ask: Ask
-    of_version: Callable[[str], Ask] | None = None
-    """The judge for a version of the engine, where verdicts depend on it. Raises ValueError for what is no version."""
-    facts: frozenset[AnyFact] = JUDGED_FACTS
-    """The facts that it has an answer to: those of the core, and its own. An engine of another distribution names all that it was
-    written for, so that one that joins later is refused."""
+    rules: Mapping[AnyFact, Rule | Judgement]
+    """What each fact means: always the same, or what a rule finds in the change."""
+    first: Guard = lambda _change, _pair: None
+    """What is looked at before the fact."""
+    of_version: "Callable[[str], Judge] | None" = None
+    """The judge for a version of the engine, where verdicts depend on it. Raises ValueError for what is not a version."""
+
+    def ask(self, change: Change, pair: VersionPair | None) -> Judgement:
+        """Return what a change means."""
+        rule = self.rules.get(change.fact)
+        return NO_VERDICT if rule is None else guarded(self.first, rule)(change, pair)
+
+
+def guarded(guard: Guard, rule: Rule | Judgement) -> Rule:
+    """Return a rule that counts where a guard has nothing to say."""
+
+    def ask(change: Change, pair: VersionPair | None) -> Judgement:
+        return guard(change, pair) or (rule if isinstance(rule, Judgement) else rule(change, pair))
+
+    return update_wrapper(ask, cast("Rule", rule))
 
 
 JUDGE: Capability[Judge] = Capability("judge", Judge)
@@ -61,13 +79,10 @@ def judge(
     """
     names = tuple(names)
     others = {engine(name).alters for name in names if is_by_any_way} - {""}
-    judges = {
-        name: partial(_asked, name, _judge_of(name, versions.get(name)), JUDGE.of(engine(name)).facts)
-        for name in dict.fromkeys((*names, *sorted(others)))
-    }
+    judges = {name: _judge_of(name, versions.get(name)) for name in dict.fromkeys((*names, *sorted(others)))}
     verdicts: list[Verdict] = []
     for change in changes:
-        judged = {name: ask(change, pair) for name, ask in judges.items()}
+        judged = {name: _judgement(name, judge, change, pair) for name, judge in judges.items()}
         readers = for_old_readers(change)
         for name in names:
             direct, other = judged[name], judged.get(engine(name).alters) if is_by_any_way else None
@@ -84,20 +99,27 @@ def _easier(direct: Judgement, other: Judgement) -> Judgement:
     return Judgement(other.outcome, f"through `schemac apply`: {direct.reason}", other.way_out)
 
 
-def _asked(
-    name: str, ask: Ask, facts: frozenset[AnyFact], change: Change, pair: VersionPair | None
+def judge_change(
+    name: str, change: Change, pair: VersionPair | None, version: str | None = None
 ) -> Judgement:
-    """Return an engine's answer; it has one only to the facts that it was asked about when its judge was written."""
-    visible_change = change if change.fact in facts else as_seen_by(name, change)
-    if visible_change.fact not in facts:
-        return NO_VERDICT
+    """Return what one engine makes of one change."""
+    return _judgement(name, _judge_of(name, version), change, pair)
+
+
+def _judgement(name: str, judge: Judge, change: Change, pair: VersionPair | None) -> Judgement:
+    visible_change = change if change.fact in judge.rules else as_seen_by(name, change)
+    if visible_change.fact not in judge.rules and change.key and domain_of(change.key) == engine(name).domain:
+        reason = (
+            f"{NO_VERDICT.reason}: the judge of {engine(name).title} has no row for {visible_change.fact}"
+        )
+        return NO_VERDICT._replace(reason=reason)
     with blamed(name):
-        return ask(visible_change, pair)
+        return judge.ask(visible_change, pair)
 
 
-def _judge_of(name: str, version: str | None = None) -> Ask:
+def _judge_of(name: str, version: str | None = None) -> Judge:
     judge = JUDGE.of(engine(name))
     if version is None:
-        return judge.ask
+        return judge
     assert judge.of_version is not None, f"verdicts of {name} do not depend on a version"
     return judge.of_version(version)

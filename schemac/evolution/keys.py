@@ -14,18 +14,18 @@ from schemac.logical.schema_fields import SchemaField, preorder
 
 
 def is_key_changed(pair: VersionPair) -> bool:
-    """Whether a key has other fields or places than before, beside those that go with their columns."""
+    """Whether a key has other fields or places than before, besides those that go with their columns."""
     remaining = _remaining_marks(pair)
     return bool(remaining) and remaining != _marks(pair.new)
 
 
 def way_out_of_key(pair: VersionPair) -> str:
     """Return what can be done where a table refuses another key."""
-    return f"keep the key ({_paths(_marks(pair.old))}), or make a new table with the new schema and write the rows into it"
+    return f"keep the key ({_paths(_marks(pair.old))}), or create a new table with the new schema and write the rows into it"
 
 
 def loss_of_key(dropped: SchemaField, pair: VersionPair) -> str:
-    """Return what becomes of the primary key when a field is dropped; empty where that is nothing."""
+    """Return what becomes of the primary key when a field is dropped; empty if that is nothing."""
     marks = _marks(pair.old)
     if not any(field in marks for field in preorder([dropped])):
         return ""

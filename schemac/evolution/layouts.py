@@ -12,7 +12,7 @@ _BYTES = (Family.TEXT, Family.BYTES)
 
 
 def missing_cast(old: SchemaField, new: SchemaField) -> str:
-    """Which cast pyarrow lacks between two layouts; empty where it has the one in question."""
+    """Which cast pyarrow lacks between two layouts; empty if it has the one in question."""
     before, after = read_hints(old.extra), read_hints(new.extra)
     had_view = before.buffer is not None and before.buffer.kind == "View"
     has_view = after.buffer is not None and after.buffer.kind == "View"

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from schemac.attributes.own import CLASSIFICATION, DEPRECATED
-from schemac.evolution.changes import Place
+from schemac.evolution.changes import Location
 from schemac.evolution.version_pair import SchemaVersion, VersionPair
 from schemac.logical.ownership import Ownership
 from schemac.logical.schema_fields import SchemaField, preorder
@@ -34,8 +34,8 @@ class Concern(NamedTuple):
     """The field's path now, or before if it was dropped; empty for the schema as a whole."""
     old: str
     new: str = ""
-    place: Place | None = None
-    """Where it stands now, if it does."""
+    location: Location | None = None
+    """Where it is now, if it still exists."""
 
 
 def concerns(pair: VersionPair) -> tuple[Concern, ...]:
@@ -87,8 +87,10 @@ def _classification(
     if was is None or is_known or (now is not None and now.rank >= was.rank):
         return
     path = new.path_text if new is not None else ""
-    place = pair.new.place(new, *(("extra", CLASSIFICATION.key) if now is not None and new is None else ()))
+    location = pair.new.location(
+        new, *(("extra", CLASSIFICATION.key) if now is not None and new is None else ())
+    )
     if now is None:
-        yield Concern(Rule.LOST, path, was, place=place)
+        yield Concern(Rule.LOST, path, was, location=location)
     else:
-        yield Concern(Rule.LOWERED, path, was, now, place)
+        yield Concern(Rule.LOWERED, path, was, now, location)

@@ -1,76 +1,105 @@
 """Programs that still have the old schema.
 
 Layer: evolution.
-Shape: the same for all engines: a reader names its columns and wants values that fit its types.
+Shape: the same for all engines: a reader names its columns and needs values that fit its types.
 """
 
+from collections.abc import Callable, Mapping
+
 from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import JUDGED_FACTS, LAYOUT_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import (
+    DATASET_FACTS,
+    LAYOUT_FACTS,
+    PROPERTY_FACTS,
+    TYPE_FACTS,
+    Change,
+    Fact,
+)
 from schemac.evolution.constraints import LOOSENED, loosened
 from schemac.evolution.facts import as_seen_by
 from schemac.evolution.layouts import missing_cast
 from schemac.evolution.verdict import NO_VERDICT, SAFE, Judgement, Outcome
 from schemac.logical.castability import Castability
+from schemac.logical.facts import AnyFact
+
+_UPDATE_FIRST = "update the readers to the new schema first"
 
 
 def for_old_readers(change: Change) -> Judgement:
     """Return what a change means to those who have not heard of it."""
     change = as_seen_by("", change)
-    if change.fact not in JUDGED_FACTS:
-        return NO_VERDICT
-    old, new = change.old_field, change.new_field
-    if change.fact in TYPE_FACTS:
-        assert old is not None
-        assert new is not None
-        match castability(new.type, old.type):
-            case Castability.NEVER:
-                return Judgement(
-                    Outcome.REFUSED,
-                    f"a reader that expects {old.type.type_text()} cannot read {new.type.type_text()}",
-                    "add a new field beside the old one, and drop the old one when no program reads it any more",
-                )
-            case Castability.DEPENDS:
-                return Judgement(
-                    Outcome.DATA,
-                    f"old readers expect {old.type.type_text()}: {misfit(new.type, old.type)}",
-                    "update the readers to the new schema first",
-                )
-    if change.fact in TYPE_FACTS | LAYOUT_FACTS and old is not None and new is not None:
-        missing = missing_cast(new, old)
-        return (
-            Judgement(Outcome.REFUSED, missing, "update the readers to the new schema first")
-            if missing
-            else SAFE
-        )
-    if change.fact in LOOSENED:
-        return loosened(change)
-    match change.fact:
-        case Fact.FIELD_DROPPED | Fact.DATASET_DROPPED:
+    rule = RULES.get(change.fact, NO_VERDICT)
+    return rule if isinstance(rule, Judgement) else rule(change)
+
+
+def _type(change: Change) -> Judgement:
+    old, new = change.fields
+    match castability(new.type, old.type):
+        case Castability.NEVER:
             return Judgement(
                 Outcome.REFUSED,
-                f"old readers that use {change.path or change.dataset} no longer find it",
-                "drop it when no program reads it any more",
+                f"a reader that expects {old.type.type_text()} cannot read {new.type.type_text()}",
+                "add a new field next to the old one, and drop the old one when no program reads it anymore",
             )
-        case Fact.FIELD_RENAMED | Fact.FIELD_MOVED:
-            return Judgement(
-                Outcome.REFUSED,
-                f"old readers look for {change.old}",
-                "update the readers together with the table, or give them a view with the old name",
-            )
-        case Fact.BECAME_OPTIONAL:
+        case Castability.DEPENDS:
             return Judgement(
                 Outcome.DATA,
-                f"old readers do not expect null in {change.path}",
-                "update the readers to the new schema first",
+                f"old readers expect {old.type.type_text()}: {misfit(new.type, old.type)}",
+                _UPDATE_FIRST,
             )
-        case Fact.UNIT_CHANGED if change.old is not None:
-            return Judgement(
-                Outcome.REFUSED,
-                f"old readers still read the numbers as {change.old}",
-                "add a new field with the new unit beside the old one",
-            )
-        case Fact.BLOB_ADDED | Fact.BLOB_REMOVED | Fact.FLOAT_ENCODING_CHANGED:
-            return Judgement(
-                Outcome.REFUSED, f"{change.path} has another layout", "add a new field beside it"
-            )
-    return SAFE
+    return _layout(change)
+
+
+def _layout(change: Change) -> Judgement:
+    old, new = change.fields
+    missing = missing_cast(new, old)
+    return Judgement(Outcome.REFUSED, missing, _UPDATE_FIRST) if missing else SAFE
+
+
+def _dropped(change: Change) -> Judgement:
+    return Judgement(
+        Outcome.REFUSED,
+        f"old readers that use {change.path or change.dataset} no longer find it",
+        "drop it when no program reads it anymore",
+    )
+
+
+def _renamed(change: Change) -> Judgement:
+    return Judgement(
+        Outcome.REFUSED,
+        f"old readers look for {change.old}",
+        "update the readers together with the table, or give them a view with the old name",
+    )
+
+
+def _optional(change: Change) -> Judgement:
+    return Judgement(Outcome.DATA, f"old readers do not expect null in {change.path}", _UPDATE_FIRST)
+
+
+def _unit(change: Change) -> Judgement:
+    if change.old is None:
+        return SAFE
+    return Judgement(
+        Outcome.REFUSED,
+        f"old readers still read the numbers as {change.old}",
+        "add a new field with the new unit beside the old one",
+    )
+
+
+def _relaid(change: Change) -> Judgement:
+    return Judgement(Outcome.REFUSED, f"{change.path} has a different layout", "add a new field next to it")
+
+
+RULES: Mapping[AnyFact, Judgement | Callable[[Change], Judgement]] = {
+    **dict.fromkeys(PROPERTY_FACTS | DATASET_FACTS, SAFE),
+    **dict.fromkeys((Fact.FIELD_ADDED, Fact.FIELDS_REORDERED, Fact.BECAME_REQUIRED), SAFE),
+    **dict.fromkeys(TYPE_FACTS, _type),
+    **dict.fromkeys(LAYOUT_FACTS, _layout),
+    **dict.fromkeys(LOOSENED, loosened),
+    **dict.fromkeys((Fact.FIELD_DROPPED, Fact.DATASET_DROPPED), _dropped),
+    **dict.fromkeys((Fact.FIELD_RENAMED, Fact.FIELD_MOVED), _renamed),
+    **dict.fromkeys((Fact.BLOB_ADDED, Fact.BLOB_REMOVED, Fact.FLOAT_ENCODING_CHANGED), _relaid),
+    Fact.BECAME_OPTIONAL: _optional,
+    Fact.UNIT_CHANGED: _unit,
+}
+"""A row for each fact of the core, as `evolution.judge.Judge` has it for an engine."""

@@ -60,7 +60,7 @@ class RowTurn(NamedTuple):
 
 
 def sort_of(type_: LogicalType) -> Hashable:
-    """Return what values of two types have in common if they compare alike: numbers do, and moments with a zone, or without one."""
+    """Return what values of two types have in common if they compare alike: numbers do, and timestamps with a zone, or without one."""
     if type_.family in _EXACT:
         return "number"
     item = getattr(type_, "item_type", None)

@@ -1,4 +1,4 @@
-"""Which locked version a table has.
+"""Determines the locked version of a table.
 
 Layer: evolution.
 Shape: names and types leave some versions of the lock. Where a field was dropped and another one of its name was added, or names were
@@ -32,18 +32,20 @@ class Candidate:
 
 @dataclass(frozen=True)
 class TableRecord:
-    """What is known of a table beside its names and types."""
+    """What is known of a table besides its names and types."""
 
     name: str
     """The table, as the user named it."""
     recorded: str | None
-    """The version that the table says it has, as it is written there; None where it says none."""
+    """The version that the table says it has, as it is written there; None if it says none."""
     ids: tuple[int, ...]
     """The ids that it gives its fields, in pre-order."""
     is_fresh: bool
     """Whether its engine gives these ids to any new table."""
     ids_then: str | None
-    """The digest of the ids that it had when it was said which version it has; None where these were the lock's, or those of a new table."""
+    """The digest of the ids that it had when it was said which version it has; None if these were the lock's, or those of a new table."""
+    is_replaced: bool = False
+    """Whether all of it may have been replaced since by somebody who left standing what it says of its version."""
     stated: int | None = None
     """The version that the user says it has."""
 
@@ -65,24 +67,33 @@ def choose_version(table: TableRecord, candidates: Sequence[Candidate], report: 
     """
     if table.stated is not None:
         return next(c for c in candidates if c.version.number == table.stated)
-    recorded = next((c for c in candidates if str(c.version.number) == table.recorded), None)
+    recorded = next((c for c in candidates if c.version.version.is_recorded_as(table.recorded)), None)
     if len({candidate.identity for candidate in candidates}) == 1:
         return recorded or candidates[0]
     numbered = [] if table.is_fresh else [c for c in candidates if c.has_ids]
     if recorded is None:
         if numbered and numbered[0].identity == candidates[0].identity:
             return candidates[0]
+    elif table.is_replaced and recorded.identity != candidates[0].identity:
+        pass
     elif table.is_fresh or recorded.has_ids or table.ids_then == digest_of_ids(table.ids):
         return recorded
     labels = " or ".join(candidate.version.label for candidate in candidates)
-    doubt = "nothing in the table says which of them it is"
+    doubt = "nothing in the table shows which one it is"
     if recorded is not None:
-        doubt = f"it says that it has version {table.recorded}, but has other ids than a table of it"
+        reason = (
+            "it may have been replaced since"
+            if table.is_replaced
+            else "its ids are not those of a table of that version"
+        )
+        doubt = f"it records version {recorded.version.number}, but {reason}"
+    elif table.recorded is not None:
+        doubt = f"it records version {table.recorded}, which is not one of them"
     report.add(
         UNUSABLE_TABLE,
         f"{table.name} may be at {labels}: its columns are the same in these versions, and {doubt}",
         file=table.name,
-        help=f"say which version it has, as in: {state_version(table.name, candidates[0].version)}",
+        help=f"specify its version, as in: {state_version(table.name, candidates[0].version)}",
     )
     return None
 

@@ -1,8 +1,8 @@
-"""What an engine does with tables that are there: the capability `tables`.
+"""What an engine does with existing tables: the capability `tables`.
 
 Layer: evolution.
-Shape: `plan` says what a change takes, the plan carries itself out, and `verify` compares a table with its schema. What
-is wrong is in the report, and None is returned then.
+Shape: `plan` returns the steps of a change, the plan carries itself out, and `verify` compares a table with its schema.
+Errors are added to the report, and None is returned.
 Errors: SC411 refused-change, SC430 pointless-rounding, and those of the engines.
 """
 
@@ -45,7 +45,7 @@ class PlanLine(NamedTuple):
 
 @dataclass(frozen=True)
 class Note:
-    """What a change means for a table, to be known before its plan is carried out."""
+    """A warning about a change of a table, shown before its plan is carried out."""
 
     field: str
     judgement: Judgement
@@ -56,23 +56,23 @@ class Note:
         return f"{reason}; {way_out}" if way_out else reason
 
     def to_json(self) -> Json:
-        """Return the note for programs."""
+        """Return the note as JSON."""
         outcome, reason, way_out = self.judgement
         return {"cost": str(outcome), "field": self.field, "reason": reason, "wayOut": way_out}
 
 
 @dataclass(frozen=True)
 class TableChange:
-    """A change of a table that somebody asked for."""
+    """A requested change of a table."""
 
     locked: LockedDataset
     new: LockedSchemaVersion
     path: str = ""
     """The table; empty for one that is imagined to be at `old`."""
     old: LockedSchemaVersion | None = None
-    """Where the change starts; None where the table tells."""
+    """Where the change starts; None if the table tells."""
     stated: int | None = None
-    """The locked version that the table has, as the user says; None where the table tells."""
+    """The locked version that the table has, as the user says; None if the table tells."""
     rounded: frozenset[str] = frozenset()
     """Fields whose values may be rounded."""
     version: str | None = None
@@ -85,16 +85,16 @@ class TableChange:
     """Whether no other engine is planned for, so that what this one refuses is an error."""
 
     def heading(self, at: str) -> str:
-        """Return what the dataset's table is at now, and what it becomes."""
+        """Return the heading: the dataset, the present version of its table, and the version that it gets."""
         return f"{self.locked.name}: {at} → {self.new.label}"
 
     def title(self, engine: str, at: str) -> str:
-        """Return the title of a plan: the heading, or the engine where the table is imagined."""
+        """Return the title of a plan: the heading, or the engine if there is no table."""
         return self.heading(at) if self.path else engine
 
 
 class TableState(NamedTuple):
-    """What a table is when it is compared with its schema."""
+    """The state of a table compared with its schema."""
 
     text: str
     """Said of a table without a difference: "is at version 7"."""
@@ -104,7 +104,7 @@ class TableState(NamedTuple):
 
 @dataclass(frozen=True)
 class DataCheck:
-    """How stored rows are to be checked."""
+    """How to check stored rows."""
 
     references: Mapping[str, str]
     """The tables of datasets that the schema refers to, by their names."""
@@ -124,13 +124,13 @@ class PlannedChange(ABC):
     unlooked: tuple[str, ...] = ()
     """What has to hold of the rows, and nobody looks whether it does."""
     question: str = ""
-    """What a person at a terminal is asked before data is written; empty where none is."""
+    """What a person at a terminal is asked before data is written; empty if none is."""
     rows_rewritten: int = 0
-    """Rows for which columns are written anew; 0 where none are."""
+    """Rows for which columns are written anew; 0 if none are."""
 
     @abstractmethod
     def apply(self, report: Report, progress: Progress, spread: Spread | None = None) -> bool:
-        """Carry the plan out; false after saying why not all of it was done.
+        """Carry the plan out; false, with errors in the report, if it was not completed.
 
         `spread` does the work that an engine can divide; None leaves it to this process.
         """
@@ -141,16 +141,16 @@ class Tables(ABC):
     """What one engine does with tables."""
 
     why_no_rounding: str = ""
-    """Why values are never rounded here; empty where they may be."""
+    """Why values are never rounded here; empty if they may be."""
 
     def is_table(self, path: str) -> bool:
-        """Tell whether a path is one of its tables."""
+        """Return whether a path is one of its tables."""
         return False
 
     def open(
         self, path: str, locked: LockedDataset, report: Report, stated: int | None = None
     ) -> LockedSchemaVersion | None:
-        """Return the schema that a table has now; `stated` is the locked version of it, as the user says."""
+        """Return the present schema of a table; `stated` is its locked version as given by the user."""
         raise NotImplementedError
 
     @abstractmethod
@@ -160,7 +160,7 @@ class Tables(ABC):
     def verify(
         self, path: str, locked: LockedDataset, expected: LockedSchemaVersion, report: Report
     ) -> TableState | None:
-        """Report how a table differs from a schema; None where the two could not be compared."""
+        """Report how a table differs from a schema; None if the two could not be compared."""
         raise NotImplementedError
 
     def verify_data(
@@ -180,7 +180,7 @@ SPREAD: Capability[Any] = Capability("spread", object)
 """A `Spread`; a function has no class that could be asked for."""
 
 
-HELP_FOR_ROWS = "read them as a table of Arrow and give it to `Dataset.validate`, or leave out `--data`, which compares the schema alone"
+HELP_FOR_ROWS = "read them into an Arrow table and pass it to `Dataset.validate`, or leave out `--data` to compare the schema alone"
 """What to do where the rows of a table cannot be checked."""
 
 
@@ -194,7 +194,7 @@ def report_rows_without_reader(path: str, report: Report) -> None:
 def report_unrepresentable(
     engine: str, version: SchemaVersion, errors: Iterable[Diagnostic], code: Code, file: str, report: Report
 ) -> None:
-    """Report each error for which an engine has no form of a version."""
+    """Report each error that keeps an engine from representing a version."""
     for error in errors:
         message = f"{engine} cannot represent {version.label}: {error.message}"
         report.add(code, message, file=file, path=error.path, help=error.help)
@@ -233,3 +233,43 @@ def refuse_rounding(rounded: Collection[str], why: str, report: Report) -> None:
             f"no value of {name} is rounded: {why}",
             help=f"remove `--allow-rounding {name}`",
         )
+
+
+class TableField(NamedTuple):
+    """A field of a table as a comparison knows it."""
+
+    name: str
+    title: str
+    """Its name, with its id where ids are compared."""
+    values: Mapping[str, Any]
+    """What is compared, by the words for it."""
+
+
+def field_differences(expected: Mapping[Any, TableField], actual: Mapping[Any, TableField]) -> Iterator[str]:
+    """Yield how the fields of a table differ from those that are expected, both by the same keys in their orders."""
+    for key, field in expected.items():
+        if key not in actual:
+            yield f"{field.title} is missing"
+    for key, field in actual.items():
+        if key not in expected:
+            yield f"{field.title} is not expected"
+            continue
+        title = expected[key].title
+        if field.name != expected[key].name:
+            yield f"{title} has the name `{field.name}`"
+        for what, value in field.values.items():
+            yield from value_difference(f"{title}: {what}", value, expected[key].values[what])
+    if expected.keys() == actual.keys() and list(expected) != list(actual):
+        yield f"fields are in a different order: {', '.join(field.name for field in actual.values())}"
+
+
+def value_difference(what: str, actual: Any, expected: Any) -> Iterator[str]:
+    """Yield how a value differs from the one that is expected, if it does; a tuple is a list of names."""
+    if actual != expected:
+        yield f"{what} {_value_text(actual)}, expected {_value_text(expected)}"
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(f"`{name}`" for name in value) or "none"
+    return "not set" if value is None else f"`{value}`"

@@ -1,15 +1,15 @@
-"""Fields that were removed beside new ones that may be the same fields under other names.
+"""Fields that were removed next to new ones that may be the same fields under other names.
 
 Layer: evolution.
-Shape: a field may have become each new one whose type holds all its values: beside it under any name, elsewhere under its own.
-What is inside a pair of such fields is not told again. What a lock has decided is no question any more.
+Shape: a field may have become each new one whose type holds all its values: next to it under any name, elsewhere under its own.
+What is inside a pair of such fields is not told again. What a lock has decided is not a question any more.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from schemac.evolution.castability import castability, is_lossless_by_calendar
-from schemac.evolution.changes import Place
+from schemac.evolution.changes import Location
 from schemac.evolution.diff import field_type_text
 from schemac.evolution.version_pair import LockedSchemaVersion, LockedVersionPair, VersionPair
 from schemac.logical.castability import Castability
@@ -22,9 +22,9 @@ class Successor(NamedTuple):
 
     path: str
     type: str
-    place: Place | None = None
+    location: Location | None = None
     field: SchemaField | None = None
-    """None where only texts are kept."""
+    """None if only texts are kept."""
 
 
 class UndeclaredRename(NamedTuple):
@@ -82,7 +82,7 @@ def _is_same(pair: VersionPair, old: SchemaField | None, new: SchemaField | None
 
 
 def _list_around(field: SchemaField) -> SchemaField | None:
-    """Return the item, key or value that a field lies in, the nearest one."""
+    """Return the item, key or value that a field is in, the nearest one."""
     above = field.parent
     while above is not None and above.is_member:
         above = above.parent
@@ -127,7 +127,7 @@ def _is_decided(pair: VersionPair, old: SchemaField, new: SchemaField) -> bool:
 def _described(pair: VersionPair, old: SchemaField, fit: Sequence[SchemaField]) -> UndeclaredRename:
     near = closest(str(old.segment), [str(field.segment) for field in fit])
     successors = [
-        Successor(field.path_text, field_type_text(field), pair.new.place(field, "name"), field)
+        Successor(field.path_text, field_type_text(field), pair.new.location(field, "name"), field)
         for field in sorted(fit, key=lambda field: str(field.segment) != near)
     ]
     are_siblings = all(_is_same(pair, old.parent, field.parent) for field in fit)

@@ -54,6 +54,7 @@ OF_READERS: Mapping[Outcome, Code] = {Outcome.REFUSED: BREAKS_OLD_READERS, Outco
 """Codes of what it means for programs that still have the old schema."""
 
 SAFE = Judgement(Outcome.SAFE)
+METADATA = Judgement(Outcome.METADATA)
 NO_VERDICT = Judgement(
     Outcome.REFUSED,
     "no verdict is known for this change",
@@ -62,8 +63,10 @@ NO_VERDICT = Judgement(
 """What nobody thought of is refused, never safe."""
 
 
-def of_another_unit(change: Change) -> Judgement:
-    """Numbers that would mean something else; every engine that stores them has the same answer."""
+def of_another_unit(change: Change, _pair: object, otherwise: Judgement = METADATA) -> Judgement:
+    """Return what numbers of another unit mean, the same for every engine that stores them; `otherwise` if one side has no unit."""
+    if change.old is None or change.new is None:
+        return otherwise
     return Judgement(
         Outcome.REFUSED,
         f"stored numbers are in {change.old}, and nothing converts them to {change.new}",

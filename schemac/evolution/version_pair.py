@@ -13,8 +13,8 @@ from schemac.arrow.lower import lower
 from schemac.arrow.lower_metadata import compact, with_version
 from schemac.artifacts.emission import Compilation
 from schemac.attributes.own import RENAMED_FROM
-from schemac.evolution.changes import Place
-from schemac.identity.lock import LockedDataset, Numbers, Shape, State
+from schemac.evolution.changes import Location
+from schemac.identity.lock import LockedDataset, Numbers, Shape, State, Version
 from schemac.identity.match import Ids, Matcher
 from schemac.identity.opening import open_version
 from schemac.logical.dataset import LogicalDataset
@@ -64,17 +64,17 @@ class SchemaVersion:
         """What targets see of it."""
         return Compilation(self.dataset, self.lowered)
 
-    def place(self, field: SchemaField | None, *steps: str | int) -> Place:
-        """Where a field, or a part of it, stands."""
+    def location(self, field: SchemaField | None, *steps: str | int) -> Location:
+        """Where a field, or a part of it, is."""
         origins = self.dataset.origins
         path = (*field.declared_at, *steps) if field is not None else steps
         location = origins.place(path)
         if location is None:
-            return Place(self.label)
+            return Location(self.label)
         position = location.source.position(location.span.start)
         at = location.labels[-1] if location.labels else None
-        used = Place(at.file, at.line, at.column) if at is not None else None
-        return Place(location.source.name, position.line, position.column, used)
+        used = Location(at.file, at.line, at.column) if at is not None else None
+        return Location(location.source.name, position.line, position.column, used)
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,17 @@ class LockedSchemaVersion(SchemaVersion):
     @property
     def number(self) -> int:
         """That of the newest version of its lock."""
-        return self.locked.versions[-1].number
+        return self.version.number
+
+    @property
+    def version(self) -> Version:
+        """The newest version of its lock."""
+        return self.locked.versions[-1]
 
     @cached_property
     def lowered(self) -> LoweredSchema:
-        """Its Arrow fields, with the number of the version for tables to keep."""
-        return with_version(lower(self.dataset), self.number)
+        """Its Arrow fields, with the version for tables to keep."""
+        return with_version(lower(self.dataset), self.version.table_record)
 
     @cached_property
     def compilation(self) -> Compilation:
@@ -109,7 +114,10 @@ class InferredSchemaVersion(SchemaVersion):
     def with_optionality_of(self, new: SchemaVersion) -> SchemaVersion:
         """Return the same schema with each field as optional as the new one has it."""
         tree: Any = self.dataset.schema.model_dump(by_alias=True)
-        pairs = sorted(pair_versions(self._as_declared(), new).before.items(), key=lambda p: -len(p[1].path))
+        pairs = sorted(
+            pair_versions(SchemaVersion(self.dataset, self.label), new).before.items(),
+            key=lambda p: -len(p[1].path),
+        )
         for after, before in pairs:
             steps = (*before.declared_at, "type") if before.is_member else before.declared_at
             *above, last = steps
@@ -120,9 +128,6 @@ class InferredSchemaVersion(SchemaVersion):
                 holder[last] = holder[last]["inner"]
         schema = Schema.model_validate(tree)
         return SchemaVersion(replace(self.dataset, schema=schema, columns=columns(schema)), self.label)
-
-    def _as_declared(self) -> SchemaVersion:
-        return SchemaVersion(self.dataset, self.label)
 
 
 def locked_schema_version(locked: LockedDataset, number: int) -> LockedSchemaVersion:
@@ -138,12 +143,12 @@ def locked_schema_version(locked: LockedDataset, number: int) -> LockedSchemaVer
 
 def narrowed(version: LockedSchemaVersion, paths: Sequence[FieldPath]) -> LockedSchemaVersion:
     """Return a version with those of its columns and members alone that have these paths, in the order of the paths."""
-    place = {path: number for number, path in enumerate(paths)}
+    order = {path: index for index, path in enumerate(paths)}
 
     def members(trees: Sequence[Json], fields: Sequence[SchemaField]) -> list[Json]:
         by_name = {tree["name"]: tree for tree in trees}
         ordered = sorted(
-            (field for field in fields if field.path in place), key=lambda field: place[field.path]
+            (field for field in fields if field.path in order), key=lambda field: order[field.path]
         )
         pairs = [(by_name[str(field.segment)], field) for field in ordered]
         return [{**tree, "type": type_of(tree["type"], field)} for tree, field in pairs]

@@ -1,7 +1,7 @@
 """`formatted`: a manifest's text in one style.
 
 Layer: formatting.
-Shape: line ends and the byte order mark stay; so does a text that is no manifest, or that YAML cannot read. What comes out is read again
+Shape: line ends and the byte order mark stay; so does a text that is not a manifest, or that YAML cannot read. What comes out is read again
 and has to have the same values: a layout that would change them is a mistake of the compiler, and nothing is written.
 """
 
@@ -19,7 +19,7 @@ _MARK = "\ufeff"
 
 
 def formatted(text: str, name: str = "<text>") -> str:
-    """Return a manifest in the style of schemac; any other text, or one that is no YAML, as it is."""
+    """Return a manifest in the style of schemac; any other text, or one that is not YAML, as it is."""
     mark = _MARK if text.startswith(_MARK) else ""
     body = text.removeprefix(_MARK)
     if "\r" in body.replace("\r\n", ""):
@@ -30,7 +30,7 @@ def formatted(text: str, name: str = "<text>") -> str:
     if report.has_errors or not documents or not all(map(is_manifest, documents)):
         return text
     try:
-        trees = Reader(unix, documents[0].stream.event_source).trees()
+        trees = Reader(unix, documents[0].positions.event_source).trees()
         for tree, document in zip(trees, documents, strict=True):
             for path in _schemas(document):
                 node = _at(tree.root, path)
@@ -60,12 +60,12 @@ def _schemas(document: Document) -> list[tuple[str | int, ...]]:
 
 def _at(node: Node, path: tuple[str | int, ...]) -> Node | None:
     for step in path:
-        found = node.get(step) if isinstance(step, str) else None
+        child = node.get(step) if isinstance(step, str) else None
         if isinstance(step, int) and node.is_sequence and step < len(node.entries):
-            found = node.entries[step].value
-        if found is None:
+            child = node.entries[step].value
+        if child is None:
             return None
-        node = found
+        node = child
     return node
 
 
@@ -73,11 +73,11 @@ def _check(before: list[Document], text: str, name: str) -> None:
     """Refuse a layout with other values. Raises AssertionError."""
     after = parse(SourceText(text, name), Report())
     if [_short(d.value) for d in before] != [_short(d.value) for d in after]:
-        raise AssertionError(f"the layout of {name} would change what it says")
+        raise AssertionError(f"the layout of {name} would change what it means")
 
 
 def _short(value: Any) -> Any:
-    """Return a value with every kind that stands alone as its name, wherever it is."""
+    """Return a value with every kind that is alone as its name, wherever it is."""
     if isinstance(value, dict):
         if len(value) == 1 and isinstance(value.get("kind"), str) and value["kind"] in BARE:
             return value["kind"]

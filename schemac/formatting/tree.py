@@ -1,9 +1,9 @@
 """A text as nodes with their comments and blank lines.
 
 Layer: formatting.
-Shape: made from the events of the parser; what stands between two of them are indicators, blanks and comments. A comment at the end of a
+Shape: made from the events of the parser; what is between two of them are indicators, blanks and comments. A comment at the end of a
 line belongs to the entry on that line, and one on a line of its own to the entry below it, or to the end of a collection if
-it stands deeper than that entry. What is rare and easily damaged is not taken apart: the text then stays as it is.
+it is deeper than that entry. What is rare and easily damaged is not taken apart: the text then stays as it is.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ _CLIPPED = re.compile(r"\A([|>][0-9]?)((?:[ \t].*)?\n)")
 """The first line of a block of text that says nothing of its last newline."""
 _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*[ \t]*)+")
 _ALIGNED = 3
-"""Blanks before a comment that stands where its author put it."""
+"""Blanks before a comment that stays where its author put it."""
 _COMMENT = re.compile(r"#[^\n]*")
 
 
@@ -40,12 +40,12 @@ class UntakenError(Exception):
     """The text has something that is not laid out anew."""
 
 
-class Aside(str):
+class CommentNode(str):
     """A comment at the end of a line."""
 
     __slots__ = ("column",)
     column: int
-    """Where it stood, if blanks align it with others; zero where it simply follows."""
+    """Where it stood, if blanks align it with others; zero if it simply follows."""
 
 
 @dataclass(slots=True)
@@ -135,7 +135,7 @@ class Reader:
                 raise UntakenError(event)
         self._pass(len(self._text))
         if trees:
-            trees[-1].foot += self._taken()
+            trees[-1].foot += self._consumed()
         return trees
 
     def _document(self, start: Any) -> Tree:
@@ -144,7 +144,7 @@ class Reader:
         tree = Tree(Node())
         if start.explicit:
             self._pass(self._text.index("---", start.start_mark.index))
-            tree.lead, tree.is_marked = self._taken(), True
+            tree.lead, tree.is_marked = self._consumed(), True
             self._at += 3
         event = next(self._events)
         self._pass(event.start_mark.index)
@@ -158,7 +158,7 @@ class Reader:
         marker = re.compile(r"^---(?=\s|$)", re.MULTILINE).search(self._text, self._at)
         self._pass(marker.start() if marker is not None else len(self._text))
         self._settle(tree.root, 0)
-        tree.foot = self._taken()
+        tree.foot = self._consumed()
         return tree
 
     def _node(self, event: Any) -> Node:
@@ -202,12 +202,12 @@ class Reader:
                     node.column = self._dash
                 self._settle(node, node.column if node.entries else len(self._text))
             self._end_of_last(node)
-            lead = self._taken()
+            lead = self._consumed()
             if node.is_sequence:
                 node.entries.append(Entry(None, self._node(event), lead))
                 continue
             if event.__class__ is not ScalarEvent:
-                raise UntakenError("a key that is no text")
+                raise UntakenError("a key that is not a text")
             key = self._node(event)
             if key.style in ("|", ">") or "\n" in key.raw or self._is_explicit(event):
                 raise UntakenError("a key of several lines")
@@ -217,7 +217,7 @@ class Reader:
         if node.is_flow:
             self._pass(event.end_mark.index - 1)
             self._end_of_last(node)
-            node.foot = self._taken()
+            node.foot = self._consumed()
             self._at = event.end_mark.index
 
     def _value(self, entry: Entry) -> None:
@@ -262,7 +262,7 @@ class Reader:
             blocks.append(blocks[-1].entries[-1].value)
         blocks = [one for one in blocks if not one.is_flow]
         level = len(blocks) - 1
-        taken = 0
+        consumed = 0
         for n, line in enumerate(self._lines):
             if line.text and line.column <= column:
                 break
@@ -272,30 +272,30 @@ class Reader:
                 level -= 1
             if not level and column >= blocks[0].column:
                 break
-            blocks[level].foot += [one.text for one in self._lines[taken : n + 1]]
-            taken = n + 1
-        del self._lines[:taken]
+            blocks[level].foot += [one.text for one in self._lines[consumed : n + 1]]
+            consumed = n + 1
+        del self._lines[:consumed]
 
     def _pass(self, to: int) -> None:
         """Take the comments and blank lines before a place."""
         at, text = self._at, self._text
-        is_own = at == 0 or text[at - 1] == "\n"
-        has_content = not is_own
+        is_alone = at == 0 or text[at - 1] == "\n"
+        has_content = not is_alone
         while at < to:
             sign = text[at]
             if sign == "\n":
                 if not has_content:
                     self._lines.append(Line("", 0))
-                is_own, has_content = True, False
+                is_alone, has_content = True, False
                 at += 1
             elif sign == "#":
                 match = _COMMENT.match(text, at, to)
                 assert match is not None
                 comment = match[0].rstrip()
-                if (is_own and not has_content) or self._trailing or self._lines:
+                if (is_alone and not has_content) or self._trailing or self._lines:
                     self._lines.append(Line(comment, self._column(at)))
                 else:
-                    self._trailing = self._aside(comment, at)
+                    self._trailing = self._comment_node(comment, at)
                 has_content = True
                 at = match.end()
             else:
@@ -305,13 +305,13 @@ class Reader:
                 at += 1
         self._at = max(self._at, to)
 
-    def _aside(self, comment: str, at: int) -> Aside:
-        found = Aside(comment)
+    def _comment_node(self, comment: str, at: int) -> CommentNode:
+        comment_node = CommentNode(comment)
         is_aligned = self._text[max(0, at - _ALIGNED) : at].isspace()
-        found.column = self._column(at) if is_aligned else 0
-        return found
+        comment_node.column = self._column(at) if is_aligned else 0
+        return comment_node
 
-    def _taken(self) -> list[str]:
+    def _consumed(self) -> list[str]:
         lines = [line.text for line in self._lines]
         self._lines = []
         return lines

@@ -1,4 +1,4 @@
-"""Versions that stood elsewhere first, taken into a lock with the numbers that they had.
+"""Versions that were elsewhere first, taken into a lock with the numbers that they had.
 
 Layer: identity.
 Shape: the numbers of some engines are given, those of the others are made here. Fields of a later version are those of the
@@ -25,7 +25,7 @@ def adopt(
 ) -> LockedDataset | None:
     """Return the lock with this schema as its next version, whatever the version before was.
 
-    None where an engine would give a field more or fewer numbers than are given: they are not of this schema.
+    None if an engine would give a field more or fewer numbers than are given: they are not of this schema.
     """
     newest = locked.newest
     before = open_version(locked, newest) if newest is not None else None

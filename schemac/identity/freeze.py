@@ -136,7 +136,7 @@ def identified(
     assigned_ids: Ids | None = None,
     above: int = 0,
 ) -> Identified:
-    """Return the fields of a dataset, given which of them stood in the version before, and under what ids.
+    """Return the fields of a dataset, given which of them were in the version before, and under what ids.
 
     `back` are ids of fields that were dropped in between. `given` are ids that fields are to have which did not stand
     there; the others get ids above `above`.

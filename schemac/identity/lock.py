@@ -39,7 +39,7 @@ class ByEngine(Generic[T]):
         return tuple([name for name, _ in self.entries])
 
     def get(self, engine: str) -> T | None:
-        """Return the value of an engine; None where it has none."""
+        """Return the value of an engine; None if it has none."""
         for name, value in self.entries:
             if name == engine:
                 return value
@@ -77,7 +77,7 @@ class Highest(ByEngine[int]):
 
 @dataclass(frozen=True, slots=True)
 class EngineData(ByEngine[str]):
-    """What engines have to remember of one version, beside the numbers of its fields: JSON objects in compact form."""
+    """What engines have to remember of one version, besides the numbers of its fields: JSON objects in compact form."""
 
     def of(self, engine: str) -> Json:
         """Return what an engine remembers; empty for nothing."""
@@ -98,7 +98,7 @@ class Shape:
     type: str
     """The type without its children: `Int64`, `Int64?` where it may be null, else JSON as in the manifest."""
     extra: str = ""
-    """Attributes as compact JSON; empty where there are none."""
+    """Attributes as compact JSON; empty if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +136,15 @@ class Version:
     """Engines that were not installed when this was locked: their numbers are those of the version before."""
     seal: str = ""
     """The digest of everything in this version as the present form of the file has it."""
+
+    @property
+    def table_record(self) -> str:
+        """What a table of this version says of it: its number, and the digest, which no version of another branch has."""
+        return f"{self.number}-{self.digest}"
+
+    def is_recorded_as(self, text: str | None) -> bool:
+        """Whether a table says that it has this version; whoever made it by hand wrote the number alone."""
+        return text in (self.table_record, str(self.number))
 
     def is_numbered_by(self, engine: str) -> bool:
         """Whether an engine has numbered the fields of this version."""
@@ -193,7 +202,7 @@ class Lock:
         return next((d for d in self.datasets if d.name == name), LockedDataset(name))
 
     def with_dataset(self, dataset: LockedDataset) -> "Lock":
-        """Return the same lock with this dataset in the place of the one of its name."""
+        """Return the same lock with this dataset in place of the one of its name."""
         others = {d.name: d for d in self.datasets}
         others[dataset.name] = dataset
         return Lock(tuple(others[name] for name in sorted(others)))

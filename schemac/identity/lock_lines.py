@@ -59,7 +59,7 @@ class DamageError(Exception):
 
 
 def form_of(text: str) -> int | None:
-    """Return the form that the first line of a lock names; None where it names none."""
+    """Return the form that the first line of a lock names; None if it names none."""
     match = _HEAD.match(text)
     return int(match[1]) if match is not None else None
 

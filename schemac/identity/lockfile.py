@@ -4,7 +4,7 @@ Layer: identity.
 Shape: a line for each version and one for each state of a field, sorted by id, so that two branches which add fields
 touch only the ends of a dataset. Each line closes with a check of itself, each version has a digest of all its lines:
 what was changed by hand, or lost in a merge, is found and refused with its line. A version that was locked in an earlier
-form keeps the digest that it had as its name, beside the one of its present lines.
+form keeps the digest that it had as its name, next to the one of its present lines.
 Errors: SC402 damaged-lock, SC403 unmerged-lock.
 """
 

@@ -1,9 +1,9 @@
-"""Which field of a new schema is which of the old one.
+"""Matches the fields of a new schema with those of the old one.
 
 Layer: identity.
-Shape: the id of each field that stood in the old version. A field keeps its id under its name, or under the name that
+Shape: the id of each field that was in the old version. A field keeps its id under its name, or under the name that
 its `schemac.dev/renamedFrom` gives, be it that of a sibling or a path from the top; nothing is guessed. What is declared
-counts more than a name: beside a field that says it was `a`, a field called `a` is new. An old name may also be one
+counts more than a name: if another field declares that it was `a`, a field called `a` is new. An old name may also be one
 that a field had in an earlier version, for another branch may have renamed it since.
 Errors: SC404 unknown-old-name, SC420 ambiguous-old-name, SC429 late-rename.
 """
@@ -37,7 +37,7 @@ class Matcher:
         former: Callable[[], Places] = dict,
         dropped: Callable[[], Mapping[int, str]] = dict,
     ) -> None:
-        """Prepare to match; `renamed` gives old paths by new ones, beside what the attributes say.
+        """Prepare to match; `renamed` gives old paths by new ones, besides what the attributes say.
 
         `former` gives the fields by the places that they had in earlier versions, `dropped` the last paths of those that
         no field is any more.

@@ -106,7 +106,7 @@ def _merged_extra(base: str, mine: str, other: str, clash: Callable[[], None]) -
 
 
 class _Merge:
-    """Puts what they did beside what we did; what comes out need not be sound yet."""
+    """Combines their changes with ours; the result need not be valid yet."""
 
     def __init__(self, ours: LockedDataset, theirs: LockedDataset, shared: int) -> None:
         self.ours, self.theirs = ours, theirs
@@ -306,7 +306,7 @@ class _Settlement:
             text = f"{_name(left)} was added by them in a place that no longer exists: it is left out"
             self.choices.append(Choice(text))
             return
-        self.choices.append(Choice(f"{_name(shape)} cannot be taken as they changed it: our version is kept"))
+        self.choices.append(Choice(f"{_name(shape)} cannot be changed as they did: our version is kept"))
         self.head[id] = shape
 
 

@@ -65,7 +65,7 @@ class Numbering:
     """The fields of a merged schema that may have the numbers which they have on the other branch, as far as those are not
     given to other fields; None for all."""
     next_data: Callable[[Mapping[str, Any]], Mapping[str, Any]] = _nothing
-    """What to remember of a version beside numbers, a JSON object, given that of the version before; empty for nothing."""
+    """What to remember of a version besides numbers, a JSON object, given that of the version before; empty for nothing."""
     is_existing_only: bool = False
     """Whether it numbers only what came with numbers of its own, as an imported schema does; a lock that has none is not changed by it."""
     data_of_form_1: Callable[[int, int], Mapping[str, Any]] | None = None

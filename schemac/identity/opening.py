@@ -101,7 +101,7 @@ class _Replay:
         self._numbered: dict[tuple[str, int], _Numbered] = {}
 
     def numbered(self, engine: str, numbering: Numbering, number: int) -> _Numbered | None:
-        """Return what an engine makes of the version of this number; None where it numbers nothing there."""
+        """Return what an engine makes of the version of this number; None if it numbers nothing there."""
         place = self._places.get(number)
         if place is None:
             return None

@@ -29,7 +29,7 @@ def restored(
     requested_ids: Mapping[str, int],
     findings: Findings | None = None,
 ) -> Identified:
-    """Return the ids of a dataset's fields, where those of these paths get the ids that are wanted; raises RestoreError."""
+    """Return the ids of a dataset's fields, with the requested ids for these paths; raises RestoreError."""
     newest = locked.newest
     if newest is None:
         raise RestoreError(f"{dataset.name} was never locked, so there is no id to restore")

@@ -21,7 +21,7 @@ _CHILDREN = frozenset({"fields", *_PART_KEYS.values()})
 
 
 def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -> Shape:
-    """Return the shape of a field that stands below a parent."""
+    """Return the shape of a field that is below a parent."""
     type_ = field.type
     properties: Json = {}
     for name, info in type(type_).model_fields.items():
@@ -37,7 +37,7 @@ def shape_of(field: SchemaField, parent: int | None, position: Decimal | None) -
 
 
 def schema_of(dataset: LockedDataset, version: Version) -> Schema:
-    """Return the schema of a version, attributes beside the names of fields."""
+    """Return the schema of a version, attributes next to the names of fields."""
     states = dataset.states_of(version.number)
     tree: Json = {"fields": _members(_children(states), None)}
     if version.extra:

@@ -1,4 +1,4 @@
-"""What stands already: files and tables into manifests, one file a source.
+"""Importers: existing files and tables into manifests, one file for each source.
 
 Layer: importers.
 """

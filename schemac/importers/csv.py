@@ -1,7 +1,7 @@
 """CSV: what a sample of the rows looks like.
 
 Layer: importers.
-Shape: commas, or what stands most often in the header: semicolons, tabs, bars. A column with an empty cell in the
+Shape: commas, or what is most often in the header: semicolons, tabs, bars. A column with an empty cell in the
 sample is optional. Digits that are no number stay text: those that begin with zero.
 Errors: SC552 unreadable-source.
 Source: pyarrow.csv's inference, but for integers that it makes floats of.

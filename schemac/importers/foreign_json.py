@@ -1,7 +1,7 @@
 """JSON documents that hold a schema, or a table's bookkeeping, in the words of another system.
 
 Layer: importers.
-Shape: such a document is no data, so nothing is inferred from it; what it is, and the way to a manifest, is said.
+Shape: such a document is not data, so nothing is inferred from it; what it is, and the way to a manifest, is said.
 Errors: SC553 foreign-schema.
 Source: JSON Schema 2020-12, "$schema"; Arrow's "Integration Testing", JSON format;
 OpenAPI 3.1; BigQuery's schema files; Frictionless' Table Schema; Kafka Connect's JsonConverter.

@@ -1,4 +1,4 @@
-"""What an importer is, and what it returns.
+"""The interface of an importer, and its result.
 
 Layer: importers.
 Errors: SC552 unreadable-source.
@@ -20,7 +20,7 @@ from schemac.source.text import SourceText
 
 
 class Notes:
-    """What a manifest cannot say of a field: texts by the path of the nearest field that has a name."""
+    """Notes about what a manifest cannot express: texts by the path of the nearest field that has a name."""
 
     def __init__(self) -> None:
         self._texts: dict[FieldPath, list[str]] = {}
@@ -74,7 +74,7 @@ class NumberedVersion:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The schema of a source in the standard's long form, and what a reader of the manifest should know of it."""
+    """The schema of a source in the standard's long form, with notes for readers of the manifest."""
 
     schema: Json
     comments: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class Imported:
 
     @property
     def has_ids(self) -> bool:
-        """Whether fields have ids in the source, which a lock can take."""
+        """Whether the fields have ids in the source that a lock can adopt."""
         return bool(self.versions or self.numbered)
 
 
@@ -117,7 +117,7 @@ def refuse(
     span: Span | None = None,
     help: str = "",
 ) -> None:
-    """Say why a source cannot be read, where that is known at the very place."""
+    """Report why a source cannot be read, at the place if it is known."""
     message = f"cannot read {path}: {reason}"
     report.add(UNREADABLE_SOURCE, message, source=source, span=span, file=str(path), help=help)
 

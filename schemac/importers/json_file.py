@@ -44,7 +44,7 @@ def double(text: str) -> float | Beyond:
 
 
 def json_document(content: bytes) -> Any:
-    """Return the value of a text. Raises ValueError or RecursionError where it is not valid JSON."""
+    """Return the value of a text. Raises ValueError or RecursionError if it is not valid JSON."""
     document = json.loads(content)
     if _SURROGATE.search(content):
         # Half a character has a form in JSON, but no text can hold it.

@@ -33,7 +33,7 @@ _DEEPEST = 100
 
 
 class _NoRecordError(Exception):
-    """Something that is no record, at an offset."""
+    """Something that is not a record, at an offset."""
 
     def __init__(self, reason: str, at: int) -> None:
         super().__init__(reason)
@@ -163,8 +163,8 @@ class _Seen:
         if sorts == {"integers", "numbers"}:
             return pa.float64()
         if len(sorts) > 1 and not sorts <= {"texts", "dates", "instants", "local times"}:
-            found = ", ".join(f"{self._sorts[sort]} {sort}" for sort in self._sorts if sort in sorts)
-            notes.add(path, f"a String because the sample has {found}")
+            sorts_text = ", ".join(f"{self._sorts[sort]} {sort}" for sort in self._sorts if sort in sorts)
+            notes.add(path, f"a String because the sample has {sorts_text}")
             return pa.string()
         if len(sorts) > 1:
             return pa.string()

@@ -23,7 +23,7 @@ _UNDECIDED = frozenset(
 """Words that say too little without parts."""
 
 
-class TypeFound(NamedTuple):
+class TypeMatch(NamedTuple):
     """What the text of a type says."""
 
     tree: Json
@@ -35,15 +35,15 @@ class TypeFound(NamedTuple):
 
 
 def dialect_of(system: str | None) -> str | None:
-    """Return the format that reads the DDL of a system by its name; None where none does."""
+    """Return the format that reads the DDL of a system by its name; None if none does."""
     if system is None:
         return None
-    wanted = system.casefold()
-    return next((format.name for format in formats().values() if wanted in format.systems), None)
+    folded = system.casefold()
+    return next((format.name for format in formats().values() if folded in format.systems), None)
 
 
-def type_of_text(text: str, dialect: str | None) -> TypeFound | None:
-    """Return what the text of a type says; None where that is not known, or is too little to go by."""
+def type_of_text(text: str, dialect: str | None) -> TypeMatch | None:
+    """Return what the text of a type says; None if that is not known, or is too little to go by."""
     written = read_type(text)
     if written is not None and written.head.casefold() in _UNDECIDED and not written.arguments:
         return None
@@ -63,7 +63,7 @@ def any_json() -> Json:
     return {**tree, "extra": extra}
 
 
-def _in_dialect(text: str, dialect: str) -> TypeFound | None:
+def _in_dialect(text: str, dialect: str) -> TypeMatch | None:
     report = Report()
     try:
         imported = import_value(dialect, f"CREATE TABLE t (c {text})", "<type>", report)
@@ -75,18 +75,18 @@ def _in_dialect(text: str, dialect: str) -> TypeFound | None:
     tree = field["type"]
     if tree["kind"] == Option.__name__:
         tree = tree["inner"]
-    return TypeFound(tree, field.get("extra", {}), imported.notes)
+    return TypeMatch(tree, field.get("extra", {}), imported.notes)
 
 
-def _in_any_notation(text: str, written: TypeText | None) -> TypeFound | None:
+def _in_any_notation(text: str, written: TypeText | None) -> TypeMatch | None:
     meaning = suggest_meaning(written) if written is not None else None
     if meaning is None or meaning.tree["kind"] == Option.__name__:
         return None
     notes, extra = Notes(), dict(meaning.extra)
     if written is not None and written.bracket == "(" and set(meaning.tree) == {"kind"}:
         longest = [one.head for one in written.types if one.head.isascii() and one.head.isdecimal()][:1]
-        kept, _ = fitting(meaning.tree, {MAX_LENGTH.key: int(longest[0])} if longest else {})
-        extra |= kept
-        if not kept:
+        accepted, _ = fitting(meaning.tree, {MAX_LENGTH.key: int(longest[0])} if longest else {})
+        extra |= accepted
+        if not accepted:
             notes.add(("c",), f"not kept: the length in {text}")
-    return TypeFound(dict(meaning.tree), extra, notes)
+    return TypeMatch(dict(meaning.tree), extra, notes)

@@ -24,8 +24,8 @@ from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait
 from schemac.source.catalogue import DECIMAL_WIDTH, SCALE_ABOVE_PRECISION
+from schemac.source.help import Help
 from schemac.source.listing import listed
-from schemac.syntax.remedies import Write
 
 MOST_DIGITS = {32: 9, 64: 18, 128: 38, 256: 76}
 """Largest precision by width."""
@@ -56,7 +56,7 @@ class Decimal(LogicalType, Checked):
                 f"{self.precision} digits do not fit in {encoding.bit_width} bits, which hold"
                 f" {MOST_DIGITS[encoding.bit_width]}",
                 "bitWidth",
-                help=Write.value(str(_width(self.precision, at_least=32)), key="bitWidth"),
+                help=Help.write(str(_width(self.precision, at_least=32)), key="bitWidth"),
             )
         if self.scale > self.precision:
             findings.at_type(
@@ -112,8 +112,8 @@ class Decimal(LogicalType, Checked):
         digits = self.precision
         numbers = (0, 1, -1, 5, 150, 12345, 10**digits - 1, 1 - 10**digits, 10 ** (digits - 1) + 1)
         wide = decimal.Context(prec=200)
-        held = (decimal.Decimal(n).scaleb(-self.scale, wide) for n in numbers if abs(n) < 10**digits)
-        return tuple(dict.fromkeys(held))
+        decimals = (decimal.Decimal(n).scaleb(-self.scale, wide) for n in numbers if abs(n) < 10**digits)
+        return tuple(dict.fromkeys(decimals))
 
 
 def _width(precision: int, at_least: int) -> int:

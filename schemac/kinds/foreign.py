@@ -1,7 +1,7 @@
 """What other systems call a kind.
 
 Layer: kinds.
-Shape: names without case and punctuation; what stands in brackets behind a name is read by `manifest.foreign`.
+Shape: names without case and punctuation; what is in brackets behind a name is read by `manifest.foreign`.
 Source: the type names of SQL dialects, Spark, Flink, Iceberg, Arrow, protobuf, Python, Rust and ClickHouse.
 """
 

@@ -22,7 +22,7 @@ from schemac.logical.path import Part
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import OPTIONAL_MAP_KEY
-from schemac.syntax.remedies import Unwrap
+from schemac.source.help import Help
 
 
 class Map(WithoutValues, Checked):
@@ -52,7 +52,7 @@ class Map(WithoutValues, Checked):
                 key,
                 OPTIONAL_MAP_KEY,
                 f"the key of {field.path_text} may not be null",
-                help=Unwrap.part(f"write `keyType: {key.type.kind}` without Option", is_safe=True),
+                help=Help.unwrap(f"write `keyType: {key.type.kind}` without Option", is_safe=True),
             )
 
     def type_text(self) -> str:

@@ -16,7 +16,7 @@ from schemac.logical.model import Lifted
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import BARE_NULL
-from schemac.syntax.remedies import WriteType
+from schemac.source.help import Help
 
 OPTIONAL_NULL = '{kind: Option, inner: "Null"}'
 """The one type that only null is a value of, as an author writes it."""
@@ -38,7 +38,7 @@ class Null(Invariable, WithoutValues, Checked):
                 field,
                 BARE_NULL,
                 f"{field.path_text} is a Null without an Option around it",
-                help=WriteType.value(OPTIONAL_NULL),
+                help=Help.write_type(OPTIONAL_NULL),
             )
 
     def to_arrow(self, children: Sequence[ArrowField], hints: Hints, defaults: ArrowDefaults) -> ArrowType:

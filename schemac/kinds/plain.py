@@ -108,10 +108,10 @@ class FloatType(PlainType):
 
     def _is_held(self, value: float) -> bool:
         try:
-            held: float = struct.unpack(self.packing, struct.pack(self.packing, value))[0]
+            rounded: float = struct.unpack(self.packing, struct.pack(self.packing, value))[0]
         except OverflowError:
             return False
-        return held == value
+        return rounded == value
 
 
 class Bool(PlainType):

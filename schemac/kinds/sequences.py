@@ -25,10 +25,9 @@ from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.registry.engine import Trait
 from schemac.registry.installed import with_trait
 from schemac.source.catalogue import CONFLICTING_HINTS, UNSUPPORTED_HINT
+from schemac.source.help import Help
 from schemac.source.listing import listed
 from schemac.source.suggest import with_article
-from schemac.syntax.remedies import Remove, Write
-from schemac.syntax.remedies_around import Detach
 
 FixedLength = Annotated[int, Field(ge=1, le=2**31 - 1)]
 ByteLength = Annotated[int, Field(ge=1, le=(2**31 - 1) // 8)]
@@ -60,7 +59,7 @@ def buffer_hint(*, is_view: bool = False, is_large: bool = False) -> ExtraAttrib
     return {BUFFER_ENCODING.key: {"kind": kind, "offsetBitWidth": width}}
 
 
-def _lifted_layout(type_: Any, base: str) -> Lifted | None:
+def _layout_from_arrow(type_: Any, base: str) -> Lifted | None:
     """Return the layout of a variable-length type, by what pyarrow prints for it."""
     layout = str(type_)
     if layout == base:
@@ -90,7 +89,7 @@ def _checkbuffer_hint(field: SchemaField, findings: Findings, is_fixed: bool, ha
             CONFLICTING_HINTS,
             f"{field.path_text} has a fixed length, so it has no offsets to encode",
             on_key=True,
-            help=Remove.it(help="remove the hint, or remove `fixedLength`", is_safe=False),
+            help=Help.remove(help="remove the hint, or remove `fixedLength`", is_safe=False),
         )
     elif buffer.kind == "RunEnd":
         findings.at_extra(
@@ -99,7 +98,7 @@ def _checkbuffer_hint(field: SchemaField, findings: Findings, is_fixed: bool, ha
             UNSUPPORTED_HINT,
             f"run-end encoding is not supported: {listed(with_trait(Trait.LACKS_RUN_ENDS))} have no such type",
             "kind",
-            help=Detach.attribute(
+            help=Help.remove_attribute(
                 "remove the hint;"
                 f" {listed([*with_trait(Trait.COMPRESSES_RUNS), 'Parquet files'])} compress runs automatically",
                 key,
@@ -112,7 +111,7 @@ def _checkbuffer_hint(field: SchemaField, findings: Findings, is_fixed: bool, ha
             UNSUPPORTED_HINT,
             f"views of {with_article(field.type.kind)} are 32 bits wide; Arrow has 64-bit views for lists only",
             "offsetBitWidth",
-            help=Write.value("32", key="offsetBitWidth"),
+            help=Help.write("32", key="offsetBitWidth"),
         )
 
 
@@ -142,7 +141,7 @@ class String(Invariable, Checked):
     @classmethod
     def lift(cls, type_: Any) -> Lifted | None:
         """Return the layout as a hint, where it is not the default."""
-        return _lifted_layout(type_, "string")
+        return _layout_from_arrow(type_, "string")
 
     @classmethod
     def variants(cls) -> tuple[Self, ...]:
@@ -191,7 +190,7 @@ class Binary(LogicalType, Checked):
             if type_.byte_width == 0:
                 raise UnsupportedTypeError("fixed_size_binary of no bytes")
             return Lifted({"fixedLength": type_.byte_width})
-        return _lifted_layout(type_, "binary")
+        return _layout_from_arrow(type_, "binary")
 
     def facts(self, new: Self) -> Iterator[Fact]:
         """Yield the length."""

@@ -31,8 +31,8 @@ from schemac.logical.model import Lifted, LogicalType
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import OUT_OF_RANGE, UNKNOWN_TIMEZONE
+from schemac.source.help import Help
 from schemac.source.suggest import closest
-from schemac.syntax.remedies import Meant, Write
 
 DAY = 86400
 """Seconds."""
@@ -149,11 +149,11 @@ class Timestamp(LogicalType, Checked):
                 OUT_OF_RANGE,
                 "`timezone` may not be empty",
                 "timezone",
-                help=Write.value("null", key="timezone", reason=" for a timestamp without zone"),
+                help=Help.write("null", key="timezone", reason=" for a timestamp without zone"),
             )
             return
         if zone is not None and _OFFSET_LIKE.fullmatch(zone) and not _POSSIBLE_OFFSET.fullmatch(zone):
-            help = Write.value(_mended_offset(zone), key="timezone", is_safe=False)
+            help = Help.write(_mended_offset(zone), key="timezone", is_safe=False)
             message = f"'{zone}' is not a valid offset from UTC; write it like +05:30"
             findings.at_type(field, OUT_OF_RANGE, message, "timezone", help=help)
             return
@@ -170,7 +170,7 @@ class Timestamp(LogicalType, Checked):
                 UNKNOWN_TIMEZONE,
                 f"there is no time zone '{zone}'",
                 "timezone",
-                help=Meant.word(nearest, zone, mark="'")
+                help=Help.did_you_mean(nearest, zone, mark="'")
                 if nearest
                 else "write a name such as UTC, or an offset such as +05:30",
             )
@@ -218,8 +218,8 @@ class Timestamp(LogicalType, Checked):
         per = PER_SECOND[self.unit]
         changes = (1711848600, 1711852200, 1729992600, 1729996200)
         midnight = 4 * 10**9 - 4 * 10**9 % DAY
-        moments = (0, -1, DAY, -3600, -7200, midnight, *changes, *(s - 3600 for s in changes), *YEARS)
-        counts = {moment * per for moment in moments} | {1, -1, per + 1, 2**63 - 1, -(2**63)}
+        seconds = (0, -1, DAY, -3600, -7200, midnight, *changes, *(s - 3600 for s in changes), *YEARS)
+        counts = {second * per for second in seconds} | {1, -1, per + 1, 2**63 - 1, -(2**63)}
         return tuple(sorted(count for count in counts if -(2**63) <= count < 2**63))
 
 

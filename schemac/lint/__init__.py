@@ -1,6 +1,6 @@
 """What may be better in a sound schema: rules that a project chooses.
 
 Layer: lint.
-Shape: `rule` says what a rule is, a file for each theme has them, `registry` finds all; `settings` says which of them a project wants,
-`ignores` where an author does not want one.
+Shape: `rule` defines a rule, a file for each theme has them, `registry` finds all; `settings` has those that a project enables, `ignores` where an
+author suppresses one.
 """

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from schemac.attributes.odf import DESCRIPTION
 from schemac.lint import codes
-from schemac.lint.rule import Say, Subject, description_of, rule
+from schemac.lint.rule import Reporter, Subject, description_of, rule
 from schemac.lint.words import words_of
 from schemac.logical.schema_fields import SchemaField
 from schemac.manifest.groups import GroupFile
@@ -22,7 +22,7 @@ _EMPTY_WORDS = frozenset(["the", "a", "an", "of", "this", "is", "it", "field", "
 
 
 @rule(codes.MISSING_DATASET_DESCRIPTION, category=DESCRIPTIONS)
-def missing_dataset_description(subject: Subject, report: Say) -> None:
+def missing_dataset_description(subject: Subject, report: Reporter) -> None:
     """One sentence about what a row is."""
     if not subject.dataset.schema.extra.get(DESCRIPTION.key):
         report.schema(
@@ -31,18 +31,20 @@ def missing_dataset_description(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.MISSING_FIELD_DESCRIPTION, category=DESCRIPTIONS)
-def missing_field_description(subject: Subject, report: Say) -> None:
+def missing_field_description(subject: Subject, report: Reporter) -> None:
     """What its values mean, as far as name and type do not say it."""
     for field in subject.fields:
         if not description_of(field):
             report.name(
-                field, f"{field.path_text} has no description", help="write `description:` beside its `name:`"
+                field,
+                f"{field.path_text} has no description",
+                help="write `description:` next to its `name:`",
             )
 
 
 @rule(codes.MISSING_GROUP_DESCRIPTION, category=DESCRIPTIONS)
-def missing_group_description(_subject: Subject, _say: Say) -> None:
-    """What the fields of a group are for together; groups stand in texts, not in datasets (`undescribed_groups`)."""
+def missing_group_description(_subject: Subject, _reporter: Reporter) -> None:
+    """What the fields of a group are for together; groups are in texts, not in datasets (`undescribed_groups`)."""
 
 
 def undescribed_groups(files: Iterable[GroupFile], report: Report) -> None:
@@ -53,18 +55,18 @@ def undescribed_groups(files: Iterable[GroupFile], report: Report) -> None:
                 report.add(
                     codes.MISSING_GROUP_DESCRIPTION,
                     f"the group '{definition.name}' has no description",
-                    spot=definition.document.place(definition.path, on_key=True),
-                    help="write `description:` beside its `fields:`",
+                    location=definition.document.place(definition.path, on_key=True),
+                    help="write `description:` next to its `fields:`",
                 )
 
 
 @rule(codes.REPEATING_DESCRIPTION, category=DESCRIPTIONS)
-def repeating_description(subject: Subject, report: Say) -> None:
+def repeating_description(subject: Subject, report: Reporter) -> None:
     """A description such as `The fare` of a field `fare` says nothing."""
     for field in subject.fields:
-        said = set(words_of(description_of(field))) - _EMPTY_WORDS
-        if said and said <= set(words_of(str(field.segment))):
-            report.description(field, f"the description of {field.path_text} says no more than its name")
+        described_words = set(words_of(description_of(field))) - _EMPTY_WORDS
+        if described_words and described_words <= set(words_of(str(field.segment))):
+            report.description(field, f"the description of {field.path_text} only repeats its name")
 
 
 @rule(
@@ -72,16 +74,16 @@ def repeating_description(subject: Subject, report: Say) -> None:
     category=DESCRIPTIONS,
     is_default=True,
 )
-def placeholder_description(subject: Subject, report: Say) -> None:
+def placeholder_description(subject: Subject, report: Reporter) -> None:
     """Texts such as "TODO" are forgotten easily."""
     for field in subject.fields:
         text = description_of(field).strip()
         if text and _PLACEHOLDER.fullmatch(text):
-            report.description(field, f"the description of {field.path_text} is still to be written")
+            report.description(field, f"the description of {field.path_text} is a placeholder")
 
 
 @rule(codes.DUPLICATE_DESCRIPTION, category=DESCRIPTIONS)
-def duplicate_description(subject: Subject, report: Say) -> None:
+def duplicate_description(subject: Subject, report: Reporter) -> None:
     """A copied description was not adapted."""
     first: dict[str, SchemaField] = {}
     for field in subject.fields:

@@ -1,8 +1,8 @@
-"""What a rule is.
+"""A lint rule.
 
 Layer: lint.
-Shape: a rule looks at one dataset at a time, after all checks, and says what it finds at the places of fields. It is a function with a
-code; `rule` makes one of it.
+Shape: a rule looks at one dataset at a time, after all checks, and reports findings at fields. It is a function with a code; the decorator `rule` makes
+one.
 """
 
 import dataclasses
@@ -44,28 +44,30 @@ class Subject:
 
     @cached_property
     def constraints(self) -> "list[tuple[SchemaField, tuple[Constraint, ...]]]":
-        """All constraints of values, by the places that they are of."""
-        found = [field for field in self.all_fields if field.extra and are_constrained(field.extra)]
-        if not found:
+        """All constraints of values, by the field that they apply to."""
+        constrained_fields = [
+            field for field in self.all_fields if field.extra and are_constrained(field.extra)
+        ]
+        if not constrained_fields:
             return []
         from schemac.constraints.registry import constraints_at  # for start-up time: most manifests have none
 
-        return [(field, constraints_at(field)) for field in found]
+        return [(field, constraints_at(field)) for field in constrained_fields]
 
     @cached_property
     def key(self) -> tuple[SchemaField, ...]:
-        """The fields that identify a row, whichever attribute says it."""
+        """The fields that identify a row, by whichever attribute."""
         return primary_key(self.dataset.columns) or named_key(self.dataset)
 
     def siblings(self) -> Iterator[tuple[SchemaField, ...]]:
-        """Yield the fields that stand beside each other: the columns, and the members of each struct."""
+        """Yield the groups of sibling fields: the columns, and the members of each struct."""
         yield self.dataset.columns
         for field in self.all_fields:
             if field.children and field.children[0].is_member:
                 yield field.children
 
 
-class Say:
+class Reporter:
     """Reports what one rule finds."""
 
     def __init__(self, code: Code, findings: Findings) -> None:
@@ -104,7 +106,7 @@ class Say:
         self._findings.at_schema(self._code, message, *place, help=help, on_key=on_key)
 
 
-Check = Callable[[Subject, Say], None]
+Check = Callable[[Subject, Reporter], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +117,7 @@ class Rule:
     category: str
     check: Check
     is_default: bool = False
-    """Whether it is wanted where a project says nothing about rules."""
+    """Whether it is on by default."""
 
 
 def rule(code: Code, *, category: str, is_default: bool = False) -> Callable[[Check], Rule]:
@@ -124,7 +126,7 @@ def rule(code: Code, *, category: str, is_default: bool = False) -> Callable[[Ch
 
 
 def description_of(field: SchemaField) -> str:
-    """Return the description of a field; empty where it has none."""
+    """Return the description of a field; empty if it has none."""
     text: Any = field.extra.get(DESCRIPTION.key, "")
     return text if isinstance(text, str) else ""
 

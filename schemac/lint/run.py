@@ -9,7 +9,7 @@ from dataclasses import replace
 from pydantic import ValidationError
 
 from schemac.lint.descriptions import missing_group_description, undescribed_groups
-from schemac.lint.rule import Rule, Say, Subject
+from schemac.lint.rule import Reporter, Rule, Subject
 from schemac.lint.selection import Selection
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
@@ -19,7 +19,7 @@ from schemac.source.report import Report
 
 
 def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Report) -> None:
-    """Report what the rules find that are wanted for a manifest; what a source reads has the names of others.
+    """Report the findings of the rules that are enabled for a manifest; what a source reads has the names of others.
 
     Raises EngineError for a rule of others that fails.
     """
@@ -27,28 +27,29 @@ def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Repor
         return
     subject = Subject(dataset, selection.settings)
     for rule in selection.rules_for(path):
-        found = Report()
-        _run(rule, subject, Say(rule.code, Findings(found, dataset.origins)))
+        rule_report = Report()
+        _run(rule, subject, Reporter(rule.code, Findings(rule_report, dataset.origins)))
         severity = selection.severity(rule)
         report.extend(
             replace(d, severity=severity, excerpt=d.excerpt, fix=d.fix) if severity is not None else d
-            for d in found.diagnostics
+            for d in rule_report.diagnostics
         )
 
 
 def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, report: Report) -> None:
-    """Report what the rules about groups find that are wanted for a manifest: in its own and in those that it imports."""
+    """Report the findings of the rules about groups that are enabled for a manifest: in its own and in those that it imports."""
     for rule in selection.rules_for(path):
         if rule is missing_group_description:
-            found = Report()
-            undescribed_groups(files, found)
+            rule_report = Report()
+            undescribed_groups(files, rule_report)
             severity = selection.severity(rule)
             report.extend(
-                replace(d, severity=severity or d.severity, excerpt=d.excerpt) for d in found.diagnostics
+                replace(d, severity=severity or d.severity, excerpt=d.excerpt)
+                for d in rule_report.diagnostics
             )
 
 
-def _run(rule: Rule, subject: Subject, report: Say) -> None:
+def _run(rule: Rule, subject: Subject, report: Reporter) -> None:
     try:
         rule.check(subject, report)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Which rules a project wants, and where.
+"""The rules that a project enables, and where.
 
 Layer: lint.
 """
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 DEFAULT = "default"
-"""The rules that are wanted where nobody says anything."""
+"""The rules that are on by default."""
 ALL = "all"
 
 
@@ -16,15 +16,15 @@ class LintSettings:
     """The table `[lint]` of a project. Rules are named by code, by the beginning of codes, by slug or by category."""
 
     select: tuple[str, ...] = (DEFAULT,)
-    """Rules that are wanted; `all`, and `default` for the usual ones."""
+    """Rules to enable; `all`, or `default` for those that are on by default."""
     extend_select: tuple[str, ...] = ()
-    """Rules that are wanted beside these."""
+    """Rules to enable in addition."""
     ignore: tuple[str, ...] = ()
-    """Rules that are not wanted after all."""
+    """Rules to disable."""
     severity: Mapping[str, str] = field(default_factory=dict)
-    """How bad the findings of rules are, if not a warning."""
+    """Severity of the findings of rules, if not a warning."""
     per_path: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Rules that are not wanted in some manifests, by patterns of paths from the project's folder."""
+    """Rules to disable in some manifests, by patterns of paths from the project's folder."""
     rules: tuple[str, ...] = ()
     """Python files with rules of the project's own."""
     max_name_length: int = 63

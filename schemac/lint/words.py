@@ -1,7 +1,7 @@
 """Words in the names of fields, and what they usually mean.
 
 Layer: lint.
-Shape: English, in small letters; a rule that goes by them is a guess, and none of them is wanted by default.
+Shape: English, in small letters; a rule that goes by them is a guess, and none of them is on by default.
 """
 
 import re

@@ -23,11 +23,11 @@ class LogicalDataset:
     is_whole: bool = dataclasses.field(default=True, compare=False, repr=False)
     """Whether every field of the manifest could be read."""
     unread: frozenset[TreePath] = dataclasses.field(default=frozenset(), compare=False, repr=False)
-    """Where types stand that could not be read; a text stands in for each, so that what is around it can be checked."""
+    """Where types stand that could not be read; a text replaces each, so that what is around it can be checked."""
     naming: Naming = dataclasses.field(default=Naming(), compare=False, repr=False)
     """What the manifest calls the standard's system columns."""
     is_source: bool = dataclasses.field(default=False, compare=False, repr=False)
-    """Whether this is what a source reads; beside a dataset of its name it is called `<name>.source`."""
+    """Whether this is what a source reads; if a dataset has the same name, it is called `<name>.source`."""
 
     def is_read(self, field: SchemaField) -> bool:
         """Whether the whole type of a field could be read."""

@@ -97,11 +97,11 @@ class Findings:
         on_key: bool = False,
         severity: Severity | None = None,
     ) -> None:
-        found = self.origins.place(place, on_key=on_key)
+        location = self.origins.place(place, on_key=on_key)
         self.report.add(
             code,
             message,
-            spot=found,
+            location=location,
             file=self.origins.file,
             path=field.path_text if field is not None else "",
             help=help,

@@ -1,7 +1,7 @@
 """The fields that identify a row.
 
 Layer: logical.
-Shape: fields are ordered by their position; those without one follow, as they stand in the schema.
+Shape: fields are ordered by their position; those without one follow, as they are in the schema.
 Source: Lance's table format, "Unenforced Primary Key".
 """
 
@@ -28,7 +28,7 @@ def primary_key(columns: Sequence[SchemaField]) -> tuple[SchemaField, ...]:
 
 
 def named_key(dataset: LogicalDataset) -> tuple[SchemaField, ...]:
-    """Return the columns that an engine's attribute of the schema lists as its primary key, as they stand in the schema."""
+    """Return the columns that an engine's attribute of the schema lists as its primary key, as they are in the schema."""
     names = {
         name for attribute in of_role(Role.PRIMARY_KEY) for name in attribute.read(dataset.schema.extra) or ()
     }

@@ -1,8 +1,8 @@
 """Types, fields and schemas.
 
 Layer: logical.
-Shape: frozen values. Wherever `LogicalType` is annotated any kind is accepted; `schemac.kinds.registry` says
-which there are, for this floor does not know.
+Shape: frozen values. Every kind is accepted where `LogicalType` is annotated; `schemac.kinds.registry` lists
+them, because this layer does not know them.
 Source: the standard's DataSchema, DataField and DataType (RFC-016). Nullability is the kind `Option` alone.
 """
 
@@ -26,7 +26,7 @@ ExtraAttributes = dict[str, Any]
 
 
 class LogicalType(AuthoredModel):
-    """A kind with its properties. Each kind is one subclass, in one file of `schemac.kinds`."""
+    """A kind with its properties. Each kind is a subclass in a file of `schemac.kinds`."""
 
     kind: Any
     extra: ExtraAttributes = pydantic.Field(
@@ -102,16 +102,16 @@ class LogicalType(AuthoredModel):
 
     @abstractmethod
     def castability(self, new: Self) -> Castability:
-        """How well values of this type fit another of its kind; parts are fields of their own."""
+        """Return how well values of this type fit another type of its kind; parts are separate fields."""
 
     @classmethod
     @abstractmethod
     def variants(cls) -> "tuple[Self, ...]":
-        """Types of this kind that differ in what decides about values; none for a kind with parts."""
+        """Return types of this kind that differ in their values; none for a kind with parts."""
 
     @abstractmethod
     def samples(self) -> tuple[Any, ...]:
-        """Values at the bounds of the type and around those of others: Python's own, and counts of units for time."""
+        """Return values at the bounds of this type and around the bounds of others: Python values, and counts of units for time."""
 
     def type_text(self) -> str:
         """Return the kind with its properties, for messages: `Decimal(12, 2)`."""
@@ -122,11 +122,11 @@ _ANSWERS = ("example", "family", "standard_number", "foreign_names")
 
 
 class UnsupportedTypeError(Exception):
-    """An Arrow type that no kind stands for."""
+    """An Arrow type without a matching kind."""
 
 
 class Lifted(NamedTuple):
-    """An Arrow type in the words of a manifest."""
+    """An Arrow type as a manifest writes it."""
 
     properties: Json
     """Those of the kind, as a manifest spells them."""
@@ -137,8 +137,14 @@ class Lifted(NamedTuple):
 class Field(AuthoredModel):
     """A column, or a member of a struct."""
 
-    name: str = pydantic.Field(description="What the column or member is called.")
-    type: LogicalType = pydantic.Field(description="What its values are.")
+    name: str = pydantic.Field(
+        description="The name of the column or member.",
+        json_schema_extra={
+            "pattern": r"^(?![\s\S]*[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])[\s\S]*\S",
+            "patternErrorMessage": "a field needs a name without control characters",
+        },
+    )
+    type: LogicalType = pydantic.Field(description="The type of its values.")
     extra: ExtraAttributes = pydantic.Field(
         default_factory=dict,
         description="Attributes, as `<domain>/<name>`: encodings, keys, constraints, owners and others.",
@@ -158,7 +164,7 @@ class Schema(AuthoredModel):
 
 
 class Member(NamedTuple):
-    """A field below a type: how it is called, where it stands in the manifest, and what is written there."""
+    """A field below a type: its name, its place in the manifest, and its text there."""
 
     segment: Segment
     steps: tuple[str | int, ...]

@@ -1,13 +1,15 @@
-"""Where a schema was written, carried beside it.
+"""The places of a schema in its text, kept with it.
 
 Layer: logical.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from schemac.source.span import Span
 from schemac.source.text import SourceText
-from schemac.syntax.document import Document, Place, TreePath
+from schemac.syntax.document import Document, Location, Origin, TreePath
 
 
 class Origins(NamedTuple):
@@ -17,20 +19,27 @@ class Origins(NamedTuple):
     document: Document | None = None
     base: TreePath = ()
     named_at: TreePath | None = None
-    """Where the document gives the dataset its name; None where it does not."""
+    """Where the document gives the dataset its name; None if it does not."""
+    overlaid: Mapping[TreePath, Origin] = MappingProxyType({})
+    """Where overlays have the attributes that they give, by the paths of these; the paths start at the schema's mapping."""
 
     @property
     def source(self) -> SourceText | None:
         """The text, where there is one."""
         return self.document.source if self.document is not None else None
 
-    def place(self, path: TreePath, *, on_key: bool = False) -> Place | None:
-        """Return where a value stands, or its key; `path` starts at the schema's mapping. It may be in another text."""
-        return self.document.place((*self.base, *path), on_key=on_key) if self.document is not None else None
+    def place(self, path: TreePath, *, on_key: bool = False) -> Location | None:
+        """Return where a value is, or its key; `path` starts at the schema's mapping. It may be in another text."""
+        if self.document is None:
+            return None
+        for depth in range(len(path), 0, -1) if self.overlaid else ():
+            if (overlaid := self.overlaid.get(path[:depth])) is not None:
+                return overlaid.child(*path[depth:]).location(on_key=on_key)
+        return self.document.place((*self.base, *path), on_key=on_key)
 
     @property
     def name_span(self) -> Span | None:
-        """The place of the dataset's name, or of what stands first in its schema."""
+        """The place of the dataset's name, or of what is first in its schema."""
         if self.document is None:
             return None
         if self.named_at is not None:
@@ -39,4 +48,5 @@ class Origins(NamedTuple):
 
     def has(self, path: TreePath) -> bool:
         """Whether the text has a value at exactly this path."""
-        return self.document is not None and self.document.has((*self.base, *path))
+        location = self.place(path)
+        return location is not None and location.is_exact

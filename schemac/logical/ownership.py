@@ -17,15 +17,15 @@ ATTRIBUTES = (OWNER, TAGS, CLASSIFICATION, DEPRECATED)
 
 def inherited(attribute: Attribute[T], field: SchemaField | None, schema: Schema) -> T | None:
     """Return what an attribute is for a field, or for the schema as a whole."""
-    found: list[Any] = [
+    values: list[Any] = [
         value for extra in _around(field, schema) if (value := attribute.read(extra)) is not None
     ]
-    if not found:
+    if not values:
         return None
     if attribute.inheritance is Inheritance.ADDED:
-        added: Any = list(dict.fromkeys(item for value in reversed(found) for item in value))
+        added: Any = list(dict.fromkeys(item for value in reversed(values) for item in value))
         return added  # type: ignore[no-any-return]
-    nearest: T = found[0]
+    nearest: T = values[0]
     return nearest
 
 

@@ -2,7 +2,7 @@
 
 Layer: logical.
 Shape: a path is a tuple of segments from the top: a member's name, or the part of a list or map. Names may
-hold dots, so the dotted form exists for people only; names that need it stand in backticks.
+hold dots, so the dotted form exists for people only; names that need it are in backticks.
 """
 
 from enum import Enum

@@ -23,12 +23,12 @@ class Named:
 R = TypeVar("R", Named, "LogicalDataset")
 
 
-def told_apart(resources: Sequence[R]) -> list[R]:
+def with_distinct_names(resources: Sequence[R]) -> list[R]:
     """Return the resources, where a Source with the name of a Dataset is called `<name>.source`."""
-    taken = {resource.name.casefold() for resource in resources if not resource.is_source}
+    dataset_names = {resource.name.casefold() for resource in resources if not resource.is_source}
     return [
         replace(resource, name=f"{resource.name}.source")
-        if resource.is_source and resource.name.casefold() in taken
+        if resource.is_source and resource.name.casefold() in dataset_names
         else resource
         for resource in resources
     ]

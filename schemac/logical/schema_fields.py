@@ -29,9 +29,9 @@ class SchemaField:
     options: tuple[LogicalType, ...]
     """The Options around it, outermost first; a sound schema has one at most."""
     extra: Mapping[str, Any]
-    """The attributes of this field, from beside `name` and from beside `kind`."""
+    """The attributes of this field, from next to `name` and from next to `kind`."""
     doubled: tuple[str, ...]
-    """Attributes that stand at more than one of those places."""
+    """Attributes that are at more than one of those places."""
     children: "tuple[SchemaField, ...]"
 
     def __init__(self, parent: "SchemaField | None", member: Member) -> None:
@@ -76,25 +76,30 @@ class SchemaField:
     @property
     def path(self) -> FieldPath:
         """The segments from the column down to this field."""
-        return (*self.parent.path, self.segment) if self.parent is not None else (self.segment,)
+        segments = [self.segment]
+        field = self
+        while field.parent is not None:
+            field = field.parent
+            segments.append(field.segment)
+        return tuple(reversed(segments))
 
     @property
     def column(self) -> "SchemaField":
-        """The column that this field lies in, or is."""
+        """The column that this field is in, or is."""
         field = self
         while field.parent is not None:
             field = field.parent
         return field
 
     @property
+    def ancestors(self) -> "list[SchemaField]":
+        """The fields that this one lies in, innermost first."""
+        return [] if self.parent is None else [self.parent, *self.parent.ancestors]
+
+    @property
     def is_in_key(self) -> bool:
-        """Whether this field is the key of a map, or lies in one."""
-        above: SchemaField | None = self
-        while above is not None:
-            if above.segment is Part.KEY:
-                return True
-            above = above.parent
-        return False
+        """Whether this field is the key of a map, or is in one."""
+        return any(field.segment is Part.KEY for field in (self, *self.ancestors))
 
     @property
     def path_text(self) -> str:
@@ -105,7 +110,7 @@ class SchemaField:
 
     @property
     def declared_at(self) -> TreePath:
-        """Where the field or the nested type stands, from the schema's mapping."""
+        """Where the field or the nested type is, from the schema's mapping."""
         return (*self.parent.type_at, *self._steps) if self.parent is not None else self._steps
 
     @property
@@ -115,7 +120,7 @@ class SchemaField:
 
     @property
     def type_at(self) -> TreePath:
-        """Where the type stands, inside its Options."""
+        """Where the type is, inside its Options."""
         type_step = ("type",) if self.is_member else ()
         return (*self.declared_at, *type_step, *("inner",) * len(self.options))
 
@@ -143,21 +148,16 @@ def columns(schema: Schema, indices: Sequence[int] | None = None) -> tuple[Schem
 
 def preorder(fields: Sequence[SchemaField]) -> list[SchemaField]:
     """All fields of these trees in one list."""
-    found: list[SchemaField] = []
+    all_fields: list[SchemaField] = []
     stack = list(reversed(fields))
     while stack:
         field = stack.pop()
-        found.append(field)
+        all_fields.append(field)
         if field.children:
             stack.extend(reversed(field.children))
-    return found
+    return all_fields
 
 
 def is_in_structs(field: SchemaField) -> bool:
-    """Whether nothing but structs stands around a field, so that it has one value in every row."""
-    above = field.parent
-    while above is not None:
-        if above.type.family is not Family.STRUCT:
-            return False
-        above = above.parent
-    return True
+    """Whether nothing but structs is around a field, so that it has one value in every row."""
+    return all(above.type.family is Family.STRUCT for above in field.ancestors)

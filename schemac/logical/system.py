@@ -1,4 +1,4 @@
-"""The columns that every dataset of the standard carries beside its data.
+"""The columns that every dataset of the standard carries besides its data.
 
 Layer: logical.
 Source: the standard's DatasetVocabulary and SetVocab for names and their defaults. RFC-016 and the standard's Parquet table
@@ -29,4 +29,4 @@ class Naming(NamedTuple):
     """The names of a dataset's system columns, and which of them its manifest gives."""
 
     names: SystemColumns = SystemColumns()
-    given: frozenset[str] = frozenset()
+    explicit: frozenset[str] = frozenset()

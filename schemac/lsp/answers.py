@@ -21,12 +21,12 @@ from schemac.lsp.renaming import RefusedRenameError, Renamable, RenameEdits, ren
 from schemac.lsp.scope import Scope
 from schemac.lsp.session import Opened, Session
 from schemac.lsp.symbols import document_symbols, workspace_symbols
-from schemac.lsp.targets import FieldTarget, Location
+from schemac.lsp.targets import FieldTarget, FileRange
 from schemac.lsp.texts import Lines, line_edits
 
 
 class Answers:
-    """Answers by what the session knows. A text that is not open, or is no YAML, has no answers."""
+    """Answers by what the session knows. A text that is not open, or is not YAML, has no answers."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -84,7 +84,7 @@ class Answers:
 
     def _definitions(
         self, opened: Opened, checked: Checked, params: types.DefinitionParams
-    ) -> list[Location]:
+    ) -> list[FileRange]:
         context, navigator = self._at(opened, checked, params.position)
         target = navigator.target(opened.path, context)
         if target is None:
@@ -105,7 +105,7 @@ class Answers:
         """Return all places that name something."""
         return await self._navigate(params, self._references)
 
-    def _references(self, opened: Opened, checked: Checked, params: types.ReferenceParams) -> list[Location]:
+    def _references(self, opened: Opened, checked: Checked, params: types.ReferenceParams) -> list[FileRange]:
         context, navigator = self._at(opened, checked, params.position)
         target = navigator.target(opened.path, context)
         if target is None:
@@ -114,7 +114,7 @@ class Answers:
         sites = [site for site in navigator.references(target) if site not in defined]
         return [*defined, *sites] if params.context.include_declaration else sites
 
-    async def _navigate(self, params: Any, find: Callable[..., list[Location]]) -> list[types.Location]:
+    async def _navigate(self, params: Any, find: Callable[..., list[FileRange]]) -> list[types.Location]:
         opened = self._opened(params.text_document)
         if opened is None:
             return []
@@ -128,7 +128,7 @@ class Answers:
     async def prepare_rename(
         self, params: types.PrepareRenameParams
     ) -> types.PrepareRenamePlaceholder | None:
-        """Return the name at the cursor; None where nothing can be renamed."""
+        """Return the name at the cursor; None if nothing can be renamed."""
         opened = self._opened(params.text_document)
         if opened is None:
             return None

@@ -1,4 +1,4 @@
-"""What a cursor is in: its path, what is written around it, and what may stand there.
+"""What a cursor is in: its path, what is written around it, and what may be there.
 
 Layer: lsp.
 """
@@ -23,11 +23,11 @@ class Context:
 
     @cached_property
     def shape(self) -> Shape:
-        """What may stand at the path of the cursor."""
+        """What may be at the path of the cursor."""
         return self.shape_at(self.cursor.path)
 
     def shape_at(self, path: TreePath) -> Shape:
-        """Return what may stand at the first steps of the path, or below it."""
+        """Return what may be at the first steps of the path, or below it."""
         return shape_at(self._root, path, self.written.value)
 
     @cached_property
@@ -39,7 +39,7 @@ class Context:
 
     @property
     def is_in_comment(self) -> bool:
-        """Whether the cursor stands in a comment."""
+        """Whether the cursor is in a comment."""
         line, column = self.cursor.place
         text = self.lines[line][:column] if line < len(self.lines) else ""
         text = re.sub(r"'(?:[^']|'')*'|\"(?:[^\"\\]|\\.)*\"", "", text)

@@ -1,4 +1,4 @@
-"""Which field a place of a text is about, and where things are written.
+"""The field that a place of a text is about, and the places of values.
 
 Layer: lsp.
 """
@@ -9,10 +9,9 @@ from typing import NamedTuple
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.lsp.projects import Checked
-from schemac.manifest.expanded import ExpandedDocument
 from schemac.project.imported import FolderFiles
 from schemac.project.manifests import CompiledFile
-from schemac.syntax.document import Document, TreePath
+from schemac.syntax.document import TreePath
 
 
 class FieldLocation(NamedTuple):
@@ -56,7 +55,7 @@ class Index:
     def at(
         self, files: Sequence[CompiledFile], name: str, document: int, path: TreePath
     ) -> list[DatasetField]:
-        """Return the fields that a path of a text lies in, innermost first; the first manifest that has some counts."""
+        """Return the fields that a path of a text is in, innermost first; the first manifest that has some counts."""
         for file in files:
             fields = self.fields(file)
             for depth in range(len(path), 0, -1):
@@ -71,11 +70,7 @@ def location_of(dataset: LogicalDataset, field: SchemaField) -> FieldLocation | 
     origins = dataset.origins
     if origins.document is None:
         return None
-    path = (*origins.base, *field.declared_at)
-    document: Document = origins.document
-    if isinstance(document, ExpandedDocument):
-        graft = document.origin(path)
-        document, path = graft.document, graft.path
+    document, path, _ = origins.document.origin((*origins.base, *field.declared_at))
     return FieldLocation(document.source.name, document.index, path)
 
 

@@ -31,7 +31,7 @@ PathOf = Callable[[str], str]
 
 
 def to_lsp_diagnostic(diagnostic: Diagnostic, lines_of: LinesOf, path_of: PathOf) -> types.Diagnostic:
-    """Return a finding for the editor; the way out stands below the message, and other places are links."""
+    """Return a finding for the editor; the way out is below the message, and other places are links."""
     region = Region(diagnostic.line, diagnostic.column, diagnostic.end_line, diagnostic.end_column)
     message = diagnostic.message + (f"\nhelp: {diagnostic.help}" if diagnostic.help else "")
     link = page_link(diagnostic.code)

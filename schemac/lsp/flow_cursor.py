@@ -47,7 +47,7 @@ class Flow:
     steps: tuple[str | int, ...]
     """From the value with the outermost bracket to what the cursor is in."""
     is_key: bool
-    """Whether a key stands at the cursor."""
+    """Whether a key is at the cursor."""
     keys: tuple[str, ...]
     """Those of the innermost mapping; without the one at the cursor."""
     closing: str
@@ -55,7 +55,7 @@ class Flow:
 
 
 def flow_at(lines: Sequence[str], line: int, column: int) -> Flow | None:
-    """Return the brackets around a place; None where it is in none."""
+    """Return the brackets around a place; None if it is in none."""
     flow: Flow | None = None
     least = 1 << 30
     inside = "\n"

@@ -2,7 +2,7 @@
 
 Layer: lsp.
 Shape: bytes in, as pygls reads them; header and body of whole messages out. pygls takes every line for a header until one has a length
-that it knows: after one header that it does not understand, no message is read again. Here what is no message is handed on as a
+that it knows: after one header that it does not understand, no message is read again. Here what is not a message is handed on as a
 body that cannot be read, which pygls tells the editor of, and the next header with a length is looked for.
 Source: the base protocol of the Language Server Protocol.
 """
@@ -21,7 +21,7 @@ _HEADER = re.compile(rb"[A-Za-z-]+[ \t]*:[^\r\n]*\r?\n\Z")
 
 
 class Frames:
-    """Standard input with sound headers alone, in the place of the stream that pygls reads from."""
+    """Standard input with sound headers alone, in place of the stream that pygls reads from."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -70,7 +70,7 @@ class Frames:
         return []
 
     def _refused(self, line: bytes) -> list[bytes]:
-        """Hand on what is no message."""
+        """Hand on what is not a message."""
         excerpt = line.strip()[:200].decode("ascii", "backslashreplace")
         self._garbage = f"{excerpt} (no message of the protocol)".encode()
         return _announced(len(self._garbage))

@@ -1,4 +1,4 @@
-"""What may stand at a path of a manifest, as the records of the manifest, the kinds and the attributes tell.
+"""What may be at a path of a manifest, as the records of the manifest, the kinds and the attributes tell.
 
 Layer: lsp.
 Shape: nothing is listed here: a property, kind or attribute that is added to the compiler, or comes with an engine, is known.
@@ -18,7 +18,6 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.registry import ATTRIBUTES, OPEN, known
 from schemac.kinds.registry import BY_NAME, SPELLINGS
 from schemac.logical.model import Field, LogicalType, Schema
-from schemac.manifest.documents import EVENTS
 from schemac.manifest.envelopes import (
     BareSchema,
     DatasetResource,
@@ -30,6 +29,7 @@ from schemac.manifest.envelopes import (
 )
 from schemac.manifest.groups import Group, GroupField, GroupLibrary, Use
 from schemac.manifest.inherited import is_inherited
+from schemac.manifest.names import EVENTS
 from schemac.manifest.overlay import DatasetOverlay, FieldOverlay, OverlayFile, is_stored
 from schemac.syntax.document import TreePath
 from schemac.syntax.model import AuthoredModel, class_text
@@ -54,7 +54,7 @@ class Property:
 
     @property
     def annotation(self) -> Any:
-        """What may stand there, with its bounds."""
+        """What may be there, with its bounds."""
         field = self.field
         return Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
 
@@ -71,7 +71,7 @@ class Extra:
 
 @dataclass(frozen=True)
 class Shape:
-    """What may stand at a path."""
+    """What may be at a path."""
 
     annotation: Any
     """As models have it; `Any` where nothing is known."""
@@ -181,7 +181,7 @@ EVENT_WORDS = frozenset(spelling for event in EVENTS for spelling in spellings(e
 
 
 def shape_at(root: Shape, path: TreePath, value_at: ValueAt) -> Shape:
-    """Return what may stand at a path."""
+    """Return what may be at a path."""
     shape = root
     for depth, step in enumerate(path):
         if path[depth : depth + 2] == _READ:
@@ -222,7 +222,7 @@ def _below(shape: Shape, step: str | int, depth: int, value_at: ValueAt) -> Shap
 
 
 def chosen(shape: Shape, value: Callable[[], Any]) -> list[type[AuthoredModel]]:
-    """Return the models that may stand at a place, of kinds and events only the one that is written there."""
+    """Return the models that may be at a place, of kinds and events only the one that is written there."""
     models = shape.models
     if len(models) < 2:
         return models
@@ -271,7 +271,7 @@ def properties_of(model: type[AuthoredModel]) -> list[Property]:
 
 
 def fitting_attributes(extra: Extra, value: Any) -> list[Attribute[Any]]:
-    """Return the attributes that may stand among those of a value."""
+    """Return the attributes that may be among those of a value."""
     every = [*ATTRIBUTES.values(), *OPEN.values()]
     if issubclass(extra.holder, Schema):
         return [a for a in every if a.on_schema]
@@ -290,7 +290,7 @@ def fitting_attributes(extra: Extra, value: Any) -> list[Attribute[Any]]:
 
 
 def family_of(written: Any) -> Family | None:
-    """Return the family of a type as it is written, inside its Options; None where it cannot be read."""
+    """Return the family of a type as it is written, inside its Options; None if it cannot be read."""
     for _ in range(_MOST_OPTIONS):
         kind = kind_of(written)
         if kind is None:

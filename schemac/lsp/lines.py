@@ -71,12 +71,12 @@ def text_of_key(written: str) -> str:
 
 
 def indent_of(line: str) -> int:
-    """Return the column of the first character that is no space."""
+    """Return the column of the first character that is not a space."""
     return len(line) - len(line.lstrip(" "))
 
 
 def is_content(line: str) -> bool:
-    """Whether there is something in a line, and it is no comment."""
+    """Whether there is something in a line, and it is not a comment."""
     start = line.lstrip()
     return bool(start) and not start.startswith("#")
 

@@ -69,7 +69,7 @@ def _equal_from_end(old: Sequence[str], new: Sequence[str], most: int) -> int:
 
 
 def narrowed(lines: Sequence[str], edited: Edited) -> Narrowed | None:
-    """Return a text with the edited fields alone; None where the edit is not inside of a long list of fields."""
+    """Return a text with the edited fields alone; None if the edit is not inside of a long list of fields."""
     first = min(edited.first, len(lines) - 1)
     for start in _lists_above(lines, first):
         part = _within(lines, start, edited)

@@ -34,9 +34,9 @@ from schemac.lsp.scope import Scope
 from schemac.lsp.targets import (
     DatasetTarget,
     FieldTarget,
+    FileRange,
     FileTarget,
     GroupTarget,
-    Location,
     NamedTarget,
     ParameterTarget,
     Target,
@@ -52,7 +52,7 @@ from schemac.project.name_edits import place_of_name
 from schemac.source.report import Report
 from schemac.source.span import Region
 from schemac.source.text import decode_text
-from schemac.syntax.document import Document, Place, TreePath, parse
+from schemac.syntax.document import Document, Location, TreePath, parse
 
 
 class Navigator:
@@ -78,7 +78,7 @@ class Navigator:
         return self._index.at(files_with(self.checked, path), self.name(path), number, target_path)
 
     def target(self, path: str, context: Context) -> Target | None:
-        """Return what the name at a cursor means; None where there is no name."""
+        """Return what the name at a cursor means; None if there is no name."""
         if context.is_in_comment or context.cursor.role is Role.TEXT:
             return None
         return (
@@ -90,7 +90,7 @@ class Navigator:
         )
 
     def _written_name(self, path: str, context: Context) -> Target | None:
-        """Return what a value names that is no field's own name."""
+        """Return what a value names that is not a field's own name."""
         cursor = context.cursor
         on_key = context.path_on_key
         shape = context.shape_at(on_key)
@@ -227,43 +227,43 @@ class Navigator:
 
     # Definitions
 
-    def definitions(self, target: Target) -> list[Location]:
+    def definitions(self, target: Target) -> list[FileRange]:
         """Return where a name is defined; of a field that stands where it is written, its lines in the lock."""
         match target:
             case FileTarget():
-                return [Location(target.path, Region(1, 1, 1, 1))] if os.path.exists(target.path) else []
+                return [FileRange(target.path, Region(1, 1, 1, 1))] if os.path.exists(target.path) else []
             case FieldTarget():
                 return [self._site(target.dataset_field)]
             case _:
                 return self._named(target)
 
-    def _named(self, target: NamedTarget) -> list[Location]:
+    def _named(self, target: NamedTarget) -> list[FileRange]:
         """Return where a name is defined; of a dataset that is called as its file, where its schema begins."""
         sites = [one.site for one in occurrences_of(target, self.texts) if one.is_definition]
         if isinstance(target, DatasetTarget) and not sites:
             return [
-                Location(key_of(file.file.path), source.region(span))
+                FileRange(key_of(file.file.path), source.region(span))
                 for file, dataset in datasets_of(target.name, self.texts)
                 if (source := dataset.origins.source) and (span := dataset.origins.name_span)
             ]
         return sites
 
-    def lock_lines(self, dataset_field: DatasetField) -> list[Location]:
+    def lock_lines(self, dataset_field: DatasetField) -> list[FileRange]:
         """Return the lines of a field in its lock, newest version last."""
         path = lock_path(dataset_field.file.file.path)
-        return [Location(key_of(path), Region.within(n, 1, end)) for n, end in lines_of(dataset_field)]
+        return [FileRange(key_of(path), Region.within(n, 1, end)) for n, end in lines_of(dataset_field)]
 
-    def _site(self, dataset_field: DatasetField) -> Location:
+    def _site(self, dataset_field: DatasetField) -> FileRange:
         place = place_of_name(dataset_field.dataset, dataset_field.field)
         return self.site(place)
 
-    def site(self, place: Place) -> Location:
+    def site(self, place: Location) -> FileRange:
         """Return a place of the compiler."""
-        return Location(self.checked.path(place.source.name), place.source.region(place.span))
+        return FileRange(self.checked.path(place.source.name), place.source.region(place.span))
 
     # References
 
-    def references(self, target: Target) -> list[Location]:
+    def references(self, target: Target) -> list[FileRange]:
         """Return all places that name something, without its definition."""
         match target:
             case FieldTarget():
@@ -274,32 +274,32 @@ class Navigator:
                 sites = (one.site for one in occurrences_of(target, self.texts) if not one.is_definition)
         return list(dict.fromkeys(sites))
 
-    def _imports_of(self, target: str) -> Iterator[Location]:
+    def _imports_of(self, target: str) -> Iterator[FileRange]:
         for file in users_of(self.checked, target):
             files = FolderFiles(file.file.path, file.file.name)
             for document in documents_of(file):
                 for place, value in strings_in(document.value):
                     if place[-2:-1] == ("imports",) and files.key(value) == target:
-                        yield Location(key_of(file.file.path), document.source.region(document.span(place)))
+                        yield FileRange(key_of(file.file.path), document.source.region(document.span(place)))
 
     def _all_datasets(self) -> Iterator[tuple[CompiledFile, LogicalDataset]]:
         for file in self.checked.files:
             for dataset in file.datasets if file.named else ():
                 yield file, dataset
 
-    def _in_schema(self, dataset: LogicalDataset, steps: TreePath) -> Iterator[Location]:
+    def _in_schema(self, dataset: LogicalDataset, steps: TreePath) -> Iterator[FileRange]:
         place = dataset.origins.place(("extra", *steps))
         if place is not None:
             yield self.site(place)
 
-    def _occurrences(self, target: FieldTarget) -> Iterator[Location]:
+    def _occurrences(self, target: FieldTarget) -> Iterator[FileRange]:
         yield self._site(target.dataset_field)
         for dataset_field in target.all:
             yield from self._in_same_schema(dataset_field)
             yield from self._in_others(dataset_field)
             yield from self.lock_lines(dataset_field)
 
-    def _in_same_schema(self, dataset_field: DatasetField) -> Iterator[Location]:
+    def _in_same_schema(self, dataset_field: DatasetField) -> Iterator[FileRange]:
         path_text = dataset_field.field.path_text
         for attribute in ATTRIBUTES.values():
             for named in attribute.renamings(dataset_field.dataset.schema.extra, path_text, _OTHER_NAME):
@@ -309,7 +309,7 @@ class Navigator:
             if isinstance(value, dict) and value.get("successor") == path_text:
                 yield from self._successor(dataset_field.dataset, field)
 
-    def _successor(self, dataset: LogicalDataset, field: SchemaField) -> Iterator[Location]:
+    def _successor(self, dataset: LogicalDataset, field: SchemaField) -> Iterator[FileRange]:
         for path in field.extra_places(DEPRECATED.key):
             if dataset.origins.has(path):
                 place = dataset.origins.place((*path, "successor"))
@@ -317,7 +317,7 @@ class Navigator:
                     yield self.site(place)
                 return
 
-    def _in_others(self, dataset_field: DatasetField) -> Iterator[Location]:
+    def _in_others(self, dataset_field: DatasetField) -> Iterator[FileRange]:
         for _, dataset in self._all_datasets():
             for i, reference in enumerate(REFERENCES.read(dataset.schema.extra) or []):
                 if reference.dataset != dataset_field.dataset.name:
@@ -339,7 +339,7 @@ def documents_of(file: CompiledFile) -> list[Document]:
 
 
 def lines_of(dataset_field: DatasetField) -> Iterator[tuple[int, int]]:
-    """Yield the lines of a field in the lock beside its manifest, one-based, with the column behind their ends."""
+    """Yield the lines of a field in the lock next to its manifest, one-based, with the column behind their ends."""
     report = Report()
     lock_file = open_lock(dataset_field.file.file.path, dataset_field.file.file.name, report)
     if lock_file is None or lock_file.text is None:

@@ -21,8 +21,8 @@ from schemac.lsp.projects import key_of
 from schemac.lsp.targets import (
     DatasetTarget,
     FieldTarget,
+    FileRange,
     GroupTarget,
-    Location,
     NamedTarget,
     ParameterTarget,
     VocabularyTarget,
@@ -48,18 +48,18 @@ class Occurrence(NamedTuple):
     """Whether it is a scalar of YAML, with its quotes, and no part of one."""
     is_definition: bool = False
     domain: str = ""
-    """Of an attribute, where only its name stands here."""
+    """Of an attribute, where only its name is here."""
 
     @property
-    def site(self) -> Location:
+    def site(self) -> FileRange:
         """The place without quotes."""
         span, written = self.span, self.source.excerpt(self.span)
         is_quoted = self.is_scalar and len(written) > 1 and written[0] in "'\"" and written[-1] == written[0]
         inner = Span(span.start + 1, span.end - 1) if is_quoted else span
-        return Location(self.path, self.source.region(inner))
+        return FileRange(self.path, self.source.region(inner))
 
     def text(self, new: str) -> str:
-        """Return what is written there for another name, in the quotes that stand there."""
+        """Return what is written there for another name, in the quotes that exist."""
         new = new.removeprefix(f"{self.domain}/") if self.domain else new
         if not self.is_scalar:
             return new

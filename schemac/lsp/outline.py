@@ -1,4 +1,4 @@
-"""Where a cursor stands in a text that may not be whole.
+"""Where a cursor is in a text that may not be whole.
 
 Layer: lsp.
 Shape: only what leads to the cursor is read, so a mistake elsewhere does not matter, and neither does the size of the text. Of sound
@@ -18,7 +18,7 @@ from schemac.syntax.document import TreePath
 
 
 class Role(Enum):
-    """What stands, or is about to stand, at a cursor."""
+    """What is, or is about to be written, at a cursor."""
 
     KEY = auto()
     """A key of the mapping at the path."""
@@ -70,7 +70,7 @@ class _Climb:
     """The way from a cursor up to the start of its document."""
 
     sort: Sort | None
-    """What the innermost thing is that was found; None where nothing stands at the cursor yet."""
+    """What the innermost thing is that was found; None if nothing is at the cursor yet."""
     column: int
     steps: list[str | int] = field(default_factory=list)
     """Innermost first, as all that follows."""
@@ -83,7 +83,7 @@ class _Climb:
     is_text: bool = False
 
     def take(self, entry: Entry, line: int) -> None:
-        """Look at what stands before: it is beside what was found, around it, or neither."""
+        """Look at what is before: it is next to what was found, around it, or neither."""
         if entry.column > self.column:
             return
         if entry.column == self.column:

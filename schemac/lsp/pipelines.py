@@ -31,7 +31,7 @@ def is_like_pipeline(root: Mapping[str, str]) -> bool:
 
 
 def pipeline_text(context: Context) -> str:
-    """Return what a key at the cursor means; empty where there is nothing to tell."""
+    """Return what a key at the cursor means; empty if there is nothing to tell."""
     cursor = context.cursor
     for node in _nodes(cursor.path) if cursor.role is Role.KEY and cursor.key else ():
         property_schema = node.get("properties", {}).get(cursor.key)
@@ -167,7 +167,7 @@ def _grammar() -> Json:
 
 
 def _nodes(path: TreePath) -> list[Json]:
-    """Return what may stand at a path, each without references and alternatives."""
+    """Return what may be at a path, each without references and alternatives."""
     nodes = list(_alternatives(_grammar()))
     for step in path:
         nodes = [one for node in nodes for below in _below(node, step) for one in _alternatives(below)]

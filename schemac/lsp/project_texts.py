@@ -11,7 +11,7 @@ from pathlib import Path
 from schemac.lsp.projects import Checked, key_of
 from schemac.manifest.documents import is_overlay, is_pipeline
 from schemac.manifest.groups import strings_in
-from schemac.manifest.library import Reuse, own_groups
+from schemac.manifest.library import Reuse, scope_of
 from schemac.manifest.library import Scope as GroupScope
 from schemac.project.discovery import find_manifests
 from schemac.project.imported import FolderFiles
@@ -35,7 +35,7 @@ class ProjectTexts:
                 yield path
 
     def documents(self, path: str) -> list[Document]:
-        """Return the documents of a text; none where it is not there, or is no YAML."""
+        """Return the documents of a text; none where it is not there, or is not YAML."""
         if path not in self._documents:
             content = self._contents.get(path)
             content = self._read(path) if content is None else content
@@ -46,7 +46,7 @@ class ProjectTexts:
     def groups(self, path: str) -> GroupScope | None:
         """Return the groups that a text knows."""
         files = FolderFiles(Path(path), self.name(path), self.checked.buffers)
-        return own_groups(self.documents(path), Path(path).stem, Reuse(files), Report())
+        return scope_of(self.documents(path), Path(path).stem, Reuse(files), Report())
 
     def overlays(self, word: str) -> Iterator[tuple[str, Document]]:
         """Yield the overlays that have a word, with their absolute paths."""

@@ -38,7 +38,7 @@ class Known(NamedTuple):
 
     content: bytes
     compiled: CompiledFile | None
-    """None where it is no text."""
+    """None if it is not a text."""
     findings: tuple[Diagnostic, ...]
 
 
@@ -51,7 +51,7 @@ class Checked:
     findings: Mapping[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
     """By the absolute path of the file that each is about."""
     buffers: Buffers = field(default_factory=dict)
-    """The texts that counted in the place of files."""
+    """The texts that counted in place of files."""
     readable: Mapping[str, CompiledFile] = field(default_factory=dict)
     """Manifests as they were when their datasets could be read last, by absolute path."""
 
@@ -60,7 +60,7 @@ class Checked:
         return next((one for one in self.files if key_of(one.file.path) == path), None)
 
     def path(self, name: str) -> str:
-        """Return the absolute path of a file that a finding speaks of."""
+        """Return the absolute path of the file of a finding."""
         return os.path.normpath(os.path.join(self.project.folder, name))
 
 
@@ -86,7 +86,7 @@ class ProjectFolder:
         self._passing: Cache = PassingCache(NO_CACHE)
         self._project: Project | None = None
         self._override: Project | None = None
-        """Settings that count in the place of those on disk."""
+        """Settings that count in place of those on disk."""
 
     def check(self, buffers: Buffers, *, only: str | None = None, is_built: bool = True) -> Checked:
         """Check all manifests; or `only` one of them as if it were alone, for a first look.
@@ -119,7 +119,7 @@ class ProjectFolder:
         return Checked(project, tuple(compiled), findings, buffers, dict(self._readable))
 
     def check_text(self, path: str, text: str, buffers: Buffers) -> tuple[Diagnostic, ...]:
-        """Return the findings of a text that stands in the place of a manifest; nothing of it is kept."""
+        """Return the findings of a text that is in place of a manifest; nothing of it is kept."""
         report = Report()
         project = self._project or self._opened(Report(), buffers)
         checks = Checks(replace(project, cache=NO_CACHE), _options(project, buffers))
@@ -232,7 +232,7 @@ class ProjectFolder:
 
 
 def _options(project: Project, buffers: Buffers) -> CompileOptions:
-    """Return what `schemac check` would have, with the texts of the editor in the place of files."""
+    """Return what `schemac check` would have, with the texts of the editor in place of files."""
     return replace(CompileOptions.of(project), edited=buffers, has_rules=True)
 
 

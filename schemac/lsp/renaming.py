@@ -2,7 +2,7 @@
 
 Layer: lsp.
 Shape: edits that the editor shows before they are made; of a field, they are what `schemac rename` would write. Unsaved texts are
-renamed as they stand in the editor. The project is checked with the edited texts before anybody sees them: it may have no new errors,
+renamed as they are in the editor. The project is checked with the edited texts before anybody sees them: it may have no new errors,
 and the fields of all datasets have to be what they were.
 """
 
@@ -105,7 +105,7 @@ def _check_definition(target: NamedTarget, occurrences: Sequence[Occurrence]) ->
         if defined:
             raise RefusedRenameError(f"There are {len(defined)} datasets called {target.name}.")
         raise RefusedRenameError(
-            f"{target.name} is called as its file. Write `name: {target.name}` in its manifest, then rename it."
+            f"{target.name} is named after its file. Write `name: {target.name}` in its manifest, then rename it."
         )
     if isinstance(target, VocabularyTarget):
         raise RefusedRenameError(f"The vocabulary has no property `{target.key.partition('/')[2]}`.")
@@ -150,7 +150,7 @@ def _tried(
 
 
 def _compare(before: Checked, after: Checked, renamed: Mapping[str, str]) -> None:
-    """Raise RefusedRenameError where there is a new error, or a dataset has other fields."""
+    """Raise RefusedRenameError if there is a new error, or a dataset has other fields."""
     check_findings(before, after)
     fields = {file.file.path: file.datasets for file in after.files}
     for file in before.files:
@@ -163,7 +163,7 @@ def _compare(before: Checked, after: Checked, renamed: Mapping[str, str]) -> Non
 
 
 def check_findings(before: Checked, after: Checked) -> None:
-    """Raise RefusedRenameError where there is a new error."""
+    """Raise RefusedRenameError if there is a new error."""
     former = {(one.code, one.message): one for one in _errors(before)}
     now = {(one.code, one.message): one for one in _errors(after)}
     # An error that was there before may have the name in its message.
@@ -201,7 +201,7 @@ ANNOTATIONS = {
 
 
 class Renamable(NamedTuple):
-    """What can be renamed at a cursor, and where its name stands there."""
+    """What can be renamed at a cursor, and where its name is there."""
 
     target: FieldTarget | NamedTarget
     name: str
@@ -210,7 +210,7 @@ class Renamable(NamedTuple):
 
 
 def renamable(path: str, context: Context, navigator: Navigator) -> Renamable | None:
-    """Return what can be renamed at a cursor in a text, by its absolute path; None where there is no such name."""
+    """Return what can be renamed at a cursor in a text, by its absolute path; None if there is no such name."""
     target = navigator.target(path, context)
     line, column = context.cursor.place
     if target is None or isinstance(target, FileTarget):
@@ -318,7 +318,7 @@ def _add_others(
 
 
 def _is_on_line(line: int, range_: types.Range) -> bool:
-    """Whether a line is one of those that lie in a range."""
+    """Whether a line is one of those that are in a range."""
     last = range_.end.line - 1 if range_.end.character == 0 < range_.end.line else range_.end.line
     return range_.start.line <= line <= max(last, range_.start.line)
 

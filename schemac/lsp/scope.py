@@ -13,7 +13,7 @@ from schemac.logical.dataset import LogicalDataset
 from schemac.logical.schema_fields import preorder
 from schemac.lsp.projects import Checked
 from schemac.manifest.groups import Definition
-from schemac.manifest.library import Reuse, own_groups
+from schemac.manifest.library import Reuse, scope_of
 from schemac.manifest.library import Scope as GroupScope
 from schemac.project.imported import FolderFiles
 from schemac.source.report import Report
@@ -36,7 +36,7 @@ class Scope:
 
     @cached_property
     def group_scope(self) -> GroupScope | None:
-        """The groups that the text knows; None where it names none."""
+        """The groups that the text knows; None if it names none."""
         whole = "\n".join(self._lines)
         without = "\n".join([*self._lines[: self._line], "", *self._lines[self._line + 1 :]])
         buffers = self._checked.buffers if self._checked is not None else {}
@@ -45,7 +45,7 @@ class Scope:
             documents = parse(source, Report())
             if documents:
                 reuse = Reuse(FolderFiles(Path(self._path), self._name, buffers))
-                return own_groups(documents, "", reuse, Report())
+                return scope_of(documents, "", reuse, Report())
         return None
 
     @property

@@ -1,7 +1,7 @@
-"""One editor's session: its open texts, when they are checked, and what is told of them.
+"""The session of one editor: its open texts, when they are checked, and their findings.
 
 Layer: lsp.
-Shape: protocol and quick answers run on the event loop; whole projects are checked on one thread beside it, one after the other.
+Shape: protocol and quick answers run on the event loop; whole projects are checked on one other thread, one after the other.
 After an edit in a long list of fields, the edited fields are checked at once, and everything as soon as nobody types.
 """
 
@@ -85,7 +85,7 @@ class State:
     """Files that the editor shows something of."""
 
     def path_of(self, name: str) -> str:
-        """Return the absolute path of a file that a finding speaks of."""
+        """Return the absolute path of the file of a finding."""
         return os.path.normpath(os.path.join(self.folder.folder, name))
 
 
@@ -145,7 +145,7 @@ class Session:
         return known[1]
 
     def lines_at(self, path: str) -> Lines:
-        """Return the text of a file by its absolute path: the editor's, or that on disk; empty where there is none."""
+        """Return the text of a file by its absolute path: the editor's, or that on disk; empty if there is none."""
         opened = self.opened_at(path)
         if opened is not None:
             return self.lines(opened)
@@ -213,7 +213,7 @@ class Session:
         return state.checked
 
     async def work(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Run something that takes time beside the event loop."""
+        """Run something that takes time outside the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self._worker, partial(function, *arguments))
 
     async def _check(self, state: State) -> None:
@@ -349,7 +349,7 @@ class Session:
 
 
 def _path_of_untitled(uri: str) -> str:
-    """Return a path for a text that is no file; nothing lies there."""
+    """Return a path for a text that is not a file; nothing is there."""
     name = "".join(c if c.isalnum() else "-" for c in uri)
     root = "C:\\" if sys.platform == "win32" else "/"
     return os.path.join(root, ".schemac-untitled", f"{name}.yaml")

@@ -104,7 +104,7 @@ def _groups(documents: Sequence[Document], lines: Lines) -> Iterator[types.Docum
 
 
 def _around(range_: types.Range, name: types.Range) -> types.Range:
-    """Return a range that has the name in it, as the protocol wants it."""
+    """Return a range that has the name in it, as the protocol needs it."""
     return types.Range(min(range_.start, name.start), max(range_.end, name.end))
 
 

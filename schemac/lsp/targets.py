@@ -10,8 +10,8 @@ from schemac.lsp.field_locations import DatasetField
 from schemac.source.span import Region
 
 
-class Location(NamedTuple):
-    """A place in a file."""
+class FileRange(NamedTuple):
+    """A range of a file, as editors name it."""
 
     path: str
     """Absolute."""

@@ -28,14 +28,14 @@ class CursorValues:
         self._values: dict[tuple[int, int], Any] = {}
 
     def value(self, depth: int) -> Any:
-        """Return the value at the first steps of the cursor's path; None where it cannot be read."""
+        """Return the value at the first steps of the cursor's path; None if it cannot be read."""
         if depth not in self._read:
             self._read[depth] = self._value(depth)
         return self._read[depth]
 
     @cached_property
     def root(self) -> dict[str, str]:
-        """The outermost keys of the document, and the scalars beside them."""
+        """The outermost keys of the document, and the scalars next to them."""
         root_keys: dict[str, str] = {}
         first = self._cursor.document
         for number in range(first, len(self._lines)):
@@ -51,7 +51,7 @@ class CursorValues:
         return root_keys
 
     def outermost(self, name: str) -> Any:
-        """Return the value of an outermost key of the document; None where it cannot be read."""
+        """Return the value of an outermost key of the document; None if it cannot be read."""
         first = self._cursor.document
         for number in range(first, len(self._lines)):
             line = self._lines[number]

@@ -1,4 +1,4 @@
-"""Manifests: the documents that schemas stand in, the friendly forms, and the way to logical values.
+"""Manifests: the documents that schemas are in, the friendly forms, and the way to logical values.
 
 Layer: manifest.
 """

@@ -2,7 +2,7 @@
 
 Layer: manifest.
 Shape: one dataset a schema body, in the order of the text.
-Errors: SC1xx of the text, SC2xx of the grammar. A type that cannot be read is stood in for, and a field that cannot be read
+Errors: SC1xx of the text, SC2xx of the grammar. A type that cannot be read is replaced, and a field that cannot be read
 even so is left out, so that all else is still looked at; the report then has errors, and nothing is built from
 such a dataset.
 """
@@ -20,25 +20,24 @@ from schemac.kinds.foreign import FOREIGN_NAMES
 from schemac.kinds.registry import BY_NAME
 from schemac.kinds.units import FOREIGN_UNITS
 from schemac.logical.dataset import LogicalDataset
-from schemac.logical.model import Field, Schema
+from schemac.logical.model import Schema
 from schemac.logical.origins import Origins
-from schemac.logical.resources import told_apart
+from schemac.logical.resources import with_distinct_names
 from schemac.logical.schema_fields import columns
+from schemac.manifest.document_findings import DocumentFindings
 from schemac.manifest.documents import Body, Documents, is_library
 from schemac.manifest.expansion import Expander
-from schemac.manifest.library import Reuse, Scope, own_groups
-from schemac.manifest.mend import mend
-from schemac.manifest.saying import Sayer
+from schemac.manifest.library import Reuse, Scope, scope_of
+from schemac.manifest.recovery import Recovered, recover
 from schemac.manifest.standard import Standardizer
 from schemac.source.catalogue import DUPLICATE_DATASET, EMPTY_DOCUMENT, NO_SCHEMA
 from schemac.source.diagnostic import Severity
+from schemac.source.help import Help
 from schemac.source.report import Report, label
 from schemac.source.suggest import fold
 from schemac.source.text import SourceText
-from schemac.syntax.complaints import Vocabulary, complaints
 from schemac.syntax.document import Document, TreePath, parse
-from schemac.syntax.remedies import MakeOptional, Remove
-from schemac.syntax.remedies_around import Move
+from schemac.syntax.model_errors import Vocabulary, model_errors
 
 
 def _advise_option(key: str, field: Mapping[str, Any]) -> str:
@@ -46,17 +45,21 @@ def _advise_option(key: str, field: Mapping[str, Any]) -> str:
     kind = field["type"].get("kind") if isinstance(field.get("type"), dict) else None
     if field[key] is (fold(key) not in ("nullable", "optional", "null")):
         if kind is not None and fold(str(kind)) == "option":
-            return Remove.it(": the type is an Option, whose values may be null", is_safe=False)
-        return Remove.it(": a type without Option is never null")
+            return Help.remove(": the type is an Option, whose values may be null", is_safe=False)
+        return Help.remove(": a type without Option is never null")
     inner = kind if isinstance(kind, str) and len(field["type"]) == 1 else "…"
-    return MakeOptional(f"nullability is part of the type: write `type: {{kind: Option, inner: {inner}}}`")
+    return Help.make_optional(
+        f"nullability is part of the type: write `type: {{kind: Option, inner: {inner}}}`"
+    )
 
 
 def _advise_attribute(attribute: Attribute[Any]) -> Callable[[str, Mapping[str, Any]], str]:
     """Say what to write for a key of another system that an attribute stands for."""
     if not attribute.on_field:
         return lambda _key, _field: f"write it under `extra:` of the schema as `{attribute.key}`"
-    return lambda _key, _field: Move.to_extra(f"write it under `extra:` as `{attribute.key}`", attribute.key)
+    return lambda _key, _field: Help.move_to_extra(
+        f"write it under `extra:` as `{attribute.key}`", attribute.key
+    )
 
 
 def _type_help(text: str, is_nested: bool) -> str | None:
@@ -89,7 +92,9 @@ _WORDS = Vocabulary(
     values=FOREIGN_UNITS,
     advice={
         **dict.fromkeys(("nullable", "optional", "null", "required", "notnull", "mode"), _advise_option),
-        "id": lambda _key, _field: Remove.it(": ids are kept in the lock beside the manifest", is_safe=False),
+        "id": lambda _key, _field: Help.remove(
+            ": ids are kept in the lock next to the manifest", is_safe=False
+        ),
         **{fold(key): _advise_attribute(a) for a in ATTRIBUTES.values() for key in a.foreign_keys},
     },
     type_help=_type_help,
@@ -111,10 +116,62 @@ _FRIENDLY_WORDS = _WORDS._replace(
 )
 _TYPES = ("type", "kind", "inner", "itemType", "keyType", "valueType")
 _TYPE_KEYS = frozenset({*_TYPES, *(key for key, meant in _WORDS.keys.items() if meant in _TYPES)})
-"""Keys that a type stands behind, also those of other systems."""
+"""Keys that a type is behind, also those of other systems."""
 
 
-def bind(
+class Binder(NamedTuple):
+    """Makes datasets of the documents of one text."""
+
+    source: SourceText
+    strict: bool
+    is_named: bool
+    stem: str
+    reuse: Reuse
+
+    def bind(self, documents: Sequence[Document], report: Report) -> list[LogicalDataset]:
+        """Return the datasets of the documents, as far as they can be read; what is wrong is in the report."""
+        source, strict, is_named, stem, reuse = self
+        datasets: list[LogicalDataset] = []
+        scope = scope_of(documents, stem, reuse, report)
+        for document in documents:
+            bodies = Documents(
+                document, stem, strict, is_named, DocumentFindings(document, report, is_named=is_named)
+            ).bodies()
+            for body in bodies:
+                expander = Expander(scope, report, is_strict=strict) if scope is not None else None
+                expanded = expander.expand(document, body.path) if expander is not None else document
+                dataset = _DocumentBinder(expanded, strict, report, is_named).dataset(body)
+                if dataset is not None:
+                    is_whole = dataset.is_whole and (expander is None or expander.is_whole)
+                    datasets.append(dataset if is_whole else replace(dataset, is_whole=False))
+        if scope is not None:
+            _check_groups(scope, strict, report)
+        datasets = with_distinct_names(datasets)
+        unique_by_name(datasets, report)
+        if not documents and not report.has_errors:
+            report.add(
+                EMPTY_DOCUMENT,
+                f"{source.name} is empty",
+                file=source.name,
+                help="write `fields:` with the columns of the dataset",
+                severity=None if is_named else Severity.NOTE,
+            )
+        elif (
+            not datasets
+            and is_named
+            and not report.has_errors
+            and not any(is_library(d.value) for d in documents)
+        ):
+            report.add(
+                NO_SCHEMA,
+                f"{source.name} contains no schema",
+                file=source.name,
+                help="add a SetDataSchema event, or `fields:`",
+            )
+        return datasets
+
+
+def read_datasets(
     documents: Sequence[Document],
     source: SourceText,
     parsed: Report,
@@ -127,27 +184,32 @@ def bind(
 ) -> list[LogicalDataset]:
     """Return the datasets of a manifest's documents; what is wrong with it, also what was `parsed` wrong, is in the report.
 
-    A file that nobody named, but that lay in a folder, may well be something else than a manifest: then there is nothing to
+    A file that nobody named, but that was in a folder, may well be something else than a manifest: then there is nothing to
     say of it. A dataset without a name is called after the text, or `stem`. `reuse` has the files that it may import, and takes what it used of them.
     """
-    given = _Given(source, strict, is_named, stem_of(source, stem), Reuse() if reuse is None else reuse)
+    binder = Binder(source, strict, is_named, stem_of(source, stem), Reuse() if reuse is None else reuse)
     attempt = Report()
     attempt.extend(parsed.diagnostics)
-    datasets = _bound(given, attempt, documents)
+    datasets = binder.bind(documents, attempt)
     if attempt.has_errors:
-        datasets, attempt = _bound_whole(given) or (datasets, attempt)
-    if not is_named and not datasets and attempt.diagnostics and not _is_meant(documents, source, attempt):
-        return []
+        from schemac.syntax.whole_types import has_split_types, whole_types  # for start-up time
+
+    if attempt.has_errors and has_split_types(source.content, _TYPE_KEYS):
+        whole_attempt = Report()
+        whole_documents = parse(source, whole_attempt, whole_types(_TYPE_KEYS))
+        whole_datasets = binder.bind(whole_documents, whole_attempt)
+        if whole_attempt.has_errors:
+            datasets, attempt = whole_datasets, whole_attempt
+    if not is_named and not datasets and attempt.diagnostics:
+        from schemac.manifest.manifest_detection import (
+            is_meant,  # for start-up time: few folders have such files
+        )
+
+        is_empty = not attempt.has_errors and all(document.value is None for document in documents)
+        if not is_empty and not is_meant(documents, source.content):
+            return []
     report.extend(attempt.diagnostics)
     return datasets
-
-
-def _is_meant(documents: Sequence[Document], source: SourceText, found: Report) -> bool:
-    """Whether a text without datasets, about which there is something to say, is meant to be a manifest; an empty one is."""
-    from schemac.manifest.heads import is_meant  # for start-up time: few folders have such files
-
-    is_empty = not found.has_errors and all(document.value is None for document in documents)
-    return is_empty or is_meant(documents, source.content)
 
 
 def stem_of(source: SourceText, stem: str | None = None) -> str:
@@ -155,74 +217,6 @@ def stem_of(source: SourceText, stem: str | None = None) -> str:
     # A text that is no file is called `<text>`.
     stem = PurePath(source.name).stem if stem is None else stem
     return stem.removesuffix(".schema").strip("<>") or "dataset"
-
-
-class _Given(NamedTuple):
-    """A text, and how it is to be read."""
-
-    source: SourceText
-    strict: bool
-    is_named: bool
-    stem: str
-    reuse: Reuse
-
-
-def _bound_whole(given: _Given) -> tuple[list[LogicalDataset], Report] | None:
-    """Return what stands in a text with types that YAML takes apart, read as their author wrote them; None without such."""
-    from schemac.manifest.torn import veil
-
-    source = given.source
-    veiled = veil(source.content, _TYPE_KEYS)
-    if veiled is None:
-        return None
-    report = Report()
-    documents = parse(source, report, content=veiled.content)
-    for document in documents:
-        document.value = veiled.unveil(document.value)
-    datasets = _bound(given, report, documents)
-    return (datasets, report) if report.has_errors else None
-
-
-def _bound(given: _Given, report: Report, documents: Sequence[Document]) -> list[LogicalDataset]:
-    source, strict, is_named, stem, reuse = given
-    datasets: list[LogicalDataset] = []
-    scope = own_groups(documents, stem, reuse, report)
-    for document in documents:
-        bodies = Documents(
-            document, stem, strict, is_named, Sayer(document, report, is_named=is_named)
-        ).bodies()
-        for body in bodies:
-            expander = Expander(scope, report, is_strict=strict) if scope is not None else None
-            expanded = expander.expand(document, body.path) if expander is not None else document
-            dataset = _DocumentBinder(expanded, strict, report, is_named).dataset(body)
-            if dataset is not None:
-                is_whole = dataset.is_whole and (expander is None or expander.is_whole)
-                datasets.append(dataset if is_whole else replace(dataset, is_whole=False))
-    if scope is not None:
-        _check_groups(scope, strict, report)
-    datasets = told_apart(datasets)
-    unique_by_name(datasets, report)
-    if not documents and not report.has_errors:
-        report.add(
-            EMPTY_DOCUMENT,
-            f"{source.name} is empty",
-            file=source.name,
-            help="write `fields:` with the columns of the dataset",
-            severity=None if is_named else Severity.NOTE,
-        )
-    elif (
-        not datasets
-        and is_named
-        and not report.has_errors
-        and not any(is_library(d.value) for d in documents)
-    ):
-        report.add(
-            NO_SCHEMA,
-            f"{source.name} contains no schema",
-            file=source.name,
-            help="add a SetDataSchema event, or `fields:`",
-        )
-    return datasets
 
 
 def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[LogicalDataset]:
@@ -247,7 +241,7 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
             source=origins.source,
             span=origins.name_span,
             file=origins.file,
-            help="give it another `name:`" if origins.named_at else "give it a `name:` of its own",
+            help="give it a different `name:`" if origins.named_at else "give it a `name:` of its own",
             labels=labels,
         )
     return list(by_name.values())
@@ -256,19 +250,19 @@ def unique_by_name(datasets: list[LogicalDataset], report: Report) -> list[Logic
 def standard_schemas(
     documents: Sequence[Document], source: SourceText, reuse: Reuse, report: Report
 ) -> list[list[tuple[Body, Any]]]:
-    """Return the schemas of each document in the standard's form, without groups, and where each of them stands."""
+    """Return the schemas of each document in the standard's form, without groups, and where each of them is."""
     stem = stem_of(source)
-    scope = own_groups(documents, stem, reuse, report)
-    found: list[list[tuple[Body, Any]]] = []
+    scope = scope_of(documents, stem, reuse, report)
+    schemas_by_document: list[list[tuple[Body, Any]]] = []
     for document in documents:
-        say = Sayer(document, report, is_named=True)
+        add = DocumentFindings(document, report, is_named=True)
         schemas: list[tuple[Body, Any]] = []
-        for body in Documents(document, stem, False, True, say).bodies():
+        for body in Documents(document, stem, False, True, add).bodies():
             expanded = Expander(scope, report).expand(document, body.path) if scope is not None else document
             binder = _DocumentBinder(expanded, False, report, is_named=True)
             schemas.append((body, binder.standard(body.path)))
-        found.append(schemas)
-    return found
+        schemas_by_document.append(schemas)
+    return schemas_by_document
 
 
 def _check_groups(scope: Scope, strict: bool, report: Report) -> None:
@@ -285,8 +279,8 @@ class _DocumentBinder:
     def __init__(self, document: Document, strict: bool, report: Report, is_named: bool) -> None:
         self._document = document
         self._words = _WORDS if strict else _FRIENDLY_WORDS
-        self._say = Sayer(document, report, is_named=is_named)
-        self._standardizer = Standardizer(document, strict, self._say)
+        self._add = DocumentFindings(document, report, is_named=is_named)
+        self._standardizer = Standardizer(document, strict, self._add)
 
     def standard(self, base: TreePath) -> Any:
         """Return the schema at a path in the standard's form."""
@@ -304,41 +298,21 @@ class _DocumentBinder:
         try:
             schema = Schema.model_validate(standard, by_name=False)
         except ValidationError as error:
-            wrong = complaints(error, Schema, standard, self._words)
-            for found in wrong:
-                self._say(
-                    found.code, (*body.path, *found.path), found.message, help=found.help, on_key=found.on_key
-                )
-            mended, unread = mend(standard, [found.path for found in wrong])
-            return self._readable_part(body, mended, unread, origins)
-        return LogicalDataset(
-            body.name, schema, columns(schema), origins, naming=body.naming, is_source=body.is_source
-        )
-
-    def _readable_part(
-        self, body: Body, standard: Any, unread: frozenset[TreePath], origins: Origins
-    ) -> LogicalDataset | None:
-        written = standard.get("fields") if isinstance(standard, dict) else None
-        if not isinstance(written, list):
+            errors = model_errors(error, Schema, standard, self._words)
+            for e in errors:
+                self._add(e.code, (*body.path, *e.path), e.message, help=e.help, on_key=e.on_key)
+            recovered = recover(standard, [e.path for e in errors])
+        else:
+            recovered = Recovered(schema, list(range(len(schema.fields))), frozenset(), is_whole=True)
+        if recovered is None:
             return None
-        fields: list[Field] = []
-        indices: list[int] = []
-        for i, value in enumerate(written):
-            try:
-                fields.append(Field.model_validate(value, by_name=False))
-                indices.append(i)
-            except ValidationError:
-                continue
-        extra = standard.get("extra", {})
-        schema = Schema(fields=tuple(fields), extra=extra if isinstance(extra, dict) else {})
-        is_whole = len(fields) == len(written) and not unread
         return LogicalDataset(
             body.name,
-            schema,
-            columns(schema, indices),
+            recovered.schema,
+            columns(recovered.schema, recovered.indices),
             origins,
-            is_whole,
-            unread,
+            recovered.is_whole,
+            recovered.unread,
             body.naming,
             body.is_source,
         )

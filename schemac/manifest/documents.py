@@ -1,4 +1,4 @@
-"""The shapes of documents that a schema may stand in.
+"""The shapes of documents that a schema may be in.
 
 Layer: manifest.
 Shape: each body found is the tree path of one schema mapping, with the name of its dataset. The events of the
@@ -9,17 +9,24 @@ Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018
 
 import shlex
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from schemac.attributes.attribute import spellings
 from schemac.logical.system import SETTINGS, Naming, SystemColumns
-from schemac.manifest.names import is_dataset_name, trouble_with
+from schemac.manifest.names import (
+    DOCUMENT_KINDS,
+    EVENTS,
+    SOURCE_EVENTS,
+    DatasetKind,
+    is_dataset_name,
+    trouble_with,
+)
 from schemac.source.catalogue import (
     EMPTY_DOCUMENT,
     FLOW_SKIPPED,
     FRIENDLY_FORM,
     INVALID_DATASET_NAME,
-    LOOSE_SPELLING,
+    LENIENT_SPELLING,
     MISSING_PROPERTY,
     UNKNOWN_DOCUMENT,
     UNKNOWN_EVENT,
@@ -28,36 +35,17 @@ from schemac.source.catalogue import (
     UNSUPPORTED_VERSION,
     WRONG_TYPE,
 )
+from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.suggest import closest
-from schemac.syntax.complaints import sort_of
 from schemac.syntax.document import Document, TreePath
-from schemac.syntax.remedies import Meant, Quote, Write
-from schemac.syntax.remedies_around import Insert
+from schemac.syntax.model_errors import sort_of
 
-OtherEventKind = Literal[
-    "AddData",
-    "ExecuteTransform",
-    "Seed",
-    "SetPollingSource",
-    "SetTransform",
-    "SetVocab",
-    "SetAttachments",
-    "SetInfo",
-    "SetLicense",
-    "AddPushSource",
-    "DisablePushSource",
-    "DisablePollingSource",
-]
-EVENTS = ("SetDataSchema", *OtherEventKind.__args__)  # type: ignore[attr-defined]
-SOURCE_EVENTS = ("SetPollingSource", "AddPushSource")
-"""Events of what is read; its step `read` may have a schema."""
 _EVENT_SPELLINGS = {spelling: event for event in EVENTS for spelling in spellings(event)}
 _RESOURCES = ("Dataset", "Source")
 OF_LIBRARIES = ("description", "imports", "groups")
 _MOST_KEYS = 20
 """Keys of a mapping among which a misspelled one is looked for."""
-DOCUMENT_KINDS = ("DatasetSnapshot", "MetadataEvent")
 _BEGINNINGS = "start with `fields:`, `kind: SetDataSchema` or `kind: DatasetSnapshot`"
 
 
@@ -79,13 +67,13 @@ class Body(NamedTuple):
 class Documents:
     """Finds the schema bodies of one document."""
 
-    def __init__(self, document: Document, stem: str, is_strict: bool, is_named: bool, say: Any) -> None:
+    def __init__(self, document: Document, stem: str, is_strict: bool, is_named: bool, add: Any) -> None:
         self._value = document.value
         self._file = document.source.name
         self._stem = stem
         self._is_strict = is_strict
         self._is_named = is_named
-        self._say = say
+        self._add = add
 
     def bodies(self) -> list[Body]:
         """All bodies, in the order of the text."""
@@ -97,7 +85,7 @@ class Documents:
     def _bodies(self) -> list[Body]:
         value = self._value
         if value is None:
-            self._say(
+            self._add(
                 EMPTY_DOCUMENT,
                 (),
                 "the document is empty",
@@ -106,15 +94,15 @@ class Documents:
             return []
         if value == [] and self._is_named:
             help = "write `fields:` with the columns of the dataset"
-            self._say(EMPTY_DOCUMENT, (), "the document is a list without events", help=help)
+            self._add(EMPTY_DOCUMENT, (), "the document is a list without events", help=help)
             return []
         if isinstance(value, list):
             if not self._is_named and not any(isinstance(event, dict) and "kind" in event for event in value):
-                self._say(UNKNOWN_DOCUMENT, (), "this list has no events")
+                self._add(UNKNOWN_DOCUMENT, (), "this list has no events")
                 return []
             return self._events(value, (), Body(self._stem, ()))
         if not isinstance(value, dict):
-            self._say(
+            self._add(
                 UNKNOWN_DOCUMENT, (), f"a manifest is a mapping, not {sort_of(value)}", help="write `fields:`"
             )
             return []
@@ -122,7 +110,7 @@ class Documents:
             # A pipeline lies beside its manifest; whoever checks a folder need not hear of it.
             if self._is_named:
                 help = "check it with `schemac check`, and run it with `schemac run`"
-                self._say(UNKNOWN_DOCUMENT, (), "this is a pipeline, not a manifest", help=help)
+                self._add(UNKNOWN_DOCUMENT, (), "this is a pipeline, not a manifest", help=help)
             return []
         if "$schema" in value:
             return self._resource(value)
@@ -136,7 +124,7 @@ class Documents:
             # An overlay may lie beside its manifests, as a pipeline may.
             if self._is_named:
                 help = "name it with `--overlay`, beside the manifests"
-                self._say(UNKNOWN_DOCUMENT, (), "this is an overlay, not a manifest", help=help)
+                self._add(UNKNOWN_DOCUMENT, (), "this is an overlay, not a manifest", help=help)
             return []
         if kind == "DatasetSnapshot":
             return self._snapshot(value)
@@ -148,11 +136,11 @@ class Documents:
         near = closest(kind, (*DOCUMENT_KINDS, *EVENTS)) if "apiVersion" not in value else None
         if kind in _EVENT_SPELLINGS or near in EVENTS:
             return self._events([value], (), Body(self._stem, ()), steps=((),))
-        self._say(
+        self._add(
             UNKNOWN_DOCUMENT,
             ("kind",),
             f"there is no document kind '{kind}'",
-            help=Meant.word(near, kind) if near else _BEGINNINGS,
+            help=Help.did_you_mean(near, kind) if near else _BEGINNINGS,
         )
         return []
 
@@ -167,8 +155,8 @@ class Documents:
                     return
         help = _BEGINNINGS
         if isinstance(value.get("schema"), dict):
-            help = Insert.pair("kind", "SetDataSchema", reason=" beside `schema:`")
-        self._say(UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
+            help = Help.add_key("kind", "SetDataSchema", reason=" beside `schema:`")
+        self._add(UNKNOWN_DOCUMENT, (), "this is not a document that contains a schema", help=help)
 
     def _library(self, value: Json) -> None:
         """Check the keys of a document that holds groups alone; `schemac.manifest.groups` reads what they have."""
@@ -177,11 +165,11 @@ class Documents:
                 self._unknown_key((key,), closest(key, ("imports", "groups", "fields")), OF_LIBRARIES)
         if self._is_strict:
             help = "run `schemac expand` on the manifests that use them"
-            self._say(FRIENDLY_FORM, ("groups",), "the standard has no groups", help=help, on_key=True)
+            self._add(FRIENDLY_FORM, ("groups",), "the standard has no groups", help=help, on_key=True)
 
     def _bare(self, value: Json) -> list[Body]:
         if self._is_strict and "name" in value:
-            self._say(
+            self._add(
                 FRIENDLY_FORM,
                 ("name",),
                 "the standard has no `name` beside `fields`",
@@ -191,22 +179,21 @@ class Documents:
         return [self._named(value, ("name",))]
 
     def _snapshot(self, value: Json) -> list[Body]:
-        is_whole = self._has_shape(value, (), ("kind", "version", "content"), "a DatasetSnapshot")
+        is_whole = self._has_shape(value, (), "DatasetSnapshot", "a DatasetSnapshot")
         if not self._version_is_known(value) or not is_whole:
             return []
         content = value["content"]
         if not isinstance(content, dict):
-            self._say(WRONG_TYPE, ("content",), f"`content` has to be a mapping, not {sort_of(content)}")
+            self._add(WRONG_TYPE, ("content",), f"`content` has to be a mapping, not {sort_of(content)}")
             return []
-        self._has_shape(
-            content, ("content",), ("name", "kind", "metadata"), "the content of a DatasetSnapshot"
-        )
+        noun = "the content of a DatasetSnapshot"
+        self._has_shape(content, ("content",), "DatasetSnapshotContent", noun)
         self._dataset_kind(content.get("kind", "Root"), ("content", "kind"))
         named = self._named(content, ("content", "name"))
         return self._metadata(content.get("metadata", []), ("content", "metadata"), named)
 
     def _metadata_event(self, value: Json) -> list[Body]:
-        is_whole = self._has_shape(value, (), ("kind", "version", "content"), "a MetadataEvent")
+        is_whole = self._has_shape(value, (), "MetadataEvent", "a MetadataEvent")
         if not self._version_is_known(value) or not is_whole:
             return []
         return self._events([value["content"]], (), Body(self._stem, ()), steps=(("content",),))
@@ -214,26 +201,26 @@ class Documents:
     def _resource(self, value: Json) -> list[Body]:
         resource = str(value["$schema"]).rstrip("/").rpartition("/")[2]
         if resource == "Flow":
-            self._say(FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
+            self._add(FLOW_SKIPPED, ("$schema",), "a Flow contains no schema and is ignored")
             return []
         if resource not in _RESOURCES:
             near = closest(resource, _RESOURCES)
-            self._say(
+            self._add(
                 UNKNOWN_DOCUMENT,
                 ("$schema",),
                 f"the resource '{resource}' contains no schema",
-                help=Meant.word(near, resource)
+                help=Help.did_you_mean(near, resource)
                 if near
                 else "the resources with a schema are Dataset and Source",
             )
             return []
-        is_whole = self._has_shape(value, (), ("$schema", "headers", "spec"), f"a {resource}")
+        is_whole = self._has_shape(value, (), f"{resource}Resource", f"a {resource}")
         headers, spec = value.get("headers"), value.get("spec")
         named = self._named(headers if isinstance(headers, dict) else {}, ("headers", "name"))
         if not is_whole:
             return []
         if not isinstance(spec, dict):
-            self._say(WRONG_TYPE, ("spec",), f"`spec` has to be a mapping, not {sort_of(spec)}")
+            self._add(WRONG_TYPE, ("spec",), f"`spec` has to be a mapping, not {sort_of(spec)}")
             return []
         if resource == "Source":
             return self._read_schema(spec, ("spec",), named._replace(is_source=True))
@@ -242,7 +229,7 @@ class Documents:
 
     def _metadata(self, events: Any, at: TreePath, named: Body) -> list[Body]:
         if not isinstance(events, list):
-            self._say(WRONG_TYPE, at, f"`metadata` has to be a list of events, not {sort_of(events)}")
+            self._add(WRONG_TYPE, at, f"`metadata` has to be a list of events, not {sort_of(events)}")
             return []
         return self._events(events, at, named)
 
@@ -257,7 +244,10 @@ class Documents:
             place = (*at, *steps[i]) if steps else (*at, i)
             kind = self._event_kind(event, place)
             if kind == "SetDataSchema":
-                if not (_is_binary(event) and any(map(_has_schema, events[i + 1 :]))):
+                if not (
+                    _is_binary(event)
+                    and any(isinstance(later, dict) and "schema" in later for later in events[i + 1 :])
+                ):
                     schemas += self._set_data_schema(event, place, named)
             elif kind == "SetVocab":
                 names |= {key: event[key] for key in SETTINGS if isinstance(event.get(key), str)}
@@ -267,9 +257,12 @@ class Documents:
                 sources += self._read_schema(event, place, Body(f"{named.name}.{source}", (), at_name))
         if not schemas and len(sources) == 1:
             sources = [sources[0]._replace(name=named.name, named_at=named.named_at)]
-        naming = _naming(names) if names else named.naming
+        naming = named.naming
+        if names:
+            columns = [names.get(key, name) for key, name in zip(SETTINGS, SystemColumns(), strict=True)]
+            naming = Naming(SystemColumns(*columns), frozenset(names.values()))
         # What a source reads may still be cast: of its columns the names are settled, the types are not.
-        read = naming._replace(given=frozenset())
+        read = naming._replace(explicit=frozenset())
         return [
             *[body._replace(naming=naming) for body in schemas[-1:]],
             *[body._replace(naming=read) for body in sources],
@@ -277,7 +270,7 @@ class Documents:
 
     def _event_kind(self, event: Any, at: TreePath) -> str | None:
         if not isinstance(event, dict):
-            self._say(
+            self._add(
                 WRONG_TYPE,
                 at,
                 f"an event is a mapping, not {sort_of(event)}",
@@ -290,36 +283,38 @@ class Documents:
             if near is not None:
                 self._unknown_key((*at, near), "kind")
             else:
-                self._say(
-                    MISSING_PROPERTY, at, "an event needs a `kind`", help=Insert.pair("kind", "SetDataSchema")
+                self._add(
+                    MISSING_PROPERTY,
+                    at,
+                    "an event needs a `kind`",
+                    help=Help.add_key("kind", "SetDataSchema"),
                 )
             return None
         if not isinstance(written, str):
-            self._say(
+            self._add(
                 WRONG_TYPE,
                 (*at, "kind"),
                 f"the `kind` of an event has to be a text, not {sort_of(written)}",
-                help=Write.value("SetDataSchema", key="kind", is_safe=False),
+                help=Help.write("SetDataSchema", key="kind", is_safe=False),
             )
             return None
         kind = _EVENT_SPELLINGS.get(written)
         if kind is None:
             near = closest(written, EVENTS)
-            help = Meant.word(near, written) if near else f"the events are {', '.join(EVENTS)}"
-            self._say(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
+            help = Help.did_you_mean(near, written) if near else f"the events are {', '.join(EVENTS)}"
+            self._add(UNKNOWN_EVENT, (*at, "kind"), f"there is no event '{written}'", help=help)
         elif kind != written and self._is_strict:
-            self._say(
-                LOOSE_SPELLING,
+            self._add(
+                LENIENT_SPELLING,
                 (*at, "kind"),
                 f"the standard spells '{written}' as {kind}",
-                help=Write.value(kind),
+                help=Help.write(kind),
             )
         return kind
 
     def _set_data_schema(self, event: Json, at: TreePath, named: Body) -> list[Body]:
-        known = ("kind", "schema", "rawArrowSchema")
         if _is_binary(event):
-            self._say(
+            self._add(
                 UNKNOWN_DOCUMENT,
                 (*at, "rawArrowSchema"),
                 "this event has its schema only in Arrow's binary form",
@@ -327,7 +322,7 @@ class Documents:
                 on_key=True,
             )
             return []
-        if not self._has_shape(event, at, known, "SetDataSchema", optional=("rawArrowSchema",)):
+        if not self._has_shape(event, at, "SetDataSchema", "SetDataSchema"):
             return []
         return [named._replace(path=(*at, "schema"))]
 
@@ -345,7 +340,7 @@ class Documents:
             return []
         place = (*at, "read", "schema")
         if isinstance(read["schema"], list):
-            self._say(
+            self._add(
                 WRONG_TYPE,
                 place,
                 "`schema` of a read step is a mapping with `fields`, not a list",
@@ -356,45 +351,44 @@ class Documents:
         return [named._replace(path=place)]
 
     def _dataset_kind(self, kind: Any, at: TreePath) -> None:
-        words = {spelling: word for word in ("Root", "Derivative") for spelling in spellings(word)}
+        words = {spelling: word for word in get_args(DatasetKind) for spelling in spellings(word)}
         if not isinstance(kind, str) or kind not in words:
-            near = closest(kind, ("Root", "Derivative")) if isinstance(kind, str) else None
+            near = closest(kind, get_args(DatasetKind)) if isinstance(kind, str) else None
             help = (
-                Meant.word(near, kind)
+                Help.did_you_mean(near, kind)
                 if near and isinstance(kind, str)
-                else Write.value("Root", key="kind", is_safe=False)
+                else Help.write("Root", key="kind", is_safe=False)
             )
             message = f"the kind of a dataset is Root or Derivative, not {sort_of(kind)}"
-            self._say(UNKNOWN_VALUE, at, message, help=help)
+            self._add(UNKNOWN_VALUE, at, message, help=help)
         elif self._is_strict and kind not in words.values():
-            self._say(
-                LOOSE_SPELLING,
+            self._add(
+                LENIENT_SPELLING,
                 at,
                 f"the standard spells '{kind}' as {words[kind]}",
-                help=Write.value(words[kind]),
+                help=Help.write(words[kind]),
             )
 
     def _version_is_known(self, value: Json) -> bool:
         version = value.get("version", 1)
         if version == 1 and version is not True:
             return True
-        self._say(
+        self._add(
             UNSUPPORTED_VERSION,
             ("version",),
             f"version {sort_of(version).removeprefix('the number ')} of {value['kind']} is unknown",
-            help=Write.value("1", key="version", is_safe=False),
+            help=Help.write("1", key="version", is_safe=False),
         )
         return False
 
-    def _has_shape(
-        self,
-        value: Json,
-        at: TreePath,
-        known: tuple[str, ...],
-        noun: str,
-        optional: tuple[str, ...] = ("headers",),
-    ) -> bool:
-        """Whether a mapping has the keys that it needs. A misspelled key is one finding, not two."""
+    def _has_shape(self, value: Json, at: TreePath, envelope: str, noun: str) -> bool:
+        """Whether a mapping has the keys that an envelope needs. A misspelled key is one finding, not two."""
+        from schemac.manifest.envelopes import (
+            ENVELOPES,  # for start-up time: most schemas have none around them
+        )
+
+        fields = {f.alias or name: f for name, f in ENVELOPES[envelope].model_fields.items()}
+        known = tuple(fields)
         is_whole = True
         meant: set[str] = set()
         for key in value:
@@ -403,16 +397,17 @@ class Documents:
                 meant |= {near} if near else set()
                 self._unknown_key((*at, key), near, known)
         for key in known:
-            if key not in value and key not in optional:
+            # A dataset without headers is called as its file.
+            if key not in value and fields[key].is_required() and key != "headers":
                 is_whole = False
                 if key not in meant:
                     place = next(((*at, first) for first in ("kind", "$schema") if first in value), at)
-                    self._say(MISSING_PROPERTY, place, f"{noun} needs `{key}`", help=f"add `{key}:`")
+                    self._add(MISSING_PROPERTY, place, f"{noun} needs `{key}`", help=f"add `{key}:`")
         return is_whole
 
     def _unknown_key(self, at: TreePath, near: str | None, known: tuple[str, ...] = ()) -> None:
-        help = Meant.word(near, str(at[-1]), _MEANT) if near else f"allowed here: {', '.join(known)}"
-        self._say(UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
+        help = Help.did_you_mean(near, str(at[-1]), _MEANT) if near else f"allowed here: {', '.join(known)}"
+        self._add(UNKNOWN_KEY, at, f"the key `{at[-1]}` does not belong here", help=help, on_key=True)
 
     def _named(self, holder: Json, at: TreePath) -> Body:
         """Return a body with the name that a mapping gives it, else with the stem of the file's name."""
@@ -422,7 +417,7 @@ class Documents:
         if isinstance(written, str):
             return Body(written, (), at)
         message = f"{sort_of(written)} is not a valid dataset name"
-        self._say(INVALID_DATASET_NAME, at, message, help=Quote.it())
+        self._add(INVALID_DATASET_NAME, at, message, help=Help.quote())
         return Body(self._stem, (), at)
 
     def _check_name(self, body: Body) -> None:
@@ -434,10 +429,10 @@ class Documents:
         if reason:
             message, help = f"{message}: {reason}", way_out
         if body.named_at:
-            self._say(INVALID_DATASET_NAME, body.named_at, message, help=help)
+            self._add(INVALID_DATASET_NAME, body.named_at, message, help=help)
         else:
             help = f"add a `name:`, or rename the file: {help}"
-            self._say(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
+            self._add(INVALID_DATASET_NAME, (*body.path, "fields"), message, help=help, on_key=True)
 
 
 def is_pipeline(value: Any) -> bool:
@@ -465,13 +460,3 @@ def is_library(value: Any) -> bool:
 def _is_binary(event: Json) -> bool:
     """Whether an event holds its schema in the form that was used before the standard had one of its own."""
     return "rawArrowSchema" in event and set(event) <= {"kind", "rawArrowSchema"}
-
-
-def _has_schema(event: Any) -> bool:
-    return isinstance(event, dict) and "schema" in event
-
-
-def _naming(names: dict[str, str]) -> Naming:
-    """Return the system columns as SetVocab names them."""
-    usual = zip(SETTINGS, SystemColumns(), strict=True)
-    return Naming(SystemColumns(*[names.get(key, name) for key, name in usual]), frozenset(names.values()))

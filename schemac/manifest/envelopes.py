@@ -1,17 +1,19 @@
-"""What a schema may be wrapped in, for the JSON Schemas of manifests.
+"""What a schema may be wrapped in: the keys of each envelope, and what it is for.
 
 Layer: manifest.
 Source: the standard's DatasetSnapshot, MetadataEvent and SetDataSchema; RFC-018 for `$schema` / `headers` / `spec`.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from schemac.logical.model import Schema
-from schemac.manifest.documents import OtherEventKind
+from schemac.manifest.names import NAME_RULE, DatasetKind, OtherEventKind
 from schemac.source.json_object import Json
 from schemac.syntax.model import AuthoredModel
+
+DatasetName = Annotated[str, Field(json_schema_extra=NAME_RULE)]
 
 
 class SetDataSchema(AuthoredModel):
@@ -32,10 +34,16 @@ class OtherEvent(AuthoredModel, extra="allow"):
     kind: OtherEventKind = Field(description="Which event of the standard it is.")
 
 
+class Named(AuthoredModel):
+    """What has the name of a dataset."""
+
+    name: DatasetName = Field(description="The name of the dataset.")
+
+
 class DatasetSpec(AuthoredModel):
     """Nature and events of a dataset."""
 
-    kind: Literal["Root", "Derivative"] = Field(
+    kind: DatasetKind = Field(
         description="Whether the dataset has data of its own, or derives them from others."
     )
     metadata: list[SetDataSchema | OtherEvent] = Field(
@@ -43,10 +51,8 @@ class DatasetSpec(AuthoredModel):
     )
 
 
-class DatasetSnapshotContent(DatasetSpec):
+class DatasetSnapshotContent(DatasetSpec, Named):
     """Name, nature and events of a dataset."""
-
-    name: str = Field(description="The name of the dataset.")
 
 
 class DatasetSnapshot(AuthoredModel):
@@ -65,10 +71,8 @@ class MetadataEvent(AuthoredModel):
     content: SetDataSchema | OtherEvent = Field(description="The event.")
 
 
-class Headers(AuthoredModel, extra="allow"):
+class Headers(Named, extra="allow"):
     """What a resource is called, and what else is known of it."""
-
-    name: str = Field(description="The name of the dataset.")
 
 
 class DatasetResource(AuthoredModel):
@@ -92,6 +96,20 @@ class SourceResource(AuthoredModel):
 
 
 class BareSchema(Schema):
-    """The short form: a schema with the dataset's name beside it."""
+    """The short form: a schema with the dataset's name next to it."""
 
-    name: str | None = Field(None, description="The dataset's name; by default that of the file.")
+    name: DatasetName | None = Field(None, description="The dataset's name; by default that of the file.")
+
+
+ENVELOPES: dict[str, type[AuthoredModel]] = {
+    envelope.__name__: envelope
+    for envelope in (
+        SetDataSchema,
+        DatasetSnapshotContent,
+        DatasetSnapshot,
+        MetadataEvent,
+        DatasetResource,
+        SourceResource,
+    )
+}
+"""By the names of their classes."""

@@ -1,8 +1,8 @@
 """A manifest without groups, in the standard's form.
 
 Layer: manifest.
-Shape: one document for each that has a schema or other events, in the order of the text; what is no schema stays as it is. A schema
-with nothing around it stands in a DatasetSnapshot, for the standard has no name beside `fields`.
+Shape: one document for each that has a schema or other events, in the order of the text; what is not a schema stays as it is. A schema
+with nothing around it is in a DatasetSnapshot, for the standard has no name next to `fields`.
 Source: RFC-016.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from schemac.manifest.bind import standard_schemas
 from schemac.manifest.documents import Body, is_library
-from schemac.manifest.expanded import replaced
+from schemac.manifest.expansion import replaced
 from schemac.manifest.library import Reuse
 from schemac.manifest.write import write_documents
 from schemac.source.report import Report
@@ -22,7 +22,7 @@ from schemac.syntax.document import Document
 def expanded_text(documents: Sequence[Document], source: SourceText, reuse: Reuse) -> str:
     """Return the text of a manifest of which the checks have nothing bad to say."""
     report = Report()
-    found: list[Any] = []
+    values: list[Any] = []
     schemas = standard_schemas(documents, source, reuse, report)
     for document, bodies in zip(documents, schemas, strict=True):
         if document.value is None or is_library(document.value):
@@ -30,13 +30,13 @@ def expanded_text(documents: Sequence[Document], source: SourceText, reuse: Reus
         value: Any = document.value
         for body, schema in bodies:
             value = _put(value, body, schema)
-        found.append(value)
+        values.append(value)
     assert not report.has_errors, "a manifest with errors is not expanded"
-    return write_documents(found)
+    return write_documents(values)
 
 
 def _put(value: Any, body: Body, schema: Any) -> Any:
-    """Return a document with a schema in the place of one of its own."""
+    """Return a document with a schema in place of one of its own."""
     if not body.path:
         event = {"kind": "SetDataSchema", "schema": schema}
         content = {"name": body.name, "kind": "Root", "metadata": [event]}

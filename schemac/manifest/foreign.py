@@ -26,10 +26,9 @@ from schemac.kinds.sequences import List, String
 from schemac.kinds.struct import Struct
 from schemac.kinds.units import ARROW_UNITS, FOREIGN_UNITS
 from schemac.logical.model import LogicalType
+from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.suggest import closest, fold
-from schemac.syntax.remedies import Meant, WriteType
-from schemac.syntax.remedies_of_types import RetypeWithExtra
 from schemac.syntax.type_text import ColumnText, TypeText, read_type
 
 _UNITS = {**FOREIGN_UNITS, **{fold(unit): unit for unit in ARROW_UNITS}}
@@ -63,7 +62,7 @@ class Meaning(NamedTuple):
 
     tree: Json
     extra: Mapping[str, Any] = {}
-    """Attributes that stand beside the name of a field of this type."""
+    """Attributes that are next to the name of a field of this type."""
     remark: str = ""
     """What neither of them says."""
 
@@ -73,9 +72,9 @@ class _MeaninglessError(Exception):
 
 
 def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
-    """Return what to write for a type's text, or why nothing stands for it; None where it is not known at all.
+    """Return what to write for a type's text, or why nothing stands for it; None if it is not known at all.
 
-    At a nested position attributes stand beside `kind`, elsewhere beside the field's name.
+    At a nested position attributes are next to `kind`, elsewhere next to the field's name.
     """
     written = read_type(text)
     if written is None:
@@ -83,29 +82,29 @@ def suggest_type(text: str, *, is_nested: bool = False) -> str | None:
     if fold(written.head) in _NOTHING:
         return f"there is no kind for {text}; cast it in the source, or leave the field out"
     try:
-        found = meaning(written, are_parts_marked=bool(_MARKS.search(text)))
+        result = meaning(written, are_parts_marked=bool(_MARKS.search(text)))
     except _MeaninglessError as error:
         return str(error) or None
     # Where nothing says whether a part may be null, its system says yes, and a kind without `Option` says no.
-    is_certain = found.tree == meaning(written, are_parts_marked=True).tree
-    is_safe = is_certain and _is_known(written) and not found.remark
-    if found.extra and is_nested:
-        whole = {**found.tree, "extra": dict(found.extra)}
-        return WriteType.value(flow(whole), reason=found.remark, is_safe=is_safe)
-    if set(found.tree) == {"kind"} and not found.extra and not found.remark:
-        synonyms = {fold(text): flow(found.tree)} if _is_known(written) else {}
-        return Meant.word(flow(found.tree), text, synonyms)
-    if not found.extra:
-        return WriteType.value(flow(found.tree), reason=found.remark, is_safe=is_safe)
-    extra = {key: flow(value) for key, value in found.extra.items()}
-    with_extra = f" with `extra: {flow(dict(found.extra))}` beside the field's name"
-    return RetypeWithExtra.of(
-        f"write `{flow(found.tree)}`{with_extra}{found.remark}", flow(found.tree), extra
+    is_certain = result.tree == meaning(written, are_parts_marked=True).tree
+    is_safe = is_certain and _is_known(written) and not result.remark
+    if result.extra and is_nested:
+        whole = {**result.tree, "extra": dict(result.extra)}
+        return Help.write_type(flow(whole), reason=result.remark, is_safe=is_safe)
+    if set(result.tree) == {"kind"} and not result.extra and not result.remark:
+        synonyms = {fold(text): flow(result.tree)} if _is_known(written) else {}
+        return Help.did_you_mean(flow(result.tree), text, synonyms)
+    if not result.extra:
+        return Help.write_type(flow(result.tree), reason=result.remark, is_safe=is_safe)
+    extra = {key: flow(value) for key, value in result.extra.items()}
+    with_extra = f" with `extra: {flow(dict(result.extra))}` beside the field's name"
+    return Help.retype_with_attributes(
+        f"write `{flow(result.tree)}`{with_extra}{result.remark}", flow(result.tree), extra
     )
 
 
 def suggest_meaning(written: TypeText) -> Meaning | None:
-    """Return the type that a text says; None where no kind stands for it."""
+    """Return the type that a text says; None if no kind stands for it."""
     try:
         return meaning(written)
     except _MeaninglessError:
@@ -155,8 +154,8 @@ def _kind_of(head: str) -> str | None:
     folded = fold(head)
     if head in SPELLINGS:
         return SPELLINGS[head]
-    found = FOREIGN_NAMES.get(folded) or FOREIGN_NAMES.get(folded.removesuffix("type"))
-    return found or closest(folded.removesuffix("type"), BY_NAME) or closest(folded, BY_NAME)
+    name = FOREIGN_NAMES.get(folded) or FOREIGN_NAMES.get(folded.removesuffix("type"))
+    return name or closest(folded.removesuffix("type"), BY_NAME) or closest(folded, BY_NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +175,11 @@ class _Reader:
         kind = _kind_of(written.head)
         if kind is None or written.is_quoted:
             raise _MeaninglessError
-        found = BY_NAME[kind]
-        return _OF_FAMILY.get(found.family, _plain)(self, written, found)
+        kind_class = BY_NAME[kind]
+        return _OF_FAMILY.get(kind_class.family, _plain)(self, written, kind_class)
 
     def part(self, argument: ColumnText, *, is_open: bool, is_key: bool = False) -> Json:
-        """Return an item, key, value or member, with its attributes beside `kind`."""
+        """Return an item, key, value or member, with its attributes next to `kind`."""
         meaning = self.of(argument.type)
         is_nullable = argument.type.is_nullable
         if argument.is_required or is_key:
@@ -214,7 +213,7 @@ class _Reader:
                 is_open=is_open,
             )
             length = length or {"fixedLength": 768}
-            return Meaning(_tree(kind, itemType=item, **length), _kept("bfloat16"))
+            return Meaning(_tree(kind, itemType=item, **length), _first_attribute("bfloat16"))
         example = _tree(Float32 if numbers else String)
         item = self.part(items[0], is_open=is_open) if items else example
         layouts = {"largelist": ("Contiguous", 64), "listview": ("View", 32), "largelistview": ("View", 64)}
@@ -249,9 +248,9 @@ class _Reader:
         is_open = self.is_open(written)
         members: list[Json] = []
         for member in written.arguments:
-            found = self.part(member, is_open=is_open)
-            extra = found.pop("extra", None)
-            members.append({"name": member.name, "type": found, **({"extra": extra} if extra else {})})
+            member_type = self.part(member, is_open=is_open)
+            extra = member_type.pop("extra", None)
+            members.append({"name": member.name, "type": member_type, **({"extra": extra} if extra else {})})
         if not written.arguments and not written.bracket:
             members = [{"name": "a", "type": _tree(String)}]
         return Meaning(_tree(kind, fields=members))
@@ -265,7 +264,7 @@ def _length(digits: str) -> int:
     return length
 
 
-def _keeping(name: str, length: int | None = None) -> Iterator[tuple[str, Any]]:
+def _attributes_for(name: str, length: int | None = None) -> Iterator[tuple[str, Any]]:
     """Yield the attributes that keep a type of another system, with their values."""
     for attribute in ATTRIBUTES.values():
         value = attribute.keeps(name, length) if attribute.keeps is not None else None
@@ -273,15 +272,15 @@ def _keeping(name: str, length: int | None = None) -> Iterator[tuple[str, Any]]:
             yield attribute.key, value
 
 
-def _kept(name: str) -> Json:
+def _first_attribute(name: str) -> Json:
     """Return the first attribute that keeps a type."""
-    return dict(islice(_keeping(name), 1))
+    return dict(islice(_attributes_for(name), 1))
 
 
-def _length_kept(name: str, length: int) -> str:
+def _length_remark(name: str, length: int) -> str:
     """Say in a remark which attributes keep a length."""
-    found = " and ".join(f"`{key}: {value}`" for key, value in _keeping(name, length))
-    return f"; the length is kept by {found} under the field's `extra:`" if found else ""
+    pairs = " and ".join(f"`{key}: {value}`" for key, value in _attributes_for(name, length))
+    return f"; the length is kept by {pairs} under the field's `extra:`" if pairs else ""
 
 
 def _plain(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
@@ -306,21 +305,21 @@ def _decimal(reader: _Reader, written: TypeText, kind: Kind = Decimal) -> Meanin
     bits = re.fullmatch(r"decimal(32|64|128|256)", written.head.lower())
     width = int(bits[1]) if bits is not None else 0
     usual = 128 if precision <= MOST_DIGITS[128] else 256
-    is_wanted = width != usual and precision <= MOST_DIGITS.get(width, 0)
-    hint = {arrow.DECIMAL_ENCODING.key: {"bitWidth": width}} if is_wanted else {}
+    needs_hint = width != usual and precision <= MOST_DIGITS.get(width, 0)
+    hint = {arrow.DECIMAL_ENCODING.key: {"bitWidth": width}} if needs_hint else {}
     return Meaning(_tree(kind, precision=precision, scale=scale), hint)
 
 
 def _text(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     folded, length = fold(written.head), [_length(t.head) for t in written.types if t.head.isdecimal()]
     if folded in ("json", "jsonb"):
-        return Meaning(_tree(kind), _kept("json"))
+        return Meaning(_tree(kind), _first_attribute("json"))
     if folded == "variant":
-        return Meaning(_tree(kind), _kept("variant"))
+        return Meaning(_tree(kind), _first_attribute("variant"))
     if not length:
         return Meaning(_tree(kind))
     word = "char" if folded in ("char", "character", "nchar", "bpchar", "fixedstring") else "varchar"
-    return Meaning(_tree(kind), remark=_length_kept(word, length[0]))
+    return Meaning(_tree(kind), remark=_length_remark(word, length[0]))
 
 
 def _bytes(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
@@ -331,7 +330,7 @@ def _bytes(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
     if not length:
         return Meaning(_tree(kind))
     if folded in ("varbinary", "blob", "bytea"):
-        return Meaning(_tree(kind), remark=_length_kept("varbinary", length[0]))
+        return Meaning(_tree(kind), remark=_length_remark("varbinary", length[0]))
     return Meaning(_tree(kind, fixedLength=length[0]))
 
 
@@ -339,10 +338,10 @@ def _unit(word: str) -> str:
     """Return the unit of a word, or of a number of digits after the second's point."""
     if re.fullmatch("[0-9]", word):
         return tuple(ARROW_UNITS)[-(-int(word) // 3)]
-    found = _UNITS.get(word) or _UNITS.get(fold(word))
-    if found is None:
+    unit = _UNITS.get(word) or _UNITS.get(fold(word))
+    if unit is None:
         raise _MeaninglessError
-    return found
+    return unit
 
 
 def _timestamp(reader: _Reader, written: TypeText, kind: Kind) -> Meaning:
@@ -417,7 +416,7 @@ def _multiset(reader: _Reader, written: TypeText) -> Meaning:
         raise _MeaninglessError
     element = written.arguments[0] if written.arguments else ColumnText("", TypeText(String.__name__))
     key = reader.part(element, is_open=False, is_key=True)
-    return Meaning(_tree(Map, keyType=key, valueType=_tree(Int32)), _kept("multiset"))
+    return Meaning(_tree(Map, keyType=key, valueType=_tree(Int32)), _first_attribute("multiset"))
 
 
 def _extension(reader: _Reader, written: TypeText) -> Meaning:
@@ -426,7 +425,7 @@ def _extension(reader: _Reader, written: TypeText) -> Meaning:
 
 def _brain_float(reader: _Reader, written: TypeText) -> Meaning:
     tree = _tree(List, itemType=_tree(Float32), fixedLength=768)
-    return Meaning(tree, _kept("bfloat16"), "; bfloat16 is an encoding of vectors")
+    return Meaning(tree, _first_attribute("bfloat16"), "; bfloat16 is an encoding of vectors")
 
 
 def _none(reader: _Reader, written: TypeText) -> Meaning:

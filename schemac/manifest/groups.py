@@ -1,7 +1,7 @@
 """Groups of fields, as they are written.
 
 Layer: manifest.
-Shape: `groups:` and `imports:` stand beside `fields:`, or alone in a document that holds nothing else. The groups of a file
+Shape: `groups:` and `imports:` are next to `fields:`, or alone in a document that holds nothing else. The groups of a file
 are known in all of its documents, and in the files that import it; what it imports itself is known in it alone.
 Errors: SC202 to SC206 of a definition, SC232 duplicate-group, SC235 and SC236 of parameters, SC311 of attributes.
 """
@@ -24,18 +24,18 @@ from schemac.source.catalogue import (
     WRONG_TYPE,
 )
 from schemac.source.diagnostic import Code
+from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.report import Report, label
 from schemac.source.suggest import closest
-from schemac.syntax.complaints import Vocabulary, complaints, sort_of
-from schemac.syntax.document import Document, Place, TreePath
+from schemac.syntax.document import Document, Location, TreePath
 from schemac.syntax.model import AuthoredModel
-from schemac.syntax.remedies_around import MeantPart
+from schemac.syntax.model_errors import Vocabulary, model_errors, sort_of
 
 PLACEHOLDER = re.compile(r"\$\$\(|\$\(([^()]*)\)")
 """A parameter in a text of a group; `$$(` stands for `$(` itself."""
 KEYS = ("imports", "groups")
-"""Keys beside `fields:` that the standard does not have."""
+"""Keys next to `fields:` that the standard does not have."""
 
 
 class Parameter(AuthoredModel):
@@ -74,10 +74,10 @@ class Use(AuthoredModel):
 
 
 class GroupField(AuthoredModel):
-    """A field of a group; a parameter may stand in each of its texts, or in the place of a value."""
+    """A field of a group; a parameter may be in each of its texts, or in place of a value."""
 
     name: str = Field(description="What the field is called.")
-    type: Any = Field(description="What its values are.")
+    type: Any = Field(description="The type of its values.")
     description: str = Field("", description="A description for readers.")
     extra: ExtraAttributes = Field({}, description="Attributes, as `<domain>/<name>`.")
 
@@ -108,7 +108,7 @@ WORDS = Vocabulary(
 
 
 class Definition(NamedTuple):
-    """A group, and where it stands."""
+    """A group, and where it is."""
 
     name: str
     document: Document
@@ -117,7 +117,7 @@ class Definition(NamedTuple):
 
 
 class Import(NamedTuple):
-    """A path in `imports:`, and where it stands."""
+    """A path in `imports:`, and where it is."""
 
     path: str
     document: Document
@@ -137,14 +137,14 @@ class GroupFile:
         """Groups that cannot be used, for what is wrong with them is in the report."""
         self._documents = documents
         self._stem = stem
-        self.groups: Mapping[str, Definition] = self._found()
+        self.groups: Mapping[str, Definition] = self._read_groups()
 
     @cached_property
     def is_library(self) -> bool:
         """Whether there are groups in it and nothing else."""
         return all(is_library(document.value) for document in self._documents)
 
-    def _found(self) -> dict[str, Definition]:
+    def _read_groups(self) -> dict[str, Definition]:
         groups: dict[str, Definition] = {}
         for document in self._documents:
             for base, holder in _holders(document, self._stem):
@@ -164,19 +164,19 @@ class GroupFile:
         place = (*base, "imports")
         if not isinstance(written, list):
             message = f"`imports` has to be a list of paths, not {sort_of(written)}"
-            self._say(document, place, WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
+            self._add(document, place, WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
             return
         for i, path in enumerate(written):
             if isinstance(path, str) and path:
                 self.imports.append(Import(path, document, (*place, i)))
             else:
                 message = f"an import is the path of a file, not {sort_of(path)}"
-                self._say(document, (*place, i), WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
+                self._add(document, (*place, i), WRONG_TYPE, message, help="write `imports: [groups.yaml]`")
 
     def _definitions(self, document: Document, at: TreePath, written: Any) -> Iterator[Definition]:
         if not isinstance(written, dict):
             message = f"`groups` has to be a mapping from names to groups, not {sort_of(written)}"
-            self._say(document, at, WRONG_TYPE, message, help="write the name of a group below it")
+            self._add(document, at, WRONG_TYPE, message, help="write the name of a group below it")
             return
         for name, value in written.items():
             path = (*at, name)
@@ -184,13 +184,11 @@ class GroupFile:
                 yield Definition(name, document, path, Group.model_validate(value, by_name=False))
             except ValidationError as error:
                 self.unsound.add(name)
-                for found in complaints(error, Group, value, WORDS):
-                    place = (*path, *found.path)
-                    self._say(
-                        document, place, found.code, found.message, help=found.help, on_key=found.on_key
-                    )
+                for e in model_errors(error, Group, value, WORDS):
+                    place = (*path, *e.path)
+                    self._add(document, place, e.code, e.message, help=e.help, on_key=e.on_key)
 
-    def _say(
+    def _add(
         self,
         document: Document,
         path: TreePath,
@@ -201,11 +199,11 @@ class GroupFile:
         on_key: bool = False,
     ) -> None:
         place = document.place(path, on_key=on_key)
-        self.report.add(code, message, spot=place, help=help)
+        self.report.add(code, message, location=place, help=help)
 
 
 def report_clash(
-    second: Definition, first: Definition, report: Report, imported: Place | None = None
+    second: Definition, first: Definition, report: Report, imported: Location | None = None
 ) -> None:
     """Say that a name stands for two groups; `imported` is where the second one is imported, if both are."""
     there, here = (
@@ -219,7 +217,7 @@ def report_clash(
         f"the group '{second.name}' is already defined{elsewhere}",
         source=here.source,
         span=here.span,
-        help="give one of the two another name",
+        help="rename one of the two",
         labels=(label("first defined here", there.source, there.span), *also),
     )
 
@@ -227,9 +225,9 @@ def report_clash(
 def check_definition(definition: Definition, report: Report) -> None:
     """Say what is wrong with a group whoever uses it: its parameters, and attributes that are not for all of its fields."""
 
-    def say(code: Code, path: TreePath, message: str, help: str, *, on_key: bool = False) -> None:
+    def add(code: Code, path: TreePath, message: str, help: str, *, on_key: bool = False) -> None:
         place = definition.document.place((*definition.path, *path), on_key=on_key)
-        report.add(code, message, spot=place, help=help)
+        report.add(code, message, location=place, help=help)
 
     group = definition.group
     named: set[str] = set()
@@ -238,18 +236,22 @@ def check_definition(definition: Definition, report: Report) -> None:
             named.add(name)
             if name not in group.parameters:
                 near = closest(name, group.parameters)
-                help = MeantPart.word(f"$({near})", f"$({name})") if near else "write `$$(` for a text `$(`"
+                help = (
+                    Help.did_you_mean_part(f"$({near})", f"$({name})")
+                    if near
+                    else "write `$$(` for a text `$(`"
+                )
                 message = f"the group '{definition.name}' has no parameter `{name}`"
-                say(INVALID_ARGUMENT, path, message, help)
+                add(INVALID_ARGUMENT, path, message, help)
     for name in group.parameters.keys() - named:
         message = f"the parameter `{name}` of the group '{definition.name}' is never used"
         help = f"write `$({name})` where its value belongs, or remove it"
-        say(UNUSED_GROUP, ("parameters", name), message, help, on_key=True)
+        add(UNUSED_GROUP, ("parameters", name), message, help, on_key=True)
     for key in group.extra:
         if not is_inherited(key):
             message = f"`{key}` cannot be given to all fields of a group at once"
             help = "write it under `extra:` of each field that it is for"
-            say(MISPLACED_ATTRIBUTE, ("extra", key), message, help, on_key=True)
+            add(MISPLACED_ATTRIBUTE, ("extra", key), message, help, on_key=True)
 
 
 def placeholders(value: Any, path: TreePath = ()) -> Iterator[tuple[TreePath, str]]:
@@ -271,7 +273,7 @@ def strings_in(value: object, path: TreePath = ()) -> Iterator[tuple[TreePath, s
 
 
 def _used_in(value: Any) -> set[str]:
-    """Return the names of groups that stand in a use."""
+    """Return the names of groups that are in a use."""
     if isinstance(value, list):
         return {name for item in value for name in _used_in(item)}
     if not isinstance(value, dict):
@@ -281,7 +283,7 @@ def _used_in(value: Any) -> set[str]:
 
 
 def _texts_in(value: Any) -> set[str]:
-    """Return the names that a use may mean; what is no name is a mistake, and hides which group it was to be."""
+    """Return the names that a use may mean; what is not a name is a mistake, and hides which group it was to be."""
     if isinstance(value, str):
         return {value}
     parts = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else []

@@ -17,7 +17,6 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.kinds.registry import BY_NAME
 from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import Schema
-from schemac.manifest.documents import EVENTS, SOURCE_EVENTS
 from schemac.manifest.envelopes import (
     BareSchema,
     DatasetResource,
@@ -39,6 +38,7 @@ from schemac.manifest.json_schema_together import (
     rules_of_kind,
 )
 from schemac.manifest.json_schema_words import json_schema, spelled_words, word_choice
+from schemac.manifest.names import EVENTS, SOURCE_EVENTS, SOURCE_NAME_RULE
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.text import SourceText
@@ -70,13 +70,12 @@ def manifest_schema(*, strict: bool) -> Json:
     definitions |= _types(strict=strict)
     definitions |= {"Event": _event(), **type_definitions()}
     definitions |= attribute_definitions(strict=strict)
-    for name in ("DatasetSnapshotContent", "Headers"):
-        definitions[name]["properties"]["name"] |= _DATASET_NAME
     if not strict:
-        definitions["BareSchema"]["properties"]["name"]["anyOf"][0] |= _DATASET_NAME
         for name in _WITH_WORDS:
-            properties = definitions[name]["properties"]
-            properties["kind"] = _spelled_kind(properties["kind"])
+            kind = definitions[name]["properties"]["kind"]
+            text = {"description": kind["description"]} if "description" in kind else {}
+            words = word_choice(kind.get("enum", [kind.get("const")]))
+            definitions[name]["properties"]["kind"] = {**words, **text}
     return {
         "$schema": _DIALECT,
         "title": "ODF manifest" if strict else "schemac manifest",
@@ -130,7 +129,7 @@ def _event() -> Json:
     }
     is_read["required"] = ["kind", "read"]
     read = {"properties": {"schema": _of("Schema")}, "description": "how the source is read"}
-    name = {"description": "what the source is called", "type": "string", **_SOURCE_NAME}
+    name = {"description": "what the source is called", "type": "string", **SOURCE_NAME_RULE}
     return {
         "type": "object",
         "properties": {"kind": {"description": "which event of the standard this is"}},
@@ -140,25 +139,28 @@ def _event() -> Json:
 
 
 def _of_groups(definitions: Json) -> Json:
-    """Return definitions in which groups may stand among fields, and beside them."""
-    own: Json = json_schema(Use | GroupField | GroupLibrary)["$defs"]
-    own["Group"]["properties"]["fields"]["items"] = _field_or_use("GroupField")
-    extra = own["Group"]["properties"]["extra"]
-    own["Group"]["properties"]["extra"] = {**_of("GroupAttributes"), "description": extra["description"]}
-    own["GroupField"]["properties"]["type"] |= _either(
+    """Return definitions in which groups may be among fields, and next to them."""
+    group_definitions: Json = json_schema(Use | GroupField | GroupLibrary)["$defs"]
+    group_definitions["Group"]["properties"]["fields"]["items"] = _field_or_use("GroupField")
+    extra = group_definitions["Group"]["properties"]["extra"]
+    group_definitions["Group"]["properties"]["extra"] = {
+        **_of("GroupAttributes"),
+        "description": extra["description"],
+    }
+    group_definitions["GroupField"]["properties"]["type"] |= _either(
         {"anyOf": [_PLACEHOLDER, {"type": "object"}]}, {}, _of("Type")
     )
-    found: Json = {}
+    with_groups: Json = {}
     for name, definition in definitions.items():
         properties: Json = dict(definition.get("properties", {}))
-        if "fields" not in properties or name in own:
+        if "fields" not in properties or name in group_definitions:
             continue
         properties["fields"] = {**properties["fields"], "items": _field_or_use("Field")}
         if name in _HOLDERS:
-            library = own["GroupLibrary"]["properties"]
+            library = group_definitions["GroupLibrary"]["properties"]
             properties |= {key: library[key] for key in KEYS}
-        found[name] = {**definition, "properties": properties}
-    return {**own, **found}
+        with_groups[name] = {**definition, "properties": properties}
+    return {**group_definitions, **with_groups}
 
 
 def _field_or_use(field: str) -> Json:
@@ -203,7 +205,11 @@ def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
         "allOf": of_kinds,
     }
     snippets = [
-        {"label": name, "description": texts[name], "body": _value_of(kind.example)}
+        {
+            "label": name,
+            "description": texts[name],
+            "body": compose(SourceText(kind.example), Report()).values[0],
+        }
         for name, kind in BY_NAME.items()
         if not kind.has_short_form and name not in refused
     ]
@@ -212,11 +218,6 @@ def _type(refused: list[str], reason: str, *, strict: bool) -> Json:
         "anyOf": [names, long],
         "defaultSnippets": snippets,
     }
-
-
-def _value_of(example: str) -> Any:
-    """Return an example as a value."""
-    return compose(SourceText(example), Report()).values[0]
 
 
 def _with_references(value: Any) -> Any:
@@ -272,23 +273,6 @@ def _spell_kind(definition: Json, name: str, *, strict: bool) -> None:
         }
 
 
-_START = r"[^\x00-/:-@\[-^`{-\x7f]"
-_END = r"[^\x00-,./:-@\[-^`{-\x7f]"
-_PART = rf"{_START}(?:[^\x00-\x1f!-,/:-@\[-^`{{-\x7f]*{_END})?"
-_DATASET_NAME = {
-    "pattern": f"^(?:{_PART}/)?{_PART}$",
-    "patternErrorMessage": "use letters, digits, dots, dashes and underscores",
-}
-"""The name of a dataset, as far as ASCII goes."""
-_SOURCE_NAME = {
-    "pattern": rf"^(?:[^\x00-\x1f!-,/:-@\[-^`{{-\x7f]*{_END})?$",
-    "patternErrorMessage": "use letters, digits, dots, dashes and underscores",
-}
-"""The end of the name of a dataset, as far as ASCII goes."""
-_FIELD_NAME = {
-    "pattern": r"^(?![\s\S]*[\x00-\x08\x0b\x0c\x0e-\x1f\x7f])[\s\S]*\S",
-    "patternErrorMessage": "a field needs a name without control characters",
-}
 _ZONE = r"^(?:(?![+-][0-9])[\s\S]+|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])$"
 """A name, or an offset of less than 15 hours."""
 _EXTRA = "attributes, as `<domain>/<name>`: encodings, keys, constraints, owners and others"
@@ -301,11 +285,10 @@ def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
         definition["allOf"] = [*definition.get("allOf", ()), {"properties": {"fields": _of("Columns")}}]
     else:
         properties["extra"] = {"type": "object", "description": _EXTRA}
-        properties["name"] |= _FIELD_NAME
         # The attributes of a field stand beside its name, not inside of its type.
-        beside = {"if": {"type": "object"}, "then": {"properties": {"extra": False}}}
+        without_extra = {"if": {"type": "object"}, "then": {"properties": {"extra": False}}}
         properties["type"] = {
-            "allOf": [_of("Type"), beside],
+            "allOf": [_of("Type"), without_extra],
             "description": properties["type"].get("description", ""),
         }
         definition["allOf"] = [*attributes_by_type("type"), *rules_of_field()]
@@ -314,9 +297,3 @@ def _describe_extra(definition: Json, *, on_schema: bool, strict: bool) -> None:
         doubled = {"properties": {"extra": {"required": [DESCRIPTION.key]}}}
         definition["not"] = {**doubled, "required": ["description", "extra"]}
         definition["errorMessage"] = "there are two descriptions; keep one of them"
-
-
-def _spelled_kind(schema: Json) -> Json:
-    words = schema.get("enum", [schema.get("const")])
-    text = {"description": schema["description"]} if "description" in schema else {}
-    return {**word_choice(words), **text}

@@ -59,7 +59,7 @@ def _mapping(keys: Iterable[str], family: Family | None = None) -> Json:
     names = "|".join(re.escape(key) for key in known)
     return {
         "type": "object",
-        "properties": {key: _reference(key) for key in known},
+        "properties": {key: {"$ref": f"#/$defs/{_value_name(key).replace(' ', '%20')}"} for key in known},
         "propertyNames": {"pattern": f"^{KEY_PATTERN}$"},
         "patternProperties": {f"^(?!(?:{names})$)(?:{closed})/": False},
         "additionalProperties": {"$ref": "#/$defs/JsonValue"},
@@ -78,10 +78,6 @@ def _json_value() -> Json:
     }
 
 
-def _reference(key: str) -> Json:
-    return {"$ref": f"#/$defs/{_value_name(key).replace(' ', '%20')}"}
-
-
 def attributes_by_type(key: str) -> list[Json]:
     """Return the rules that choose the attributes under `extra` by the type under a key, `type` or `inner`."""
     rules: list[Json] = []
@@ -96,8 +92,8 @@ def attributes_by_type(key: str) -> list[Json]:
 
 def type_definitions() -> Json:
     """Return what a type of each family is, inside of its Options."""
-    found = {_type_name(family): _of_family(family) for family in _FAMILIES}
-    return {**found, **shape_definitions()}
+    definitions = {_type_name(family): _of_family(family) for family in _FAMILIES}
+    return {**definitions, **shape_definitions()}
 
 
 def _of_family(family: Family) -> Json:

@@ -116,7 +116,8 @@ def _vectors() -> Iterator[Shape]:
     keys = [attribute.key for attribute in of_role(Role.BRAIN_FLOATS)]
     if not keys:
         return
-    names = [name for name, kind in BY_NAME.items() if kind.family is Family.FLOAT and _bits_of(kind) <= 32]
+    floats = {name: kind for name, kind in BY_NAME.items() if kind.family is Family.FLOAT}
+    names = [name for name, kind in floats.items() if getattr(kind, "bits", 64) <= 32]
     words, of_items = words_of(Family.LIST), spelled_words(names)
     item = {"anyOf": [{"enum": of_items}, {"$ref": "#/$defs/ShortFloatType"}]}
     vector = {
@@ -126,10 +127,6 @@ def _vectors() -> Iterator[Shape]:
     body = {**_object(words), "not": vector}
     yield Shape("NoVectorType", body, dict.fromkeys(keys, False), _named(Family.LIST))
     yield Shape("ShortFloatType", {"anyOf": [{"enum": of_items}, _object(of_items)]}, {}, ())
-
-
-def _bits_of(kind: type[LogicalType]) -> int:
-    return int(getattr(kind, "bits", 64))
 
 
 def _keys() -> Iterator[Shape]:
@@ -148,8 +145,8 @@ def _keys() -> Iterator[Shape]:
 
 def shape_definitions() -> Json:
     """Return the definitions of the conditions, and of what holds inside of other types."""
-    found = {shape.name: inside_options(shape.name, shape.body) for shape in shapes()}
-    return {**found, "InsideType": inside_definition(), "Columns": columns_definition()}
+    definitions = {shape.name: inside_options(shape.name, shape.body) for shape in shapes()}
+    return {**definitions, "InsideType": inside_definition(), "Columns": columns_definition()}
 
 
 def inside_definition() -> Json:
@@ -167,7 +164,7 @@ def _steps_of(*kinds: type[LogicalType]) -> list[str]:
 
 
 def shape_rules(key: str) -> list[Json]:
-    """Return the rules of attributes beside a type, which stands under `type` or `inner`."""
+    """Return the rules of attributes next to a type, which is under `type` or `inner`."""
     return [
         {
             "if": {"properties": {key: shape.reference}, "required": [key]},
@@ -202,24 +199,25 @@ _MOST_KEY_FIELDS = 5
 
 
 def columns_definition() -> Json:
-    """Return the rules of columns together: no two of them stand at one position of a key.
+    """Return the rules of columns together: no two of them are at one position of a key.
 
     Validators of draft-07 see nothing in `maxContains`, so for them these rules say what is true anyway.
     """
     keys = [attribute.key for role in (Role.KEY_PART, Role.CLUSTERING_PART) for attribute in of_role(role)]
-    return {"allOf": [_once(_at(key, n)) for key in keys for n in range(1, _MOST_KEY_FIELDS + 1)]}
+    items = [_at(key, position) for key in keys for position in range(1, _MOST_KEY_FIELDS + 1)]
+    return {
+        "allOf": [
+            {"if": {"type": "array", "contains": item}, "then": {"contains": item, "maxContains": 1}}
+            for item in items
+        ]
+    }
 
 
 def _at(key: str, position: int) -> Json:
-    found: Json = {"const": position}
+    schema: Json = {"const": position}
     for step in ("position", key, "extra"):
-        found = {"type": "object", "properties": {step: found}, "required": [step]}
-    return found
-
-
-def _once(item: Json) -> Json:
-    contains = {"type": "array", "contains": item}
-    return {"if": contains, "then": {"contains": item, "maxContains": 1}}
+        schema = {"type": "object", "properties": {step: schema}, "required": [step]}
+    return schema
 
 
 def _no_word(*words: str) -> Json:
@@ -252,27 +250,27 @@ def _pairs(known: set[str]) -> Iterator[tuple[str, str]]:
 
 def _of_family(family: Family) -> Json:
     """Return what values of attributes may be on kinds of a family, by key."""
-    found: Json = {
+    rules: Json = {
         key: {"properties": {p: False for p, fits in a.property_fits.items() if family not in fits}}
         for key, a in ATTRIBUTES.items()
         if a.property_fits is not None
     }
     others = [name for name, kind in arrow.EXTENSION_STORAGE.items() if BY_NAME[kind].family is not family]
-    found |= _without_extensions(others)
+    rules |= _without_extensions(others)
     if family not in odf.WORD_FAMILIES:
-        found[odf.TYPE.key] = _no_word(*sorted(odf.WORDS))
+        rules[odf.TYPE.key] = _no_word(*sorted(odf.WORDS))
     if family in (Family.TEXT, Family.BYTES):
         wide: Json = {
             "properties": {"kind": {"enum": spelled_words(["View"])}, "offsetBitWidth": {"const": 64}}
         }
         wide |= {"type": "object", "required": ["kind", "offsetBitWidth"]}
-        found[arrow.BUFFER_ENCODING.key] = {"not": wide}
+        rules[arrow.BUFFER_ENCODING.key] = {"not": wide}
     for families, type_ in _ENUM_TYPES.items():
         if family in families:
-            found[constraints.ENUM.key] = {"items": {"type": type_}}
+            rules[constraints.ENUM.key] = {"items": {"type": type_}}
     if family in _CALENDAR:
-        found |= {bound.key: {"type": "string"} for bound in _BOUNDS}
-    return found
+        rules |= {bound.key: {"type": "string"} for bound in _BOUNDS}
+    return rules
 
 
 _CALENDAR = TEMPORAL - {Family.DURATION}
@@ -289,7 +287,7 @@ _OF_LENGTH = (constraints.MIN_LENGTH, constraints.MAX_LENGTH, constraints.MIN_IT
 
 
 def rules_of_field() -> list[Json]:
-    """Return the rule that no attribute stands both beside a type and inside of its Option."""
+    """Return the rule that no attribute is both next to a type and inside of its Option."""
     is_inside: Json = {}
     for key in ("extra", "inner", "type"):
         is_inside = {"type": "object", "properties": {key: is_inside}, "required": [key]}

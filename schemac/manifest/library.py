@@ -15,10 +15,10 @@ from schemac.manifest.groups import Definition, GroupFile, Import, report_clash
 from schemac.source.catalogue import REUSE_CYCLE, UNREADABLE_IMPORT, UNUSED_GROUP
 from schemac.source.diagnostic import Diagnostic
 from schemac.source.files import Contents, Files, OutsideError
+from schemac.source.help import Help
 from schemac.source.report import Report, label
 from schemac.source.text import MAX_BYTES, decode_text, reason_of
 from schemac.syntax.document import Document, parse
-from schemac.syntax.remedies import Remove
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Read:
 
     content: bytes | OSError
     file: GroupFile | None = None
-    """None where it is no text."""
-    found: tuple[Diagnostic, ...] = ()
+    """None if it is not a text."""
+    diagnostics: tuple[Diagnostic, ...] = ()
     """What is wrong with it as a text."""
 
 
@@ -68,7 +68,7 @@ class Reuse:
     """Digests of all files that were read, or were to be read, by path."""
     used: set[tuple[str, str]] = field(default_factory=set)
     """Groups by the path of their file and their name; the path is empty for the text itself."""
-    own: dict[str, Diagnostic] = field(default_factory=dict)
+    unused: dict[str, Diagnostic] = field(default_factory=dict)
     """What there is to say of each group of the text if nothing uses it."""
     scopes: "dict[str, Scope]" = field(default_factory=dict)
     """Those of the imported files, by `Files.key`."""
@@ -80,7 +80,7 @@ class Step:
 
     key: str
     """Of that file, as `Files.key` has it."""
-    wanted: Import
+    import_: Import
 
 
 class Scope:
@@ -100,8 +100,8 @@ class Scope:
 
     def open(self, report: Report) -> None:
         """Read the imports; what is wrong with them is in the report."""
-        for wanted in self.file.imports:
-            self._open(wanted, report)
+        for import_ in self.file.imports:
+            self._open(import_, report)
 
     @property
     def names(self) -> list[str]:
@@ -109,12 +109,12 @@ class Scope:
         return [*self.file.groups, *self._imported]
 
     def find(self, name: str) -> "tuple[Definition, Scope] | None":
-        """Return a group, and the scope that it stands in."""
+        """Return a group, and the scope that it is in."""
         definition = self.file.groups.get(name)
         if definition is not None:
             return definition, self
-        found = self._imported.get(name)
-        return None if found is None else (found[0], self._scopes[found[2]])
+        imported = self._imported.get(name)
+        return None if imported is None else (imported[0], self._scopes[imported[2]])
 
     def is_sound(self, name: str) -> bool:
         """Whether nothing is wrong with a group of this name; it may be that nobody knows it."""
@@ -123,14 +123,16 @@ class Scope:
 
     def unused_imports(self, used: Collection[str]) -> list[Import]:
         """Return the imports that have none of the groups of these names; a file with mistakes may be meant to have them."""
-        by = {id(wanted) for name, (_, wanted, _) in self._imported.items() if name in used}
+        by = {id(import_) for name, (_, import_, _) in self._imported.items() if name in used}
         read = {
-            id(wanted) for wanted, scope in self._read if scope.is_whole and not scope.file.report.has_errors
+            id(import_)
+            for import_, scope in self._read
+            if scope.is_whole and not scope.file.report.has_errors
         }
-        return [wanted for wanted in self.file.imports if id(wanted) in read - by]
+        return [import_ for import_ in self.file.imports if id(import_) in read - by]
 
-    def _open(self, wanted: Import, report: Report) -> None:
-        path = self._path_of(wanted, report)
+    def _open(self, import_: Import, report: Report) -> None:
+        path = self._path_of(import_, report)
         if path is None:
             self.is_whole = False
             return
@@ -138,15 +140,15 @@ class Scope:
         assert files is not None
         read = self._reuse.library.file(files, path)
         self._reuse.imports[path] = self._reuse.library.contents.digest(files, path)
-        report.extend(read.found)
+        report.extend(read.diagnostics)
         if isinstance(read.content, OSError):
             name = files.name(path)
             help = read.content.help if isinstance(read.content, OutsideError) else ""
-            self._refuse(wanted, f"cannot read {name}: {reason_of(read.content)}", report, help=help)
+            self._refuse(import_, f"cannot read {name}: {reason_of(read.content)}", report, help=help)
         if read.file is None:
             self.is_whole = False
             return
-        way = (*self._above, Step(_key(self.path, self._reuse), wanted))
+        way = (*self._above, Step(_key(self.path, self._reuse), import_))
         keys = [step.key for step in way]
         if (key := _key(path, self._reuse)) in keys:
             _report_cycle(way[keys.index(key) :], files.name(path), report)
@@ -155,47 +157,47 @@ class Scope:
         self._take(read.file, path, way, report)
 
     def _take(self, file: GroupFile, path: str, way: tuple[Step, ...], report: Report) -> None:
-        key, wanted = _key(path, self._reuse), way[-1].wanted
+        key, import_ = _key(path, self._reuse), way[-1].import_
         scope = self._reuse.scopes.get(key)
         if scope is None:
             scope = Scope(file, path, self._reuse, way)
             scope.open(report)
             self._reuse.scopes[key] = scope
         self._scopes[path] = scope
-        self._read.append((wanted, scope))
+        self._read.append((import_, scope))
         self.is_whole = self.is_whole and scope.is_whole
         for name, definition in file.groups.items():
             first = self.file.groups.get(name) or self._imported.get(name, (None,))[0]
             if first is None:
-                self._imported[name] = (definition, wanted, path)
+                self._imported[name] = (definition, import_, path)
             elif name in self.file.groups:
                 report_clash(first, definition, report)
             elif first is not definition:
-                report_clash(definition, first, report, wanted.document.place(wanted.at))
+                report_clash(definition, first, report, import_.document.place(import_.at))
 
-    def _path_of(self, wanted: Import, report: Report) -> str | None:
+    def _path_of(self, import_: Import, report: Report) -> str | None:
         """Return the path of an import from the folder of the text that a run began with."""
         if self._reuse.files is None:
-            message = f"{wanted.path} cannot be imported: this text is no file, so there is nothing beside it"
-            self._refuse(wanted, message, report, help="compile it as a file")
+            message = f"{import_.path} cannot be imported: this text is not a file, so it has no folder to import from"
+            self._refuse(import_, message, report, help="compile it as a file")
             return None
-        is_elsewhere = posixpath.isabs(wanted.path) or "://" in wanted.path or "\\" in wanted.path
-        if is_elsewhere or wanted.path[1:2] == ":":
-            message = f"{wanted.path} is not a relative path"
+        is_elsewhere = posixpath.isabs(import_.path) or "://" in import_.path or "\\" in import_.path
+        if is_elsewhere or import_.path[1:2] == ":":
+            message = f"{import_.path} is not a relative path"
             help = "write the path from the folder of this file, with `/`, such as ../groups/audit.yaml"
-            self._refuse(wanted, message, report, help=help)
+            self._refuse(import_, message, report, help=help)
             return None
-        return posixpath.normpath(posixpath.join(posixpath.dirname(self.path), wanted.path))
+        return posixpath.normpath(posixpath.join(posixpath.dirname(self.path), import_.path))
 
-    def _refuse(self, wanted: Import, message: str, report: Report, *, help: str = "") -> None:
-        place = wanted.document.place(wanted.at)
+    def _refuse(self, import_: Import, message: str, report: Report, *, help: str = "") -> None:
+        place = import_.document.place(import_.at)
         help = help or "write the path of the file, from the folder of the one that imports it"
         report.add(UNREADABLE_IMPORT, message, source=place.source, span=place.span, help=help)
 
 
 def _report_cycle(way: Sequence[Step], name: str, report: Report) -> None:
     """Report the last import of a circle, and show the others of it."""
-    places = [step.wanted.document.place(step.wanted.at) for step in way]
+    places = [step.import_.document.place(step.import_.at) for step in way]
     through = ", ".join(place.source.name for place in places[1:])
     report.add(
         REUSE_CYCLE,
@@ -212,8 +214,8 @@ def _key(path: str, reuse: Reuse) -> str:
     return path if reuse.files is None else reuse.files.key(path)
 
 
-def own_groups(documents: Sequence[Document], stem: str, reuse: Reuse, report: Report) -> Scope | None:
-    """Return what the documents of a text know of groups; None where they name none.
+def scope_of(documents: Sequence[Document], stem: str, reuse: Reuse, report: Report) -> Scope | None:
+    """Return what the documents of a text know of groups; None if they name none.
 
     What is wrong with groups and imports is in the report, and what there is to say of groups that nothing uses in `reuse`.
     """
@@ -224,21 +226,21 @@ def own_groups(documents: Sequence[Document], stem: str, reuse: Reuse, report: R
     scope = Scope(file, "", reuse)
     scope.open(report)
     for name in file.used:
-        found = scope.find(name)
-        if found is not None:
-            reuse.used.add((found[1].path, name))
-    for wanted in scope.unused_imports(file.used):
-        place = wanted.document.place(wanted.at)
-        message = f"no group of {wanted.path} is used here"
-        report.add(UNUSED_GROUP, message, spot=place, help=Remove.it(what="the import"))
+        match = scope.find(name)
+        if match is not None:
+            reuse.used.add((match[1].path, name))
+    for import_ in scope.unused_imports(file.used):
+        place = import_.document.place(import_.at)
+        message = f"no group of {import_.path} is used here"
+        report.add(UNUSED_GROUP, message, location=place, help=Help.remove(what="the import"))
     for name, definition in file.groups.items():
-        said = Report()
+        local_report = Report()
         place = definition.document.place(definition.path, on_key=True)
-        help = Remove.it(
+        help = Help.remove(
             help=f"write `- use: {name}` in a list of fields, or remove the group", is_safe=False
         )
-        said.add(UNUSED_GROUP, f"nothing uses the group '{name}'", spot=place, help=help)
-        reuse.own |= {name: said.diagnostics[0]}
+        local_report.add(UNUSED_GROUP, f"nothing uses the group '{name}'", location=place, help=help)
+        reuse.unused |= {name: local_report.diagnostics[0]}
     return scope
 
 
@@ -249,7 +251,7 @@ def imports_of(content: bytes, files: Files, library: Library) -> dict[str, str]
     report, reuse = Report(), Reuse(files, library)
     source = decode_text(content, files.name(""), report)
     if source is not None:
-        own_groups(parse(source, report), "", reuse, report)
+        scope_of(parse(source, report), "", reuse, report)
     return reuse.imports
 
 

@@ -6,7 +6,6 @@ same fields at the same positions.
 Errors: SC202 to SC206 of the file, SC237 invalid-overlay.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,17 +15,16 @@ from schemac.attributes.attribute import Attribute, Role
 from schemac.attributes.registry import ATTRIBUTES, DOMAINS, domain_of, known
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.model import ExtraAttributes
-from schemac.logical.schema_fields import SchemaField, TreePath, columns, preorder
-from schemac.manifest.expanded import ExpandedDocument, Graft
+from schemac.logical.schema_fields import columns, preorder
 from schemac.manifest.names import is_dataset_name
 from schemac.source.catalogue import INVALID_DATASET_NAME, INVALID_OVERLAY
 from schemac.source.diagnostic import Code
+from schemac.source.help import Help
 from schemac.source.report import Report
 from schemac.source.suggest import closest, one_of
-from schemac.syntax.complaints import Vocabulary, complaints
-from schemac.syntax.document import Document
+from schemac.syntax.document import Document, Origin, TreePath
 from schemac.syntax.model import AuthoredModel
-from schemac.syntax.remedies import Meant
+from schemac.syntax.model_errors import Vocabulary, model_errors
 
 
 class FieldOverlay(AuthoredModel):
@@ -91,56 +89,42 @@ class Overlay:
         fields = columns(schema)
         by_path = {schema_field.path_text: schema_field for schema_field in preorder(fields)}
         at: TreePath = ("datasets", dataset.name)
-        grafts: dict[TreePath, Graft] = {
-            ("extra", key): Graft(self.document, (*at, "extra", key)) for key in dataset_overlay.extra
+        overlaid: dict[TreePath, Origin] = {
+            ("extra", key): Origin(self.document, (*at, "extra", key)) for key in dataset_overlay.extra
         }
         for path, field in dataset_overlay.fields.items():
             schema_field = by_path.get(path)
             if schema_field is None:
                 near = closest(path, by_path)
-                help = Meant.word(near, path) if near else f"its fields are {', '.join(by_path)}"
-                self.say((*at, "fields", path), f"{dataset.name} has no field {path}", help, report)
+                help = Help.did_you_mean(near, path) if near else f"its fields are {', '.join(by_path)}"
+                self.add((*at, "fields", path), f"{dataset.name} has no field {path}", help, report)
                 continue
             schema_field.extra = _merged(dict(schema_field.extra), field.extra)
-            grafts |= dict(self._of_field(schema_field, (*at, "fields", path, "extra"), field.extra))
-        origins = dataset.origins
-        if origins.document is not None:
-            based = {(*origins.base, *path): graft for path, graft in grafts.items()}
-            document = _Overlaid(origins.document, based)
-            origins = origins._replace(document=document)
+            overlaid |= {
+                schema_field.extra_places(key)[0]: Origin(self.document, (*at, "fields", path, "extra", key))
+                for key in field.extra
+            }
+        origins = dataset.origins._replace(overlaid={**dataset.origins.overlaid, **overlaid})
         name = dataset_overlay.name if dataset_overlay.name is not None else dataset.name
         return replace(dataset, name=name, schema=schema, columns=fields, origins=origins)
 
-    def _of_field(
-        self, field: SchemaField, at: TreePath, extra: ExtraAttributes
-    ) -> Iterator[tuple[TreePath, Graft]]:
-        for key in extra:
-            yield field.extra_places(key)[0], Graft(self.document, (*at, key))
-
-    def say(
+    def add(
         self, path: TreePath, message: str, help: str, report: Report, *, code: Code = INVALID_OVERLAY
     ) -> None:
         """Report what is wrong with a key of the file."""
         place = self.document.place(path, on_key=True)
-        report.add(code, message, spot=place, help=help)
-
-
-class _Overlaid(ExpandedDocument):
-    """A document with attributes from an overlay; the places in it may be those of groups."""
-
-    def __init__(self, document: Document, grafts: dict[TreePath, Graft]) -> None:
-        super().__init__(document, document.value, grafts)
+        report.add(code, message, location=place, help=help)
 
 
 def read_overlay(document: Document, report: Report) -> Overlay | None:
     """Return the overlays of a document; None after saying what is wrong with it."""
-    said = Report()
+    local_report = Report()
     try:
         file = OverlayFile.model_validate(document.value, by_name=False)
     except ValidationError as error:
-        for found in complaints(error, OverlayFile, document.value, _WORDS):
-            place = document.place(found.path, on_key=found.on_key)
-            report.add(found.code, found.message, spot=place, help=found.help)
+        for e in model_errors(error, OverlayFile, document.value, _WORDS):
+            place = document.place(e.path, on_key=e.on_key)
+            report.add(e.code, e.message, location=place, help=e.help)
         return None
     overlay = Overlay(document, file)
     for name, one in file.datasets.items():
@@ -148,18 +132,18 @@ def read_overlay(document: Document, report: Report) -> Overlay | None:
         if one.name is not None and not is_dataset_name(one.name):
             message = f"'{one.name}' is not a valid dataset name"
             help = "use letters, digits, dots, dashes and underscores"
-            overlay.say((*at, "name"), message, help, said, code=INVALID_DATASET_NAME)
+            overlay.add((*at, "name"), message, help, local_report, code=INVALID_DATASET_NAME)
         places = [(at, one.extra), *(((*at, "fields", path), f.extra) for path, f in one.fields.items())]
         for place_, extra in places:
             for key in extra:
                 attribute = known(key)
                 if attribute is None and domain_of(key) in DOMAINS:
-                    overlay.say((*place_, "extra", key), *_unknown(key), said)
+                    overlay.add((*place_, "extra", key), *_unknown(key), local_report)
                 elif attribute is None or not is_stored(attribute):
-                    message = f"`{key}` says what data mean, so it cannot differ between environments"
-                    overlay.say((*place_, "extra", key), message, "write it in the manifest", said)
-    report.extend(said.diagnostics)
-    return None if said.has_errors else overlay
+                    message = f"`{key}` defines what the data mean, so it cannot differ between environments"
+                    overlay.add((*place_, "extra", key), message, "write it in the manifest", local_report)
+    report.extend(local_report.diagnostics)
+    return None if local_report.has_errors else overlay
 
 
 def _unknown(key: str) -> tuple[str, str]:
@@ -168,18 +152,18 @@ def _unknown(key: str) -> tuple[str, str]:
     stored = [one.name for one in ATTRIBUTES.values() if domain_of(one.key) == domain and is_stored(one)]
     near = closest(name, stored)
     others = f"an overlay may have {one_of([f'{domain}/{one}' for one in stored])}" if stored else ""
-    help = Meant.word(f"{domain}/{near}", key) if near else others
+    help = Help.did_you_mean(f"{domain}/{near}", key) if near else others
     return f"`{domain}` has no attribute `{name}`", help
 
 
 def _merged(below: ExtraAttributes, above: ExtraAttributes) -> ExtraAttributes:
     """Return attributes with others over them; options are laid over entry by entry."""
-    found = dict(below)
+    merged = dict(below)
     for key, value in above.items():
-        attribute, before = known(key), found.get(key)
+        attribute, before = known(key), merged.get(key)
         has_entries = attribute is not None and attribute.has_entries
         if has_entries and isinstance(before, dict) and isinstance(value, dict):
-            found[key] = {**before, **value}
+            merged[key] = {**before, **value}
         else:
-            found[key] = value
-    return found
+            merged[key] = value
+    return merged

@@ -18,20 +18,19 @@ from schemac.kinds.units import ARROW_UNITS
 from schemac.logical.model import LogicalType
 from schemac.source.catalogue import (
     FRIENDLY_FORM,
-    LOOSE_SPELLING,
+    LENIENT_SPELLING,
     PLURAL_UNIT,
     SECOND_DESCRIPTION,
     UNQUOTED_NAME,
     UNQUOTED_NULL,
     WRONG_TYPE,
 )
+from schemac.source.help import Help
 from schemac.source.json_object import Json
-from schemac.syntax.complaints import sort_of
 from schemac.syntax.document import Document, TreePath
-from schemac.syntax.remedies import Quote, Remove, Write, WriteType
-from schemac.syntax.remedies_around import Move
+from schemac.syntax.model_errors import sort_of
 
-Say = Callable[..., None]
+AddFinding = Callable[..., None]
 
 
 def _written_keys(kind: type[LogicalType]) -> set[str]:
@@ -50,13 +49,13 @@ _PLURALS = {spelling + "s": unit for spelling, unit in _UNITS.items()}
 class Standardizer:
     """Rewrites schema bodies of one document."""
 
-    def __init__(self, document: Document, is_strict: bool, say: Say) -> None:
+    def __init__(self, document: Document, is_strict: bool, add: AddFinding) -> None:
         self._document = document
         self._is_strict = is_strict
-        self._say = say
+        self._add = add
 
     def schema(self, value: Any, at: TreePath) -> Any:
-        """Return a DataSchema mapping: fields, extra, and our description beside them."""
+        """Return a DataSchema mapping: fields, extra, and our description next to them."""
         if not isinstance(value, dict):
             return value
         body = self._with_description(value, at) if "description" in value else value
@@ -90,11 +89,11 @@ class Standardizer:
     def _quoted_name(self, at: TreePath) -> str:
         place = self._document.place(at)
         written = place.source.excerpt(place.span)
-        self._say(
+        self._add(
             UNQUOTED_NAME,
             at,
             f"YAML reads the name {written or 'here'} as {sort_of(self._value(at))}",
-            help=Quote.it(written),
+            help=Help.quote(written),
         )
         return written or "?"
 
@@ -105,27 +104,27 @@ class Standardizer:
         return value
 
     def _with_description(self, holder: Json, at: TreePath) -> Json:
-        """Return `description:` beside the name is the attribute of that name."""
+        """Return `description:` next to the name is the attribute of that name."""
         rest = dict(holder)
         text, extra = rest.pop("description"), holder.get("extra", {})
         place = (*at, "description")
         if self._is_strict:
-            self._say(
+            self._add(
                 FRIENDLY_FORM,
                 place,
                 "the standard has no `description` here",
-                help=Move.to_extra(f"move it under `extra:` as `{DESCRIPTION.key}`", DESCRIPTION.key),
+                help=Help.move_to_extra(f"move it under `extra:` as `{DESCRIPTION.key}`", DESCRIPTION.key),
                 on_key=True,
             )
         elif not isinstance(text, str):
-            self._say(
+            self._add(
                 WRONG_TYPE,
                 place,
                 f"a description has to be a text, not {sort_of(text)}",
-                help=Quote.it(),
+                help=Help.quote(),
             )
         elif isinstance(extra, dict) and DESCRIPTION.key in extra:
-            self._say(
+            self._add(
                 SECOND_DESCRIPTION,
                 place,
                 "there are two descriptions",
@@ -165,18 +164,18 @@ class Standardizer:
         if kind == "Struct" and isinstance(value.get("fields"), list):
             changed["fields"] = self._fields(value["fields"], (*at, "fields"))
         if self._is_strict and kind == "Timestamp" and value.get("timezone", "") is None:
-            self._say(
+            self._add(
                 FRIENDLY_FORM,
                 (*at, "timezone"),
                 "the standard has no timestamp without a zone",
-                help=Write.value("UTC", key="timezone", is_safe=False),
+                help=Help.write("UTC", key="timezone", is_safe=False),
             )
         if self._is_strict and value.get("fixedLength", 0) is None:
-            self._say(
+            self._add(
                 FRIENDLY_FORM,
                 (*at, "fixedLength"),
                 "in the standard `fixedLength` needs a number",
-                help=Remove.it(": a variable length is the default"),
+                help=Help.remove(": a variable length is the default"),
             )
         if "extra" in value:
             return self._without_misplaced_extra({**value, **changed}, at, is_nested)
@@ -191,27 +190,27 @@ class Standardizer:
             else "the `extra` of a field belongs beside its `name`"
         )
         help = (
-            Remove.it(help="remove it, or compile without --strict", is_safe=False)
+            Help.remove(help="remove it, or compile without --strict", is_safe=False)
             if is_nested
-            else Move.to_field("move it one level out, beside `name` and `type`")
+            else Help.move_to_field("move it one level out, beside `name` and `type`")
         )
-        self._say(FRIENDLY_FORM, (*at, "extra"), message, help=help, on_key=True)
+        self._add(FRIENDLY_FORM, (*at, "extra"), message, help=help, on_key=True)
         return {key: item for key, item in value.items() if key != "extra"}
 
     def _kind(self, written: str, at: TreePath) -> str:
         kind = self._word(written, BY_NAME, SPELLINGS, at)
         if self._is_strict and kind in BY_NAME and BY_NAME[kind].standard_number is None:
-            self._say(FRIENDLY_FORM, at, f"the standard has no kind {kind}", help="compile without --strict")
+            self._add(FRIENDLY_FORM, at, f"the standard has no kind {kind}", help="compile without --strict")
         return kind
 
     def _unit(self, written: str, at: TreePath) -> str:
         singular = _PLURALS.get(written)
         if singular is not None and not self._is_strict:
-            self._say(
+            self._add(
                 PLURAL_UNIT,
                 at,
                 f"units are written in the singular, not '{written}'",
-                help=Write.value(singular),
+                help=Help.write(singular),
             )
             return singular
         return self._word(written, ARROW_UNITS, _UNITS, at)
@@ -223,8 +222,8 @@ class Standardizer:
         if word is None:
             return written
         if self._is_strict:
-            self._say(
-                LOOSE_SPELLING, at, f"the standard spells '{written}' as {word}", help=Write.value(word)
+            self._add(
+                LENIENT_SPELLING, at, f"the standard spells '{written}' as {word}", help=Help.write(word)
             )
         return word
 
@@ -235,6 +234,6 @@ class Standardizer:
             return {}
         inner = {"kind": "Null"}
         inside_option = is_nested and "inner" in at[-2:]
-        help = Write.in_quotes("Null") if inside_option else WriteType.value(OPTIONAL_NULL)
-        self._say(UNQUOTED_NULL, at, f'YAML reads {written} as "no value"', help=help)
+        help = Help.write_in_quotes("Null") if inside_option else Help.write_type(OPTIONAL_NULL)
+        self._add(UNQUOTED_NULL, at, f'YAML reads {written} as "no value"', help=help)
         return inner if inside_option else {"kind": "Option", "inner": inner}

@@ -1,7 +1,7 @@
 """Logical datasets into manifest text.
 
 Layer: manifest.
-Shape: as a person would write it, with short forms where nothing is lost, `description:` beside `name` and small
+Shape: as a person would write it, with short forms where nothing is lost, `description:` next to `name` and small
 mappings on one line. Notes stand as comments above their fields.
 Source: RFC-016; the layout is that of the examples.
 """
@@ -29,7 +29,7 @@ _WIDEST_FLOW = 90
 
 
 NotesAt = Callable[[FieldPath], tuple[str, ...]]
-"""The texts that stand above a field."""
+"""The texts that are above a field."""
 _OLD_BOOLEANS = ("yes", "no", "on", "off", "y", "n")
 _PARTS = {"item_type": Part.ITEM, "key_type": Part.KEY, "value_type": Part.VALUE}
 
@@ -56,12 +56,12 @@ def write_manifest(
 
 
 def write_fields(schema: Schema, notes_at: NotesAt) -> str:
-    """Return the line `fields:` and what stands below it, in the standard's form, with notes above the fields."""
+    """Return the line `fields:` and what is below it, in the standard's form, with notes above the fields."""
     return _text(CommentedMap(fields=_Writer(notes_at, is_strict=True).fields(schema.fields, (), 0)))
 
 
 def write_documents(values: Sequence[Any]) -> str:
-    """Return a stream of documents; short types and attributes stand on one line."""
+    """Return a stream of documents; short types and attributes are on one line."""
     return "---\n".join(_text(_laid_out(value)) for value in values)
 
 
@@ -85,7 +85,7 @@ def _line(text: str) -> str:
 
 
 class _Writer:
-    """Writes fields and types; knows the column of the text that it is at, for comments stand below each other."""
+    """Writes fields and types; knows the column of the text that it is at, for comments are below each other."""
 
     def __init__(self, notes_at: NotesAt, is_strict: bool) -> None:
         self._notes_at = notes_at
@@ -140,7 +140,8 @@ class _Writer:
         if len(tree) == 1:
             return _quoted_kind(tree["kind"])
         tree["kind"] = _quoted_kind(tree["kind"])
-        _last(tree, "extra")
+        if "extra" in tree:
+            tree.move_to_end("extra")
         return _flow(tree)
 
     def value(self, value: Any, path: FieldPath, column: int) -> Any:
@@ -187,11 +188,6 @@ def _plain(tree: Any) -> Any:
     if isinstance(tree, dict):
         return {key: _plain(item) for key, item in tree.items()}
     return [_plain(item) for item in tree] if isinstance(tree, list) else tree
-
-
-def _last(tree: CommentedMap, key: str) -> None:
-    if key in tree:
-        tree.move_to_end(key)
 
 
 def _quoted_kind(kind: str) -> str:

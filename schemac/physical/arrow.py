@@ -36,7 +36,7 @@ else:
 
 @contextmanager
 def numpy_left_out() -> Iterator[None]:
-    """Libraries that are loaded in here are loaded without numpy; if it is there already, nothing is done.
+    """Libraries that are loaded in here are loaded without numpy; if it is already loaded, nothing is done.
 
     Where numpy is installed pyarrow and flatbuffers load it too, which takes longer than they do themselves; a compiler
     makes schemas and no arrays. For the command line alone: in a user's own process they have to find their numpy.

@@ -41,7 +41,7 @@ class LoweredField:
 
     @property
     def extension_name(self) -> str | None:
-        """The name of the field's extension type, whether pyarrow has registered it or not; None where it has none."""
+        """The name of the field's extension type, whether pyarrow has registered it or not; None if it has none."""
         type_: Any = self.arrow.type
         if isinstance(type_, pa.BaseExtensionType):
             return str(type_.extension_name)

@@ -2,32 +2,21 @@
 
 Layer: pipeline.
 Rooms: `library`, `stream` and `runner` put them together; CONTRIBUTING has a table of them in the order of their imports.
-Shape: the way of a record to the table. What fits, and why the rest does not, `schemac.rows.judging` alone says; Spark carries batches to it.
+Shape: the way of a record of JSON to the table. Spark brings batches and takes them away; `schemac.rows` alone says what a value is.
 
-      a piece of a file (`pieces`, `cutting`),      a row of a frame, of Lance, of any Spark format; what Spark
-      where nothing but its text is needed          computes beside a record: expressions, cells of CSV, folders
-                │                                                     │ `mapInArrow`
-                ▼                                                     ▼
-    ┌──────────────────────────────────────────────────────────────────────┐
-    │ a task (`batch_reading.record_task`), a batch of Arrow at a time     │
-    │ texts: the sieve proves most records with a pattern and Arrow's      │
-    │ parsers; the others are read one by one (`judging.judge`)            │
-    │ columns: a quick proof for all rows (`judging.proofs`), exact        │
-    │ reading for the rest (`judging.typed_values`)                        │
-    │ constraints: Arrow's functions over the values (`validation`)        │
-    └───────────┬──────────────────────────────────────────────┬───────────┘
-        good    │ packed: thousands of records in one row      │ a row with every reason
-                │ (`spark.packed`), or rows where somebody     │
-                ▼ compares them                                ▼
-      keys, unique fields, references: SQL over typed rows, then the sink and the quarantine
-
-`conforming.validation.Validation` plans it: where each field is read, and which task reads it; `run --explain FIELD` tells it.
-
-The sieve, for a record: one pattern over its text shows that every value is a token of the kind, and in a spelling, that its field takes
-(`forms`); Arrow's parser refuses wrong syntax and keys that stand twice; no value is null where it may not be or outside the limits of its
-type (`parts`). It never decides that a value is wrong. `tests/pipeline/sieved.py` holds it against reading one by one, and
-`tests/judging/corpus` says what values are. In `batch_reading`: `sieve` → `json_batches` or `csv_batches` → `parts` → `forms`; `learning`
-finds keys that no field takes, `placing` puts the values back where their records stand.
+1. `reading` lists the files and cuts them into pieces; a task reads the lines of its piece: texts, and what is wrong with their bytes.
+2. `batch_reading.file_task` puts the texts of some files into a batch, `record_task` gives it to the one `rows.validation.validator`.
+3. `rows.judging.json_proofs` takes the records apart into a column of tokens for each field, as cells of CSV are (`csv_batches`).
+   A record that its decoder refuses, or in which a key may stand twice, is parsed by itself (`rows.judging.tokens`).
+4. Each column is read for its field: a proof takes nearly all values with Arrow's kernels (`text_proofs`; `proofs` for columns that
+   have a type), the exact reader of the field (`rows.judging.parts`) takes every other one, and gives the reasons.
+5. `rows.validation` evaluates constraints over the columns, once for the whole batch.
+6. Good records leave the task packed, thousands in one row (`spark.packed`), each of the others is a row with every reason.
+7. Records of other sources come to the same task as columns: rows of Parquet where they are read (`row_task`), frames, tables, streams, and
+   what Spark computes beside a record, such as expressions, by `mapInArrow`. `conforming.validation` plans which, `run --explain` tells it.
+8. `conforming` joins the sources; what needs several records (keys, unique fields, references) is SQL over rows that are typed.
+9. `writing` brings good records to the exact types of the table and stages their fragments; the others go to the quarantine.
+10. The driver commits the quarantine and then the table, each once, and `reports` counts what came in and where it is.
 """
 
 from importlib import import_module
@@ -42,8 +31,8 @@ if TYPE_CHECKING:
     from schemac.pipeline.reports.run_facts import ReasonCount
     from schemac.pipeline.reports.run_report import RunReport
     from schemac.pipeline.reruns.history import CommittedRun, runs_of
-    from schemac.pipeline.reruns.replay import Replay
     from schemac.pipeline.writing.table_sink import register_formats
+    from schemac.rows.runs.request import Replay
 
 __all__ = [
     "CommittedRun",

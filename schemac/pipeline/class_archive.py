@@ -37,7 +37,7 @@ RECORDS = (
 def make_class_archive() -> Path:
     """Make the archive, unless there is one, and return where it is. Nothing else may use Spark in this process.
 
-    Raises PipelineError where Spark cannot start, and OSError or SubprocessError where Java cannot write it.
+    Raises PipelineError if Spark cannot start, and OSError or SubprocessError where Java cannot write it.
     """
     path = archive_path()
     if path.is_file():

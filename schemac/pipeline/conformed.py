@@ -1,4 +1,4 @@
-"""Conforms any DataFrame to a dataset: typed columns, and for each row the reasons why it does not fit.
+"""Conforms a DataFrame to a dataset: typed columns, and the reasons for each row that does not fit.
 
 Layer: pipeline.
 Shape: `conform` has batches of the frame validated in tasks, as a run does with its source, and gives a `Conformed`. Nothing is
@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, functions
 
 from schemac.artifacts.dataset import CheckedDataset
 from schemac.pipeline.codes import SESSION_SETTING
-from schemac.pipeline.conforming.given import with_given
+from schemac.pipeline.conforming.given import with_computed_fields
 from schemac.pipeline.conforming.mapping import mapping_mistakes
 from schemac.pipeline.conforming.row_constraints import reference_mistakes
 from schemac.pipeline.conforming.validation import conform as projected
@@ -30,11 +30,11 @@ from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.spark.columns import ERRORS, POSITIONS, RAW, SOURCE
 from schemac.pipeline.spark.executors import ship
-from schemac.pipeline.spark.failures import sparks_errors_told
+from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.spark.registration import active
 from schemac.pipeline.spark.sqltext import name
 from schemac.source.catalogue import DUPLICATE_COLUMN, PIPELINE_FILE, UNKNOWN_SOURCE_COLUMN
-from schemac.syntax.complaints import complaints
+from schemac.syntax.model_errors import model_errors
 
 FRAME = "dataframe"
 """What a run of a frame names as the format of its source."""
@@ -47,21 +47,21 @@ LATE_SETTINGS = (
 
 
 class Rules(TypedDict, total=False):
-    """How values are found and judged; the words are those of a pipeline file, in snake_case."""
+    """How values are read and checked; the names are those of a pipeline file, in snake_case."""
 
     fields: Mapping[str, str | Mapping[str, Any] | None]
-    """Where a field is read, when not from the column of its own name: `{"fare": "trip.fare"}`, `{"day": {"from": "d",
-    "format": "dd.MM.yyyy"}}`; None: from nowhere, it is always null."""
+    """Where a field is read, if not from the column with its name: `{"fare": "trip.fare"}`, `{"day": {"from": "d",
+    "format": "dd.MM.yyyy"}}`; None: it is always null."""
     timezone: str | None
     """Zone of timestamps that have none."""
     coerce: Literal["none", "text"]
-    """Whether text and numbers may be converted into each other when that is exact; matters for JSON values."""
+    """Whether text and numbers may be converted into each other if that is exact; applies to JSON values."""
     unexpected: Literal["ignore", "reject"]
-    """What a column or key that no field takes does."""
+    """What to do with a column or key that no field reads."""
     keys: Literal["trust", "check"]
-    """Whether two rows with one primary key are found out, at the price of a shuffle."""
+    """Whether to find rows with the same primary key, which costs a shuffle."""
     rules: Mapping[str, Literal["quarantine", "warn"]]
-    """Rules that only warn: `{"unexpected": "warn"}`; their reasons are in a column `_warnings`, and the row fits."""
+    """Rules that only warn: `{"unexpected": "warn"}`; the row fits, and the reasons are in a column `_warnings`."""
     references: Mapping[str, Mapping[str, Any] | None]
     """Tables of the datasets that the schema refers to: `{"drivers": {"path": "drivers.lance"}}`; None leaves them unchecked."""
     null_values: Sequence[str]
@@ -79,7 +79,7 @@ class ConformReport:
     reasons: tuple[ReasonCount, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Give the counts for programs."""
+        """Return the counts as JSON."""
         return {
             "records": {"in": self.rows_in, "fit": self.rows_fit, "rejected": self.rows_in - self.rows_fit},
             "reasons": [{"path": one.path, "rule": one.rule, "count": one.count} for one in self.reasons],
@@ -108,7 +108,7 @@ class Conformed:
     dataset: CheckedDataset
 
     def report(self) -> ConformReport:
-        """Count the rows and the reasons, with one job of Spark over the whole frame."""
+        """Count the rows and the reasons with one Spark job over the whole frame."""
         path = functions.regexp_replace("reason.path", functions.lit(POSITIONS), functions.lit("[]"))
         is_first = functions.coalesce(functions.col("place"), functions.lit(0)) == 0
         each = self.frame.select(functions.posexplode_outer(ERRORS).alias("place", "reason")).select(
@@ -116,7 +116,7 @@ class Conformed:
             functions.col("reason.rule").alias("rule"),
             is_first.cast("long").alias("first"),
         )
-        with sparks_errors_told():
+        with spark_errors_reported():
             groups = (
                 each.groupBy("path", "rule")
                 .agg(functions.sum("first").alias("rows"), functions.count(functions.lit(1)).alias("count"))
@@ -137,18 +137,19 @@ class Conformed:
     def __str__(self) -> str:
         width = max((len(label) for label, _ in self.columns), default=0)
         lines = [f"a frame that was conformed to {self.dataset.name}; `report()` counts its rows"]
-        return "\n".join([*lines, *(f"  {label:<{width}}  {held}" for label, held in self.columns)])
+        return "\n".join(
+            [*lines, *(f"  {label:<{width}}  {column_type}" for label, column_type in self.columns)]
+        )
 
     def _repr_html_(self) -> str:
         return conformed_fragment(self.dataset.name, self.columns)
 
 
 def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -> Conformed:
-    """Give a frame the dataset's columns and types, and each row that does not fit its reasons.
+    """Return the frame with the dataset's columns and types, and with reasons for each row that does not fit.
 
-    Each field is read from the column of its own name unless `fields` says otherwise: typed columns are checked and converted
-    exactly, columns of text are read as text, variants as JSON. Nothing is computed before an action of Spark asks for it.
-    Raises PipelineError for rules that cannot hold for the frame or the dataset.
+    Each field is read from the column with its name unless `fields` names another: typed columns are checked and converted exactly,
+    text columns are read as text, variants as JSON. Nothing is computed before a Spark action. Raises PipelineError for rules that the frame or the dataset does not support.
 
     >>> conform(spark.table("raw.trips"), trips, fields={"fare": "trip.fare"}).good  # doctest: +SKIP
     """
@@ -162,37 +163,37 @@ def conform(frame: DataFrame, dataset: CheckedDataset, **rules: Unpack[Rules]) -
     _check_settings(frame)
     # Its tasks run in Python, also on machines that do not have this package.
     ship(spark)
-    with sparks_errors_told(), active(spark), settings_of_a_run(spark, job):
-        records = with_given(open_frame(frame, rules.get("json_column")), job)
-        found = with_warnings(key_checked(projected(records, schema, job), schema, job), job)
-        good = found.where(f"{ERRORS} is null").selectExpr(*map(name, schema.names))
-        rejected = found.where(f"{ERRORS} is not null").select(SOURCE, RAW, ERRORS)
-    return Conformed(found, good, rejected, dataset)
+    with spark_errors_reported(), active(spark), settings_of_a_run(spark, job):
+        records = with_computed_fields(open_frame(frame, rules.get("json_column")), job)
+        conformed = with_warnings(key_checked(projected(records, schema, job), schema, job), job)
+        good = conformed.where(f"{ERRORS} is null").selectExpr(*map(name, schema.names))
+        rejected = conformed.where(f"{ERRORS} is not null").select(SOURCE, RAW, ERRORS)
+    return Conformed(conformed, good, rejected, dataset)
 
 
 def open_frame(frame: DataFrame, json_column: str | None) -> Records:
     """See a frame as the records of a source."""
-    twins = {label for label in frame.columns if frame.columns.count(label) > 1}
-    if twins:
-        message = f"the frame has two columns `{min(twins)}`"
+    duplicates = {label for label in frame.columns if frame.columns.count(label) > 1}
+    if duplicates:
+        message = f"the frame has two columns `{min(duplicates)}`"
         raise PipelineError(DUPLICATE_COLUMN, message, "rename or drop one of them")
     if json_column is None:
         return records_of_frame(frame)
     if json_column not in frame.columns:
         known = ", ".join(f"`{label}`" for label in frame.columns)
-        message = f"`json_column` names `{json_column}`, the frame has no such column"
+        message = f"`json_column` names `{json_column}`, but the frame has no such column"
         raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, f"its columns are {known}")
     return records_in_column(frame, json_column)
 
 
 def job_of_frame(table: str, rules: Mapping[str, Any], **settings: Any) -> Job:
     """Make the job that writes a frame, of rules and settings in the words of Python; what is None has its default."""
-    told = {**rules, **settings}
-    source = {"format": FRAME, "timezone": told.pop("timezone", None)}
-    target = {"path": table, **told.pop("target", {})}
-    told.pop("json_column", None)
-    value = {key: found for key, found in told.items() if found is not None or key == "fields"}
-    value |= {"source": source, "target": {key: found for key, found in target.items() if found is not None}}
+    settings_by_name = {**rules, **settings}
+    source = {"format": FRAME, "timezone": settings_by_name.pop("timezone", None)}
+    target = {"path": table, **settings_by_name.pop("target", {})}
+    settings_by_name.pop("json_column", None)
+    value = {key: item for key, item in settings_by_name.items() if item is not None or key == "fields"}
+    value |= {"source": source, "target": {key: item for key, item in target.items() if item is not None}}
     return checked_job(value)
 
 
@@ -201,19 +202,19 @@ def checked_job(value: Mapping[str, Any]) -> Job:
     try:
         return Job.model_validate(value)
     except ValidationError as error:
-        mistake = complaints(error, Job, value)[0]
+        mistake = model_errors(error, Job, value)[0]
         place = ".".join(str(part) for part in mistake.path)
         raise PipelineError(PIPELINE_FILE, f"{place}: {mistake.message}", mistake.help or None) from error
 
 
 def _check_settings(frame: DataFrame) -> None:
-    """Refuse a session in which values would come out otherwise when they are computed."""
+    """Refuse a session whose settings would change values when they are computed."""
     needed = DEFAULT_SETTINGS | RUN_SETTINGS
     for key in LATE_SETTINGS:
-        held = frame.sparkSession.conf.get(key, needed[key])
-        if str(held).upper() != needed[key].upper():
-            message = f"the session has `{key}` = `{held}`, with which values would be others than in a run"
+        current = frame.sparkSession.conf.get(key, needed[key])
+        if str(current).upper() != needed[key].upper():
+            message = f"the session has `{key}` = `{current}`, which would change values"
             way_out = (
-                f'`spark.conf.set("{key}", "{needed[key]}")`, or use `write`, which sets it for its time'
+                f'`spark.conf.set("{key}", "{needed[key]}")`, or use `write`, which sets it while it runs'
             )
             raise PipelineError(SESSION_SETTING, message, way_out)

@@ -1,4 +1,4 @@
-"""What a pipeline tells the person who wrote it when it cannot run.
+"""Errors of a pipeline for its author.
 
 Layer: pipeline.
 Shape: `PipelineError` is the one exception class, as Python programs import it; `runs.errors` has it.
@@ -7,6 +7,7 @@ Shape: `PipelineError` is the one exception class, as Python programs import it;
 from collections.abc import Iterable
 
 from schemac.rows.runs.errors import PipelineError
+from schemac.source.help import Help
 from schemac.source.suggest import closest
 
 __all__ = ["PipelineError", "did_you_mean"]
@@ -16,16 +17,12 @@ MOST_NAMES = 12
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """Name the nearest known word, or list a few known words; None where nothing is known."""
+    """Name the nearest known word, or list a few known words; None if nothing is known."""
     names = sorted(set(known))
     near = closest(word, names)
     if near is not None:
-        from schemac.syntax.remedies import (
-            Meant,  # tasks of Spark load this module, and need no reader of YAML
-        )
-
-        return Meant.word(near, word)
+        return Help.did_you_mean(near, word)
     if not names:
         return None
-    shown = ", ".join(f"`{name}`" for name in names[:MOST_NAMES])
-    return f"known here: {shown}" + (", …" if len(names) > MOST_NAMES else "")
+    names_text = ", ".join(f"`{name}`" for name in names[:MOST_NAMES])
+    return f"known here: {names_text}" + (", …" if len(names) > MOST_NAMES else "")

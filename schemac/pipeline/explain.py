@@ -1,4 +1,4 @@
-"""Shows what a pipeline does with one field: where it is read, how, and what becomes of values of each form.
+"""Shows what a pipeline does with one field: where and how it is read, and what happens to example values.
 
 Layer: pipeline.
 Shape: the job with its schema in, a `FieldPlan` out. The judge that a run asks is asked about examples: nothing is described that is
@@ -16,16 +16,15 @@ from pyspark.sql import SparkSession
 
 from schemac.arrow.constrained import Constrained, constraints_of
 from schemac.constraints.constraint import Constraint
-from schemac.pipeline.batch_reading.record_task import FieldInput
 from schemac.pipeline.conforming.clocks import with_zones, zone_of
-from schemac.pipeline.conforming.given import with_given
+from schemac.pipeline.conforming.given import with_computed_fields
 from schemac.pipeline.conforming.validation import Validation
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reading import inputs
 from schemac.pipeline.reading.source import Records, open_records
 from schemac.pipeline.session import settings_of_a_run, start_session
-from schemac.pipeline.spark.failures import sparks_errors_told
+from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.spark.registration import active
 from schemac.pipeline.spark.value_columns import spark_type
 from schemac.rows.judging.description import NUMBERS, TEXTS, Outcome, outcomes, tokens_of, told
@@ -33,6 +32,7 @@ from schemac.rows.judging.parts import Context, cell_reader, json_reader
 from schemac.rows.judging.scalars import clock_of
 from schemac.rows.judging.shapes import is_scalar, storage_type
 from schemac.rows.judging.tokens import parse
+from schemac.rows.validation.validator import FieldInput
 from schemac.source.catalogue import BACKFILL_SETTING, UNKNOWN_FIELD
 from schemac.source.pages import rule_pages
 
@@ -41,33 +41,33 @@ WIDTH = 110
 
 @dataclass(frozen=True)
 class FieldPlan:
-    """What becomes of one field."""
+    """How a pipeline reads and checks one field."""
 
     field: str
     type: str
     """Of the table, as Arrow names it; `not null` where it is required."""
     spark_type: str
     read_from: str
-    """Where a value stands in a record."""
+    """The place of a value in a record."""
     settings: dict[str, str]
     """What the pipeline file says about the field, and what holds for all: `format`, `epoch`, `zone`, `nullValues` …"""
     reader: str
     """How the records are read: in the tasks that read the files, or out of batches that Spark brings."""
     outcomes: tuple[Outcome, ...]
-    """What becomes of examples."""
+    """What happens to examples."""
     rules: tuple[str, ...]
     """The rules that values of the field may break."""
 
     def to_json(self) -> dict[str, Any]:
-        """Give the plan for programs."""
+        """Return the plan as JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
         lines = [f"{self.field}: {self.type} ({self.spark_type} in Spark)", f"read from: {self.read_from}"]
         lines += [f"{key}: {text}" for key, text in self.settings.items()]
-        lines += [f"reader: {self.reader}", *(_shown(str(one)) for one in self.outcomes)]
-        told = ", ".join(self.rules) or "none"
-        return "\n".join([*lines, f"quarantined with one of the rules: {told}"])
+        lines += [f"reader: {self.reader}", *(_sql_text(str(one)) for one in self.outcomes)]
+        rules_text = ", ".join(self.rules) or "none"
+        return "\n".join([*lines, f"quarantined with one of the rules: {rules_text}"])
 
 
 def explain_field(
@@ -82,15 +82,15 @@ def explain_field(
         message = f"the schema has no field `{field}`"
         raise PipelineError(UNKNOWN_FIELD, message, did_you_mean(field, schema.names))
     spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
-    with sparks_errors_told(), active(spark), settings_of_a_run(spark, job):
+    with spark_errors_reported(), active(spark), settings_of_a_run(spark, job):
         return tuple(_plan(spark, part, schema, field) for part in job.parts)
 
 
 def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> FieldPlan:
-    records = with_given(open_records(spark, job), job)
+    records = with_computed_fields(open_records(spark, job), job)
     member = with_zones(schema, job).field(field)
-    own = pa.schema([schema.field(field)], metadata=schema.metadata)
-    alone = Validation.of(records, own, job, may_pack=True)
+    field_schema = pa.schema([schema.field(field)], metadata=schema.metadata)
+    alone = Validation.of(records, field_schema, job, may_pack=True)
     outcomes = _outcomes(alone.field_input(field), member, alone)
     return FieldPlan(
         field,
@@ -100,7 +100,7 @@ def _plan(spark: SparkSession, job: Job, schema: pa.Schema, field: str) -> Field
         _settings(job, member),
         Validation.of(records, schema, job, may_pack=True).strategy,
         outcomes,
-        _rules(member, own, outcomes, failing=field in records.failing),
+        _rules(member, field_schema, outcomes, failing=field in records.failing),
     )
 
 
@@ -122,15 +122,15 @@ def _outcomes(one: FieldInput, member: pa.Field, validation: Validation) -> tupl
 
 
 def _rules(
-    member: pa.Field, schema: pa.Schema, found: tuple[Outcome, ...], *, failing: bool
+    member: pa.Field, schema: pa.Schema, input_: tuple[Outcome, ...], *, failing: bool
 ) -> tuple[str, ...]:
     """Find the rules that values of a field may break."""
-    named = {one.name for one in found}
+    named = {one.name for one in input_}
     if not member.nullable:
         named.add("required")
     if failing:
         named.add("expression")
-    if found and found[0].name == "taken" and len(found) == 1:
+    if input_ and input_[0].name == "taken" and len(input_) == 1:
         named |= {"cast", "range", "precision", "length", "type", "key"}
     if not is_scalar(member):
         named |= {"cast", "range", "precision", "length", "type", "key", "required", "unexpected"}
@@ -151,38 +151,38 @@ def _all(place: Constrained) -> Iterator[Constraint]:
 
 
 def _place(records: Records, field: str, job: Job) -> str:
-    """Say in words where a value stands."""
+    """Describe the place of a value in words."""
     origin = job.fields.get(field, FieldSource())
     if origin is None:
-        return "nowhere: the pipeline file says null"
-    wanted = origin.from_ or field
+        return "nowhere: it is null in the pipeline file"
+    column_name = origin.from_ or field
     if origin.value is not None:
-        return "the pipeline file, which says the value"
+        return "the pipeline file: it is a constant"
     if origin.expr is not None:
         return f"the expression `{origin.expr}` over each record"
-    if field in records.given:
+    if field in records.computed:
         return "the file of each record"
-    if wanted in records.partitions:
-        return f"`{wanted}=…` in the names of folders, as text"
+    if column_name in records.partitions:
+        return f"`{column_name}=…` in the names of folders, as text"
     if records.columns is None:
         path = inputs.variant_path(records.steps_of(field, origin))
         return f"{path} of each JSON record"
-    found = records.input_of(field, origin)
-    held = found.type.simpleString() if isinstance(found, inputs.Typed) else "text"
-    return f"`{wanted}` of the source, {held}"
+    input_ = records.input_of(field, origin)
+    type_text = input_.type.simpleString() if isinstance(input_, inputs.Typed) else "text"
+    return f"`{column_name}` of the source, {type_text}"
 
 
 def _settings(job: Job, member: pa.Field) -> dict[str, str]:
     origin = job.fields.get(member.name) or FieldSource()
-    told = {
+    settings = {
         "format": origin.format,
         "epoch": origin.epoch,
         "zone": zone_of(member) if pa.types.is_timestamp(member.type) else None,
         "coerce": job.coerce.value,
         "nullValues": ", ".join(map(repr, job.null_values)) or None,
     }
-    return {key: text for key, text in told.items() if text is not None}
+    return {key: text for key, text in settings.items() if text is not None}
 
 
-def _shown(text: str) -> str:
+def _sql_text(text: str) -> str:
     return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="      ", break_long_words=False)

@@ -20,7 +20,7 @@ from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.reruns.repeats import Identified, committed_in_format, identify_among, unnamed
 from schemac.pipeline.session import on_spark, session_of, settings_of_a_run
-from schemac.pipeline.spark.failures import sparks_errors_told
+from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.pipeline.writing.file_systems import local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recovered
 from schemac.pipeline.writing.sink_report import SinkReport
@@ -75,7 +75,7 @@ class _FormatAttempt:
     schema: pa.Schema
     identity: RunIdentity
     folder: str | None
-    """The folder of files in full; None where the target is a table of a connector."""
+    """The folder of files in full; None if the target is a table of a connector."""
     numbers: SinkReport | None = None
     differences: tuple[str, ...] | None = None
     rows_in: int | None = None
@@ -116,8 +116,8 @@ class _FormatAttempt:
 def _identified_in_folder(
     job: Job, form: TableForm, request: RunRequest, spark: SparkSession
 ) -> tuple[str, Identified]:
-    """Identify the run among those of a folder, when what dead ones left is gone. Raises PipelineError where it is under way."""
-    with sparks_errors_told(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
+    """Identify the run among those of a folder, when what dead ones left is gone. Raises PipelineError if it is under way."""
+    with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
         runs = recovered(spark, job)
         records = runs.records()
         identified = identify_among(job, form, request, [one.run for one in records], runs.version(records))

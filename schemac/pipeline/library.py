@@ -1,4 +1,4 @@
-"""The pipeline as a library: `run` for the whole of it, `write` for a frame that some other program made, `fill_columns` for columns.
+"""The pipeline as a library: `run` for all of it, `write` for a frame of another program, `fill_columns` for columns.
 
 Layer: pipeline.
 Shape: a pipeline file, a `Job`, or a DataFrame in; a `RunReport` out, as `schemac run` gives it.
@@ -22,7 +22,6 @@ from schemac.pipeline.conforming.validation import primary_key
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.pipeline.reports.progress import Progress
-from schemac.pipeline.reruns.replay import Replay
 from schemac.pipeline.runner import Opened, RunReport
 from schemac.pipeline.spark.columns import ERRORS, ROW_ID
 from schemac.pipeline.spark.sqltext import name
@@ -47,10 +46,8 @@ def run(
 ) -> RunReport:
     """Run a pipeline: read, conform, write the rows that fit and the quarantine in one commit each, verify.
 
-    `pipeline` is the path of a pipeline file, or a `Job`; the paths of a job are those of the working folder, and its
-    dataset is `dataset`, or that of the manifest that it names. `spark` is the session to run in, by default the active
-    one, or one that is started. `run_id`, `interval` and `again` are those of `schemac run`: a run that was committed is
-    not committed again, and its report says so with `is_repeat`. `progress` is called with a `State` whenever something has changed.
+    `pipeline` is the path of a pipeline file, or a `Job`; the paths of a job are relative to the working folder, and its
+    dataset is `dataset`, or that of its manifest. `spark` is the session to run in, by default the active one, else a new one. `run_id`, `interval` and `again` are those of `schemac run`: a run that was committed is not committed again, and its report has `is_repeat`. `progress` is called with a `State` whenever something has changed.
 
     Raises SchemaError for findings in the file or its manifest, PipelineError for a run that cannot start or finish;
     nothing is written then.
@@ -69,7 +66,6 @@ def run_loaded(
     loaded: LoadedJob,
     *,
     request: RunRequest | None = None,
-    replay: Replay | None = None,
     spark: SparkSession | None = None,
     progress: Progress | None = None,
 ) -> RunReport:
@@ -79,7 +75,6 @@ def run_loaded(
         loaded.arrow_schema,
         loaded.form,
         request=request,
-        replay=replay,
         progress=progress,
         spark=spark,
     )
@@ -101,24 +96,25 @@ def write(
 ) -> RunReport:
     """Write a frame to the dataset's table: rows that fit with one commit, the others to the quarantine.
 
-    A frame is conformed first, by `rules` (see `conform`); what `conform` gave is written as it is. `quarantine` lies
-    beside the table unless it is given. `max_quarantined` is the largest share of rows (0.05) or count of rows (5) that
-    may not fit, or such limits for rules and fields (`{"total": 0.05, "fields": {"fare": 0}}`); with more of them nothing
-    is written. `storage_options` are those of the engine, for object stores. With a `run_id`, such as the number of a
-    batch, the rows are written once: the report of a second call says `is_repeat`.
+    A frame is first conformed by `rules` (see `conform`); the result of `conform` is written as it is. `quarantine`
+    is next to the table by default. `max_quarantined` is the largest share of rows (0.05) or count of rows (5) that
+    may be unfit, or such limits for rules and fields (`{"total": 0.05, "fields": {"fare": 0}}`); with more, nothing is written. `storage_options` are those of the engine, for object stores. With a `run_id`, such as the number of a
+    batch, the rows are written once: the report of a second call has `is_repeat`.
 
     Raises PipelineError; nothing is written then.
     """
     source = frame.frame if isinstance(frame, Conformed) else frame
     _refuse_streams(source)
     target = {"mode": mode, "allow_empty": allow_empty, "storage_options": storage_options}
-    beside = None if quarantine is None else {"path": str(quarantine)}
-    job = job_of_frame(str(table), rules, target=target, quarantine=beside, max_quarantined=max_quarantined)
+    quarantine_target = None if quarantine is None else {"path": str(quarantine)}
+    job = job_of_frame(
+        str(table), rules, target=target, quarantine=quarantine_target, max_quarantined=max_quarantined
+    )
     is_conformed = ERRORS in source.columns
     if is_conformed and rules:
-        given = ", ".join(f"`{rule}`" for rule in rules)
-        message = f"the frame is conformed already, so {given} would do nothing"
-        raise PipelineError(PIPELINE_FILE, message, "give the rules to `conform`")
+        rules_text = ", ".join(f"`{rule}`" for rule in rules)
+        message = f"the frame is already conformed, so {rules_text} would do nothing"
+        raise PipelineError(PIPELINE_FILE, message, "pass the rules to `conform`")
 
     def opened() -> Any:
         return source if is_conformed else [open_frame(source, rules.get("json_column"))]
@@ -138,18 +134,16 @@ def fill_columns(
     spark: SparkSession | None = None,
     progress: Progress | None = None,
 ) -> RunReport:
-    """Fill columns of a table, new ones or those it has, with values that some other program computed: one commit for all.
+    """Fill new or existing columns of a table with values that another program computed, in one commit.
 
-    `source` is a reader of Arrow batches, or batches, or anything else that hands out an Arrow stream, such as a table of
-    pyarrow or polars. Its columns are those that are filled, and the key of the row in the table: `_rowid` as Lance gives it,
-    or the columns `on`; by default `_rowid` where the source has it, else the primary key of the dataset. Each value is
-    judged as in every run. Every row needs exactly one value, or every row that `where` chooses (Spark SQL); a null is one.
+    `source` is a reader of Arrow batches, or batches, or anything else that exports an Arrow stream, such as a pyarrow or polars
+    table. Its columns are those to fill, and the key of the row in the table: Lance's `_rowid`, or the columns `on`; by default `_rowid` if the source has it, else the primary key of the dataset. Each value is checked as in every run. Every row, or every row that `where` (Spark SQL) selects, needs exactly one value; null is a value.
     `storage` is that of a pipeline file.
 
-    The batches are kept in a temporary file meanwhile, which executors of Spark on other machines have to reach (`TMPDIR`).
+    The batches are kept in a temporary file in the meantime, which executors of Spark on other machines have to reach (`TMPDIR`).
 
-    Raises PipelineError for a key that the table does not have, that is there twice, or that has no value, and for values
-    that do not fit; nothing is written then.
+    Raises PipelineError for a key that the table does not have, that occurs twice, or that has no value, and for values that
+    do not fit; nothing is written then.
     """
     with spooled(source) as spool:
         keys = _keys(spool.names, dataset, on)

@@ -24,8 +24,13 @@ from schemac.pipeline.reading.unchanged import Seen, changed_since, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.reruns.incremental import news
-from schemac.pipeline.reruns.repeats import Identified, committed_nevertheless, identify, settle
-from schemac.pipeline.reruns.replay import Replay, as_replayed, check_replay, open_quarantine
+from schemac.pipeline.reruns.repeats import (
+    Identified,
+    committed_nevertheless,
+    fence_and_find_commit,
+    identify,
+)
+from schemac.pipeline.reruns.replay import as_replayed, check_replay, open_quarantine
 from schemac.pipeline.session import on_spark
 from schemac.pipeline.writing.engine_write import write_to_engine
 from schemac.pipeline.writing.sink_report import SinkReport
@@ -37,7 +42,7 @@ from schemac.rows.runs.request import RunRequest
 from schemac.rows.runs.staging import keep_alive
 from schemac.rows.runs.tables import Sink, TableForm, sink_engine, sink_of
 
-__all__ = ["Opened", "RunReport", "run", "untold"]
+__all__ = ["Opened", "RunReport", "no_progress", "run"]
 
 
 def run(
@@ -46,30 +51,26 @@ def run(
     form: TableForm | None = None,
     *,
     request: RunRequest | None = None,
-    replay: Replay | None = None,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
     opened: Opened | None = None,
-    is_batch: bool = False,
 ) -> RunReport:
     """Run the job; paths are taken as they stand.
 
     `form` is what the engine makes of the schema where it is not given, `opened` gives what is read in place of the job's source.
-    `is_batch` says that the source is one batch of a stream, in which may be missing what others have.
 
     A run that was committed before is not committed again, unless the request says so (see `repeats`).
     """
-    started = time.monotonic()
+    started, request = time.monotonic(), request or RunRequest()
+    replay = request.replay
     if job.target.is_of_spark:
         if replay is not None:
             check_replay(job, replay)
         form = form or TableForm(arrow_schema)
-        return run_into_format(
-            job, arrow_schema, form, request or RunRequest(), progress or untold, spark, started
-        )
+        return run_into_format(job, arrow_schema, form, request, progress or no_progress, spark, started)
     form, sink = form or TableForm(arrow_schema), sink_of(job.target.format)
     places = [path for path in (job.target.path, job.quarantine_path) if is_local(path)]
-    watch = Watch(progress or untold, tuple(local_path(path) for path in places))
+    watch = Watch(progress or no_progress, tuple(local_path(path) for path in places))
     watch.at(Step.LOOKING)
     check_places(job)
     sink.recover(job.target.path, job.quarantine_path, job.storage_options)
@@ -77,14 +78,14 @@ def run(
         job = as_replayed(job)
     # Before the run is named by what it reads.
     seen = look(path for part in job.parts for path in part.source.path if replay is None)
-    identity, earlier = _identified(job, form, request or RunRequest(), sink, is_replay=replay is not None)
+    identity, earlier = _identified(job, form, request, sink)
     if earlier is not None:
         return RunReport.of_earlier(earlier, job, time.monotonic() - started)
     check(job, arrow_schema, is_replay=replay is not None)
     version = check_replay(job, replay) if replay is not None else 0
     if replay is not None and not version:
         return RunReport.of_nothing(identity, job, sink, time.monotonic() - started)
-    attempt = _Attempt(job, arrow_schema, form, identity, sink, is_batch)
+    attempt = _Attempt(job, arrow_schema, form, identity, sink, request.is_batch)
     try:
         with on_spark(spark, job, identity, watch) as session, keep_alive(watch.tables, identity):
             register_engine(session, sink_engine(job.target.format).name)
@@ -114,15 +115,15 @@ class _Attempt:
     stopped: PipelineError | None = None
 
     def carry_out(self, spark: SparkSession, opened: Opened | None, seen: Seen, replay: int) -> None:
-        """Do all that needs Spark; `replay` is the version of the quarantine that is read, 0 where none is."""
+        """Do all that needs Spark; `replay` is the version of the quarantine that is read, 0 if none is."""
         job, properties = self.job, dict[str, str]()
         if not replay:
-            taken = news(spark, job, self.sink)
-            if taken.job is None:
+            new_input = news(spark, job, self.sink)
+            if new_input.job is None:
                 self.is_of_nothing = True
                 return
-            job, properties = taken.job, taken.properties
-            self.is_part = self.is_part or taken.is_rest
+            job, properties = new_input.job, new_input.properties
+            self.is_part = self.is_part or new_input.is_rest
         may_pack = not job.target.is_through_connector
         gathered = conformed(spark, job, self.schema, opened, may_pack=may_pack)
         self.absent = gathered.absent
@@ -158,13 +159,13 @@ class _Attempt:
         return replace(run_report, stopped=self.stopped.message, absent=tuple(self.absent))
 
 
-def untold(*_: object) -> None:
+def no_progress(*_: object) -> None:
     """Nobody watches."""
 
 
-def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink, *, is_replay: bool) -> Identified:
+def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> Identified:
     """Identify the run; earlier attempts of it that go on without their driver cannot commit from then on."""
-    if is_replay and not (request.id or request.interval):
+    if request.replay is not None and not (request.id or request.interval):
         # What a replay reads changes with each: what fits is gone from there.
         request = RunRequest(random_id())
     identified = identify(job, form, request, sink)
@@ -172,5 +173,5 @@ def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink, *, i
         return identified
     table, quarantine = job.target.path, job.quarantine_path
     return identified._replace(
-        earlier=settle(identified.identity, table, quarantine, sink, job.storage_options)
+        earlier=fence_and_find_commit(identified.identity, table, quarantine, sink, job.storage_options)
     )

@@ -25,7 +25,7 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reports.progress import Step, Watch, watched
 from schemac.pipeline.spark.class_archive import archive_options
 from schemac.pipeline.spark.executors import is_local_master, python_of_executors, ship
-from schemac.pipeline.spark.failures import not_started, sparks_errors_told
+from schemac.pipeline.spark.failures import not_started, spark_errors_reported
 from schemac.pipeline.spark.java import java_home
 from schemac.pipeline.spark.masters import check_master
 from schemac.pipeline.spark.registration import active
@@ -103,7 +103,7 @@ UNSHARED = {"spark.sql.subexpressionElimination.enabled": "false"}
 def start_session(
     *, master: str | None = None, settings: Mapping[str, str] | None = None, app_name: str = "schemac"
 ) -> SparkSession:
-    """Start a session for a run: the one that is there, or one that listens on loopback only and writes no console noise.
+    """Start a session for a run: the one that exists, or one that listens on loopback only and writes no console noise.
 
     Without a master it is the one that `spark-submit` was given, or else all cores of this machine.
     """
@@ -120,18 +120,20 @@ def settings_of_a_run(spark: SparkSession, job: Job) -> Iterator[None]:
     quick = (
         WITHOUT_CODE if any(part.source.format in ("csv", "json", "geojson") for part in job.parts) else {}
     )
-    own = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
+    job_settings = {key: text for key, text in job.spark.settings.items() if spark.conf.isModifiable(key)}
     has_expressions = any(
         origin is not None and origin.expr is not None
         for part in job.parts
         for origin in part.fields.values()
     )
-    own |= UNSHARED if has_expressions else {}
-    told = DEFAULT_SETTINGS | quick | own | RUN_SETTINGS
-    before = {key: found for key, text in told.items() if (found := spark.conf.get(key, None)) != text}
+    job_settings |= UNSHARED if has_expressions else {}
+    run_settings = DEFAULT_SETTINGS | quick | job_settings | RUN_SETTINGS
+    before = {
+        key: previous for key, text in run_settings.items() if (previous := spark.conf.get(key, None)) != text
+    }
     try:
         for key in before:
-            spark.conf.set(key, told[key])
+            spark.conf.set(key, run_settings[key])
         yield
     finally:
         for key, value in before.items():
@@ -150,7 +152,7 @@ def on_spark(
     spark = session_of(spark, job)
     ship(spark)
     with (
-        sparks_errors_told(),
+        spark_errors_reported(),
         storage_in_use(job.storage_options),
         active(spark),
         settings_of_a_run(spark, job),
@@ -175,14 +177,14 @@ def _existing() -> SparkSession | None:
 
 
 def _submitted_master() -> str | None:
-    """Return the master that `spark-submit` was given; None where this program was started without it."""
+    """Return the master that `spark-submit` was given; None if this program was started without it."""
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         return None
     from pyspark import SparkConf
 
     SparkContext._ensure_initialized()
-    found: str | None = SparkConf().get("spark.master", None)
-    return found
+    master: str | None = SparkConf().get("spark.master", None)
+    return master
 
 
 def _connected(address: str) -> SparkSession:
@@ -208,12 +210,12 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
     else:
         check_master(master)
     _make_importable_on_workers()
-    own = settings.get("spark.driver.extraJavaOptions", "")
-    collector = "" if re.search(r"-XX:\+Use\w*GC\b", own) else COLLECTOR
-    sooner = [LATE_OPTIMIZATION, archive_options(own)] if is_local else []
+    java_options = settings.get("spark.driver.extraJavaOptions", "")
+    collector = "" if re.search(r"-XX:\+Use\w*GC\b", java_options) else COLLECTOR
+    sooner = [LATE_OPTIMIZATION, archive_options(java_options)] if is_local else []
     # A Java that is killed leaves what it has there.
     place = f"-Djava.io.tmpdir={folder_of_process()}"
-    options = " ".join(filter(None, [HUGE_METHODS, collector, place, *sooner, own]))
+    options = " ".join(filter(None, [HUGE_METHODS, collector, place, *sooner, java_options]))
     settings = {**settings, "spark.driver.extraJavaOptions": options}
     builder = SparkSession.builder.master(master).appName(app_name)
     address = LOOPBACK if is_local else {}
@@ -221,7 +223,7 @@ def _create(master: str, settings: dict[str, str], app_name: str) -> SparkSessio
         builder = builder.config(name, text)
     # Another Python may have no other PySpark than the one that Spark brings.
     home = with_links_as_home() if is_local and python == sys.executable else nullcontext()
-    with _console_kept_clean() as log, home:
+    with _clean_console() as log, home:
         try:
             spark = builder.getOrCreate()
         except Exception as error:
@@ -234,11 +236,11 @@ def _print_no_stacks(spark: SparkSession) -> None:
     """Keep Py4J and PySpark from printing stacks where Java is gone: the error is told in a sentence."""
     logging.getLogger().addFilter(_is_not_of_py4j)
     server = spark.sparkContext._accumulatorServer
-    tell = server.handle_error
+    original = server.handle_error
 
     def handle_error(*request: Any) -> None:
         if not isinstance(sys.exception(), (EOFError, ConnectionError)):
-            tell(*request)
+            original(*request)
 
     server.handle_error = handle_error
 
@@ -248,7 +250,7 @@ def _is_not_of_py4j(record: logging.LogRecord) -> bool:
 
 
 @contextmanager
-def _console_kept_clean() -> Iterator[Callable[[], str]]:
+def _clean_console() -> Iterator[Callable[[], str]]:
     """Send what Java writes to the console, from here to its end, to a file without a name; yield what reads it.
 
     A virtual machine that cannot start says why on its standard output, where a report of ours may stand.
@@ -266,9 +268,9 @@ def _console_kept_clean() -> Iterator[Callable[[], str]]:
             warnings.filterwarnings("ignore", message=r"\w+ is not fork-safe")
             yield lambda: os.pread(handle, MOST_OF_A_LOG, 0).decode(errors="replace")
     finally:
-        for stream, kept in console.items():
-            os.dup2(kept, stream)
-            os.close(kept)
+        for stream, original in console.items():
+            os.dup2(original, stream)
+            os.close(original)
         os.close(handle)
 
 

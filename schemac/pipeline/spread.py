@@ -17,8 +17,8 @@ def spread_on_spark(task: PartsTask, parts: Sequence[int], title: str, progress:
     progress(f"{title} on Spark", 0, len(parts))
     session = start_session(app_name="schemac apply")
     try:
-        told = session.sparkContext.parallelize(parts, len(parts)).mapPartitions(task).collect()
+        results = session.sparkContext.parallelize(parts, len(parts)).mapPartitions(task).collect()
     except PySparkException as error:
         raise RuntimeError(str(error).strip().splitlines()[-1]) from error
     progress(f"{title} on Spark", len(parts), len(parts))
-    return dict(told)
+    return dict(results)

@@ -33,10 +33,10 @@ from schemac.pipeline.reading.table_source import stream_table
 from schemac.pipeline.reports.progress import Progress
 from schemac.pipeline.reports.run_facts import ReasonCount
 from schemac.pipeline.reruns.incremental import restricted
-from schemac.pipeline.reruns.replay import Replay, check_replay
+from schemac.pipeline.reruns.replay import check_replay
 from schemac.pipeline.runner import Opened, RunReport, run
 from schemac.pipeline.session import settings_of_a_run, start_session
-from schemac.pipeline.spark.failures import NOTHING, sparks_errors_told
+from schemac.pipeline.spark.failures import spark_errors_reported
 from schemac.rows.runs.identity import RunIdentity, random_id
 from schemac.rows.runs.request import RunRequest
 from schemac.rows.runs.storage import storage_in_use
@@ -46,9 +46,9 @@ from schemac.source.catalogue import UNREADABLE_INPUT
 FILE_SCHEMA = "path string, modificationTime timestamp, length bigint, content binary"
 _STREAM_OPTIONS = {name.lower() for name in OF_STREAMS}
 LOOKED_EVERY_SECONDS = 1.0
-GOES_ON = "batches that were written count; run it again, and the stream goes on after them"
+GOES_ON = "batches that were written are committed; run it again, and the stream continues after them"
 
-Told = Callable[[RunReport], None]
+RunListener = Callable[[RunReport], None]
 
 
 @dataclass
@@ -59,7 +59,7 @@ class _Stream:
     schema: pa.Schema
     form: TableForm | None
     progress: Progress | None
-    told: Told
+    told: RunListener
     id: str = ""
     is_known: threading.Event = field(default_factory=threading.Event)
     """Set when Spark has said what the stream is called; the first batch may come before."""
@@ -88,11 +88,10 @@ class _Stream:
             job,
             self.schema,
             self.form,
-            request=RunRequest(f"{self.id}-{number}"),
+            request=RunRequest(f"{self.id}-{number}", is_batch=True),
             progress=self.progress,
             spark=frame.sparkSession,
             opened=opened,
-            is_batch=True,
         )
         self.told(report)
 
@@ -108,27 +107,26 @@ def run_stream(
     *,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
-    told: Told = lambda _: None,
+    properties_of_commit: RunListener = lambda _: None,
 ) -> list[RunReport]:
     """Run the job as a stream, to the end of what is available, or until it is interrupted; the reports of its batches.
 
-    `told` gets the report of each batch when it is written.
+    `told` is called with the report of each batch when it is written.
     """
     check(job, arrow_schema)
     reports: list[RunReport] = []
 
-    def tell(report: RunReport) -> None:
+    def notify(report: RunReport) -> None:
         reports.append(report)
-        told(report)
+        properties_of_commit(report)
 
     spark = spark or start_session(master=job.spark.master, settings=job.spark.settings)
-    stream = _Stream(job, arrow_schema, form, progress, tell)
+    stream = _Stream(job, arrow_schema, form, progress, notify)
     try:
-        with sparks_errors_told(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
+        with spark_errors_reported(), storage_in_use(job.storage_options), settings_of_a_run(spark, job):
             _wait_for_end(spark, job, stream)
     except PipelineError as error:
-        help = (error.help or GOES_ON).replace(NOTHING, GOES_ON)
-        raise PipelineError(error.code, error.message, help, place=error.place) from error
+        raise error.with_outcome(GOES_ON) from error
     return reports
 
 
@@ -175,8 +173,8 @@ def _opened(spark: SparkSession, job: Job) -> DataFrame:
             return reader.load(*texts.spark_paths(source))
         except PySparkException as error:
             raise _refused(job, error) from error
-    own = {name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS}
-    options = texts.file_options(source) | own
+    stream_options = {name: text for name, text in source.options.items() if name.lower() in _STREAM_OPTIONS}
+    options = texts.file_options(source) | stream_options
     (path,) = texts.spark_paths(source)
     return reader.format("binaryFile").schema(FILE_SCHEMA).options(**options).load(path).select("path")
 
@@ -185,8 +183,8 @@ def _of_files(job: Job, paths: list[str]) -> Job:
     """Read these files of the source."""
     source = restricted(job.source, paths)
     options = {name: text for name, text in source.options.items() if name.lower() not in _STREAM_OPTIONS}
-    found = source.model_copy(update={"options": options})
-    return job.model_copy(update={"source_": found, "trigger": None})
+    file_source = source.model_copy(update={"options": options})
+    return job.model_copy(update={"source_": file_source, "trigger": None})
 
 
 def _refused(job: Job, error: Any) -> PipelineError:
@@ -202,27 +200,18 @@ def run_or_stream(
     form: TableForm | None = None,
     *,
     request: RunRequest | None = None,
-    replay: Replay | None = None,
     progress: Progress | None = None,
     spark: SparkSession | None = None,
     opened: Opened | None = None,
 ) -> RunReport:
     """Run a job as its file says: once, as for a replay, or as a stream, whose batches are then told as one. A stream has no id of its own."""
+    replay = None if request is None else request.replay
     if job.is_backfill:
         if replay is not None:
             check_replay(job, replay)
         return backfill(job, arrow_schema, form, request=request, progress=progress, spark=spark)
     if job.trigger is None or opened is not None or replay is not None:
-        return run(
-            job,
-            arrow_schema,
-            form,
-            request=request,
-            replay=replay,
-            progress=progress,
-            spark=spark,
-            opened=opened,
-        )
+        return run(job, arrow_schema, form, request=request, progress=progress, spark=spark, opened=opened)
     return summary(run_stream(job, arrow_schema, form, progress=progress, spark=spark), job)
 
 

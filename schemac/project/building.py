@@ -1,8 +1,8 @@
 """What a build makes of one manifest, and what is kept of it.
 
 Layer: project.
-Shape: kept are the findings, and the digests of the artifacts; their bytes lie in the output folder, and are made again where they do
-not lie there any more.
+Shape: kept are the findings, and the digests of the artifacts; their bytes are in the output folder, and are made again if they
+are no longer there.
 """
 
 import os
@@ -66,7 +66,7 @@ class Builds:
         return LostLocks(self._project)
 
     def cached(self, file: CompiledFile) -> BuiltFile | None:
-        """Return what an earlier run has kept of a manifest as it is; None where there is nothing."""
+        """Return what an earlier run has kept of a manifest as it is; None if there is nothing."""
         key = self._key(file, _lock_of(file))
         entry = self._project.cache.get(key, _Entry) if key is not None else None
         if entry is None:
@@ -148,7 +148,7 @@ class Builds:
         return file.content + digest(file.imported.files, overlay)
 
     def _key(self, file: CompiledFile, lock: "bytes | OSError | None") -> bytes | None:
-        """Return the key of a manifest and its lock; None where the lock is there and cannot be read."""
+        """Return the key of a manifest and its lock; None if the lock is there and cannot be read."""
         if isinstance(lock, OSError):
             return None
         return self._keys.key(file.key, self._manifest(file), lock, file.named)
@@ -176,7 +176,7 @@ def report_builds(made: Sequence[BuiltFile], report: Report) -> None:
 
 
 def _lock_of(file: CompiledFile) -> "bytes | OSError | None":
-    """Return the bytes of the lock beside a manifest, None where there is none, or why it cannot be read."""
+    """Return the bytes of the lock next to a manifest, None if there is none, or why it cannot be read."""
     try:
         return read_lock_bytes(file.file.path)
     except OSError as error:
@@ -184,7 +184,7 @@ def _lock_of(file: CompiledFile) -> "bytes | OSError | None":
 
 
 def _locked(file: CompiledFile, options: CompileOptions, report: Report) -> "Mapping[str, Locked]":
-    """Return what the lock beside a manifest says of each dataset; nothing where there is none."""
+    """Return what the lock next to a manifest says of each dataset; nothing where there is none."""
     if not options.locked and not has_lock(file.file.path):
         return {}
     # Imported here for start-up time: many projects have no locks.
@@ -199,4 +199,4 @@ class _Entry(NamedTuple):
     built: BuiltFile
     """Without the artifacts' bytes."""
     searched_locks: str | None
-    """Digest of the locks that a lost one was looked for in; None where none was looked for."""
+    """Digest of the locks that a lost one was looked for in; None if none was looked for."""

@@ -64,7 +64,7 @@ def read_commit(
 
 @dataclass(frozen=True)
 class _Places:
-    """Paths of a tree, and where they lie in the working folder."""
+    """Paths of a tree, and where they are in the working folder."""
 
     tree: Tree
     here: Path
@@ -92,7 +92,7 @@ class _Places:
         return self.tree.top / path
 
     def entry(self, path: Path) -> Entry | None:
-        """Return what stood under a path of today; a link that leads there today may not have done so then."""
+        """Return what was under a path of today; a link that leads there today may not have done so then."""
         tree_path = self.path_of(path)
         entry = self.tree.find(tree_path) if tree_path is not None else None
         if entry is not None:
@@ -213,7 +213,7 @@ class _Reading:
         return f"{path.rpartition('/')[0]}/schema.bin" not in self._tree.listed
 
     def _pair(self, file: ManifestFile) -> None:
-        """Pair a manifest with what stood under its path."""
+        """Pair a manifest with what was under its path."""
         if self._places.path_of(file.path) is None:
             self._report.add(
                 UNKNOWN_PAST,
@@ -250,7 +250,7 @@ class _Reading:
                 return
 
     def _pair_moved(self, others: set[str]) -> None:
-        """Manifests that have left their places as they were, with what stood there."""
+        """Manifests that have left their places as they were, with what was there."""
         missing = [f for f in self._files if f.path not in self._pending]
         if not missing:
             return
@@ -299,7 +299,7 @@ class _Reading:
         self._load(entries)
 
     def _gone(self, keys: Mapping[Path, str], folders: Sequence[Path]) -> tuple[Path, ...]:
-        """Return the others that lay in these folders, or at these paths."""
+        """Return the others that were in these folders, or at these paths."""
         gone: dict[Path, None] = {}
         paths = {path: key for key, path in keys.items()}
         for folder in folders:
@@ -334,7 +334,7 @@ def _object_id(path: Path, commit: str) -> str:
 
 
 def _settings_then(places: _Places, project: Project) -> Json | None:
-    """Return the project's own settings at the commit; None where it had none, or none that can be read."""
+    """Return the project's own settings at the commit; None if it had none, or none that can be read."""
     for name in ("schemac.toml", "pyproject.toml"):
         path = places.path_of(project.folder / name)
         entry = places.tree.find(path) if path is not None else None

@@ -1,4 +1,4 @@
-"""Manifests beside what they were.
+"""Manifests compared with what they were.
 
 Layer: project.
 Shape: one comparison a dataset, or one a locked version of it; those without a change left out. Files that are byte for
@@ -166,7 +166,7 @@ def _with_moved(
 
 
 def _elsewhere(files: Sequence[ManifestFile], project: Project) -> list[ManifestFile]:
-    """Return the project's manifests beside these."""
+    """Return the project's other manifests."""
     known = {file.path.resolve() for file in files}
     paths = project.configuration.manifests or (".",)
     out = project.folder / project.configuration.out
@@ -232,7 +232,7 @@ class _Comparing:
         return compared
 
     def _key(self, file: CompiledFile) -> bytes | None:
-        """Return the key of a manifest and what it is compared with; None where that lies in other files."""
+        """Return the key of a manifest and what it is compared with; None if that is in other files."""
         path, before = file.file.path, self._run.before
         lock = content_of(lock_path(path))
         if self._run.fixed is not None or (lock is None and has_lock(path)):
@@ -278,13 +278,13 @@ def _compare(old: SchemaVersion | None, new: SchemaVersion | None, request: Comp
         version = new or old
         assert version is not None
         fact = Fact.DATASET_ADDED if old is None else Fact.DATASET_DROPPED
-        place = version.place(None)
+        place = version.location(None)
         change = Change(
             fact,
             version.dataset.name,
             "",
-            old_place=place if new is None else None,
-            new_place=place if old is None else None,
+            old_location=place if new is None else None,
+            new_location=place if old is None else None,
         )
         verdicts = judge([change], None, engines)
         touched = of_dropped(old) if old is not None else ()

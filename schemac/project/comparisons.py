@@ -27,7 +27,7 @@ from schemac.source.span import WHOLE_FILE
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One dataset, from one version to another; empty where there is none."""
+    """One dataset, from one version to another; empty if there is none."""
 
     dataset: str
     old: str
@@ -124,7 +124,7 @@ def rename_findings(comparison: Comparison) -> tuple[Diagnostic, ...]:
     report = Report()
     for rename in comparison.renames:
         asked, successor = question(rename, comparison.new), rename.successors[0]
-        place = successor.place
+        place = successor.location
         report.add(
             POSSIBLE_RENAME,
             asked.message,

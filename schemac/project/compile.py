@@ -69,7 +69,7 @@ class Output:
     def missing(self, datasets: Collection[str]) -> Mapping[str, bytes]:
         """Return the artifacts of datasets that are known by their digests alone.
 
-        Raises WrongEntryError where they turn out to be others.
+        Raises WrongEntryError if they turn out to be others.
         """
         files = [file for file in self.files if any(self.name(n.name) in datasets for n in file.named)]
         contents: dict[str, bytes] = {}

@@ -62,7 +62,7 @@ class Project:
 
     @cached_property
     def selection(self) -> "Selection":
-        """The rules that it wants; those of its own are run to ask for them, so this is for who looks at rules. Raises EngineError."""
+        """The rules that it enables; files with rules of its own are run to load them. Raises EngineError."""
         from schemac.lint.selection import (
             Selection,  # for start-up time: what is found in the cache needs none
         )
@@ -71,7 +71,7 @@ class Project:
 
     @cached_property
     def known_rules(self) -> "Selection":
-        """The rules that it wants, without those of its own: nothing of the project is run."""
+        """The rules that it enables, without those of its own: nothing of the project is run."""
         from schemac.lint.selection import Selection  # for start-up time, as above
 
         return Selection(replace(self.configuration.lint, rules=()), self.folder)
@@ -83,7 +83,7 @@ class Project:
 
     @cached_property
     def rule_contents(self) -> tuple[bytes, ...]:
-        """What the files with rules of its own hold; empty where one cannot be read."""
+        """What the files with rules of its own hold; empty if one cannot be read."""
         return tuple(_bytes_of(self.folder / file) for file in self.rule_files)
 
     def path_for_rules(self, manifest: str | Path, name: str) -> str:
@@ -142,7 +142,7 @@ def find_project(
 ) -> Project:
     """Return the project of a folder; what is wrong with its configuration is in the report.
 
-    `edited` are texts that count in the place of files, by absolute path; findings speak of files from the folder `base`, by
+    `edited` are texts that count in place of files, by absolute path; findings speak of files from the folder `base`, by
     default from the working folder.
 
     `open_cache` opens the cache in its folder, if it is a project: if it has a configuration, a repository, or a cache already.
@@ -159,7 +159,7 @@ def find_project(
 
 
 def find_root(start: Path, opened: Sequence[Path] = ()) -> Path | None:
-    """Return the folder of the project that a folder belongs to; None where nothing says that there is one.
+    """Return the folder of the project that a folder belongs to; None if nothing says that there is one.
 
     It has a configuration, or is the innermost of those that somebody has `opened`, or has a repository or a cache.
     """
@@ -172,7 +172,7 @@ def find_root(start: Path, opened: Sequence[Path] = ()) -> Path | None:
 
 
 def repository_of(folder: Path) -> Path | None:
-    """Return the folder of the repository that a folder lies in; None where it lies in none."""
+    """Return the folder of the repository that a folder is in; None if it is in none."""
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
 
 
@@ -191,7 +191,7 @@ def _candidates(start: Path) -> list[Path]:
 
 
 def _root(start: Path) -> Path | None:
-    """Return the folder of a project without configuration; None where nothing says that there is one."""
+    """Return the folder of a project without configuration; None if nothing says that there is one."""
     for folder in (start, *start.parents):
         if (folder / ".git").exists() or has_cache(folder):
             return folder
@@ -199,7 +199,7 @@ def _root(start: Path) -> Path | None:
 
 
 def _name(path: Path, base: Path | None) -> str:
-    """Return how findings speak of a file: from a folder, if it lies below it or above it."""
+    """Return how findings speak of a file: from a folder, if it is below it or above it."""
     here = Path(base or Path.cwd()).resolve()
     folder = Path(os.path.realpath(path)).parent  # a link to itself stays, and cannot be read
     is_near = folder == here or folder in here.parents or here in folder.parents
@@ -207,7 +207,7 @@ def _name(path: Path, base: Path | None) -> str:
 
 
 def _read(file: SettingsFile, report: Report) -> Json | None:
-    """Return the table of settings in a file; None where there is none."""
+    """Return the table of settings in a file; None if there is none."""
     path, content = file.path, file.content
     # Imported here for start-up time: most folders have no such file.
     import tomllib
@@ -283,7 +283,7 @@ def _project(file: SettingsFile, table: Json, report: Report, cache: Cache) -> P
 
 
 def _key(path: Path, table: Json, contents: Mapping[str, bytes | OSError], cache: Cache) -> bytes | None:
-    """Return the key of a configuration that was checked; None where a part of it cannot be read."""
+    """Return the key of a configuration that was checked; None if a part of it cannot be read."""
     if any(isinstance(content, OSError) for content in contents.values()):
         return None
     lint = table.get("lint")
@@ -314,7 +314,7 @@ def _sort_of(folder: Path, file: str) -> str:
 
 
 def _vocabulary_contents(path: Path, table: Json) -> dict[str, bytes | OSError]:
-    """Return what lies where a table names JSON Schemas, whether the table is sound or not."""
+    """Return what is in the place of a table of JSON Schemas, whether it is valid or not."""
     files = table.get("vocabularies")
     contents: dict[str, bytes | OSError] = {}
     for domain, file in files.items() if isinstance(files, dict) else ():

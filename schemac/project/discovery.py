@@ -1,9 +1,9 @@
-"""Which files a run is about.
+"""Finds the files of a run.
 
 Layer: project.
 Errors: SC101 unreadable-file, SC602 nothing-to-compile.
 A named file is a manifest; in a named folder every .yaml and .yml below it may be one, unless the settings exclude it. Hidden
-folders, installed packages and the output folder are not entered, nor are artifacts that lie elsewhere.
+folders, installed packages and the output folder are not entered, nor are artifacts that are elsewhere.
 """
 
 import os
@@ -41,17 +41,17 @@ class ManifestFile(NamedTuple):
 
 
 def lock_path(manifest: Path) -> Path:
-    """Where the lock of a manifest lies: its stem with `.lock`."""
+    """Return the path of the lock of a manifest: its stem with `.lock`."""
     return manifest.with_suffix(".lock")
 
 
 def has_lock(manifest: Path) -> bool:
-    """Whether something lies where the lock of a manifest would, readable or not."""
+    """Whether the path of the lock of a manifest exists, readable or not."""
     return os.path.lexists(lock_name(manifest))
 
 
 def read_lock_bytes(manifest: Path) -> bytes | None:
-    """Return the bytes of the lock of a manifest, None where there is none. Raises OSError where it cannot be read."""
+    """Return the bytes of the lock of a manifest, None if there is none. Raises OSError if it cannot be read."""
     try:
         return read_file(lock_name(manifest))
     except FileNotFoundError:
@@ -190,7 +190,7 @@ class _Places:
         return real_folder + name
 
     def name(self, path: str, place: str) -> str:
-        """Return the path from the working folder where it lies below it, with `/`; a link is called by its own name."""
+        """Return the path from the working folder where it is below it, with `/`; a link is called by its own name."""
         if not place.startswith(self._below):
             return Path(path).as_posix()
         return place[len(self._below) :].replace(os.sep, "/")

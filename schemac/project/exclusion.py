@@ -53,7 +53,7 @@ class Exclusion:
         return bool(self.patterns) and self._matches(os.path.join(parent, name), "/")
 
     def hides_file(self, parent: str, name: str) -> bool:
-        """Whether a file is passed over, whatever the folder that it lies in."""
+        """Whether a file is passed over, whatever the folder that it is in."""
         # `..yaml` is an odd name, and no hidden file.
         if name.startswith(".") and not name.startswith(".."):
             return True

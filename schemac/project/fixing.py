@@ -2,7 +2,7 @@
 
 Layer: project.
 Shape: nothing is written before the end: what a round of fixes makes is checked again in memory, with what it may bring to light. A
-round after which a text is no YAML any more is tried again with one fix, and a fix that does this alone is left out.
+round after which a text is not YAML any more is tried again with one fix, and a fix that does this alone is left out.
 """
 
 import os
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from schemac.project.writing import replace_file
-from schemac.source.catalogue import WRITE_FAILED
+from schemac.source.catalogue import DUPLICATE_KEY, WRITE_FAILED
 from schemac.source.diagnostic import Diagnostic, Fix
 from schemac.source.edits import applied, files_of
 from schemac.source.report import Report
@@ -23,7 +23,7 @@ MOST_ROUNDS = 100
 """Rounds of fixes; a text with more is done when the command runs again."""
 _MARK = "\ufeff"
 Check = Callable[[dict[str, bytes]], Sequence[Diagnostic]]
-"""Checks the manifests, with these contents in the place of files, and returns the findings."""
+"""Checks the manifests, with these contents in place of files, and returns the findings."""
 
 
 @dataclass
@@ -45,16 +45,22 @@ class Fixing:
         """Fix what can be fixed, and return the findings that are left; `given` are contents that are not on disk."""
         findings = check(unsaved)
         for _ in range(MOST_ROUNDS):
-            fixes = [
-                d.fix
-                for d in findings
-                if d.fix is not None and (d.fix.is_safe or self.is_unsafe) and d.fix not in self._refused
-            ]
-            changed = [name for name in files_of(fixes) if self._round(name, fixes, unsaved)]
-            if not changed:
+            fixable = [d for d in findings if d.fix is not None and self._is_accepted(d.fix)]
+            # Copies of a key go first, alone: another fix may change what they are copies of.
+            copies = [d for d in fixable if d.code == DUPLICATE_KEY.id]
+            if not any(self._changes(part, unsaved) for part in (copies, fixable)):
                 break
             findings = check({**unsaved, **self.edited})
         return findings
+
+    def _changes(self, findings: Sequence[Diagnostic], unsaved: dict[str, bytes]) -> bool:
+        """Carry out the fixes of findings, in every file; whether a file changed."""
+        fixes = [d.fix for d in findings if d.fix is not None]
+        changed = [name for name in files_of(fixes) if self._round(name, fixes, unsaved)]
+        return bool(changed)
+
+    def _is_accepted(self, fix: Fix) -> bool:
+        return (fix.is_safe or self.is_unsafe) and fix not in self._refused
 
     def _round(self, name: str, fixes: Sequence[Fix], unsaved: dict[str, bytes]) -> bool:
         """Fix one text; whether it changed."""
@@ -109,7 +115,7 @@ class Fixing:
 
 
 def rewrite(name: str, before: str, after: str, report: Report) -> bool:
-    """Put a text in the place of a file, if that is still what it was; False after saying why it was not written."""
+    """Put a text in place of a file, if that is still what it was; False after saying why it was not written."""
     try:
         if read_file(name) != before.encode():
             message = f"{name} was changed by another program in the meantime; nothing was written"

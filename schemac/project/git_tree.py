@@ -68,7 +68,7 @@ class Entry:
     id: str
     store: Store = dataclasses.field(default_factory=Store)
     unreadable: str = ""
-    """Why git cannot say what the file was; empty where it can."""
+    """Why git cannot say what the file was; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Tree:
     unread: tuple[Submodule, ...] = ()
 
     def find(self, path: str) -> Entry | None:
-        """Return the file at a path; None where there was none."""
+        """Return the file at a path; None if there was none."""
         for _ in range(_MOST_LINKS):
             step = self._step(path)
             if step is None:
@@ -176,9 +176,9 @@ class Tree:
 
 
 def open_tree(ref: str) -> Tree:
-    """Return the tree of a commit of the repository that the working folder lies in.
+    """Return the tree of a commit of the repository that the working folder is in.
 
-    Raises NoCommitError, and FileNotFoundError where there is no git.
+    Raises NoCommitError, and FileNotFoundError if there is no git.
     """
     store = Store()
     try:
@@ -252,7 +252,7 @@ def _names_of_submodules(store: Store, file: _Listed | None) -> dict[str, str]:
 def _inside(
     store: Store, top: Path, path: str, name: str, commit: str
 ) -> tuple[dict[str, _Listed], list[Submodule]] | None:
-    """Return the files of a submodule at a commit; None where this clone does not have it."""
+    """Return the files of a submodule at a commit; None if this clone does not have it."""
     folder = top / path
     try:
         if (folder / ".git").exists():
@@ -311,7 +311,7 @@ def tracked_files(folder: Path) -> list[str]:
 
 
 def _index_of(git: Path) -> Path | None:
-    """Return the index of a repository, by its folder `.git` or the file that stands for it; None where there is none."""
+    """Return the index of a repository, by its folder `.git` or the file that stands for it; None if there is none."""
     if git.is_file():
         try:
             line = git.read_text(encoding="utf-8", errors="replace").strip()

@@ -1,4 +1,4 @@
-"""The files beside a manifest, for its imports; and what came of them.
+"""The files next to a manifest, for its imports; and what came of them.
 
 Layer: project.
 """
@@ -34,7 +34,7 @@ class FolderFiles:
     display_name: str
     """How the manifest is spoken of."""
     edited: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
-    """What is taken in the place of some of them, by key."""
+    """What is taken in place of some of them, by key."""
     project: Project | None = None
     """The project of the manifest, where it is known already."""
 
@@ -51,7 +51,7 @@ class FolderFiles:
         return read_file(place, MAX_BYTES) if content is None else content
 
     def _folders(self) -> Iterator[str | Path]:
-        """Yield the folders that imported files may lie in."""
+        """Yield the folders that imported files may be in."""
         here = Path(os.path.abspath(self.manifest)).parent
         repository = repository_of(here)
         if repository is not None:
@@ -64,7 +64,7 @@ class FolderFiles:
         yield from (project.folder / folder for folder in project.configuration.import_folders)
 
     def place(self, path: str) -> Path:
-        """Return where a file lies."""
+        """Return where a file is."""
         return Path(os.path.normpath(os.path.join(self.manifest.parent, path.translate(_SEPARATORS))))
 
     def name(self, path: str) -> str:
@@ -92,7 +92,9 @@ class Imported:
     @classmethod
     def of(cls, reuse: "Reuse") -> "Imported":
         """Return what is kept of a compilation."""
-        return cls(tuple(sorted(reuse.imports.items())), tuple(sorted(reuse.used)), tuple(reuse.own.items()))
+        return cls(
+            tuple(sorted(reuse.imports.items())), tuple(sorted(reuse.used)), tuple(reuse.unused.items())
+        )
 
     def is_current(self, contents: Contents, files: Files) -> bool:
         """Whether all imported files are as they were."""

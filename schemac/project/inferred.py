@@ -15,7 +15,7 @@ from schemac.checks.run import check
 from schemac.evolution.version_pair import InferredSchemaVersion
 from schemac.importers.importer import refuse
 from schemac.logical.dataset import LogicalDataset
-from schemac.manifest.bind import bind
+from schemac.manifest.bind import read_datasets
 from schemac.manifest.library import Reuse
 from schemac.manifest.system_columns import with_system_columns
 from schemac.project.configuration import Project
@@ -29,7 +29,7 @@ RAW_ARROW_SCHEMA = "rawArrowSchema"
 def with_inferred(
     source: SourceText, stem: str, project: Project, report: Report, reuse: Reuse
 ) -> tuple[list[LogicalDataset], list[InferredSchemaVersion]] | None:
-    """Return the declared datasets of a text, and the inferred ones; None where all are declared."""
+    """Return the declared datasets of a text, and the inferred ones; None if all are declared."""
     if RAW_ARROW_SCHEMA not in source.content:
         return None
     parsed = Report()
@@ -41,7 +41,7 @@ def with_inferred(
         return None
     if report.has_errors:
         return [], []
-    datasets = bind(documents, source, parsed, report, is_named=False, stem=stem, reuse=reuse)
+    datasets = read_datasets(documents, source, parsed, report, is_named=False, stem=stem, reuse=reuse)
     columns = project.configuration.system_columns
     if columns is not None:
         datasets = [with_system_columns(dataset, columns) for dataset in datasets]

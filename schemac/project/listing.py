@@ -22,7 +22,7 @@ from schemac.source.report import Report
 
 @dataclass(frozen=True, slots=True)
 class FieldFilter:
-    """Which fields are asked for; all of these have to hold, and what is empty always does."""
+    """The conditions on fields to list; all of them have to hold, and an empty one always does."""
 
     tags: frozenset[str] = frozenset()
     """A field has to have all of them."""

@@ -1,4 +1,4 @@
-"""Which locks a project has.
+"""Finds the locks of a project.
 
 Layer: project.
 """
@@ -72,7 +72,7 @@ class LockSearch:
 
 
 def manifests_of_lock(lock: Path) -> list[Path]:
-    """Return the manifests that a lock lies beside."""
+    """Return the manifests that a lock is next to."""
     return [path for suffix in _SUFFIXES if (path := lock.with_suffix(suffix)).exists()]
 
 

@@ -1,7 +1,7 @@
-"""Lock files beside their manifests.
+"""Lock files next to their manifests.
 
 Layer: project.
-Shape: `trips.lock` beside `trips.yaml` holds the datasets of that manifest. It is written whole or not at all, and
+Shape: `trips.lock` next to `trips.yaml` holds the datasets of that manifest. It is written whole or not at all, and
 never over what another process has written in the meantime.
 Errors: SC401 unlocked-change, SC402, SC403, SC405 possible-rename, SC406 lock-contention, SC418 returned-name.
 """
@@ -49,13 +49,13 @@ from schemac.source.text import read_file, reason_of
 
 @dataclass(frozen=True, slots=True)
 class LockFile:
-    """A lock as it lies on disk."""
+    """A lock as it is on disk."""
 
     path: Path
     name: str
     """How it is spoken of."""
     text: str | None
-    """None where there is no file yet."""
+    """None if there is no file yet."""
     lock: Lock
 
     @property
@@ -70,7 +70,7 @@ def lock_name(manifest_name: str) -> str:
 
 
 def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | None:
-    """Return the lock of a manifest, empty where there is none; None after saying what is wrong with it."""
+    """Return the lock of a manifest, empty if there is none; None after saying what is wrong with it."""
     path, name = lock_path(manifest), lock_name(manifest_name)
     try:
         text = _read(path)
@@ -84,9 +84,9 @@ def open_lock(manifest: Path, manifest_name: str, report: Report) -> LockFile | 
 
 
 def save_lock(file: LockFile, lock: Lock, report: Report) -> bool:
-    """Write a lock in the place of the one that was read, if that is still what lies there.
+    """Write a lock in place of the one that was read, if that is still what is there.
 
-    False where nothing was written: the report has an error then, or there was nothing to write.
+    False if nothing was written: the report has an error then, or there was nothing to write.
     """
     text = write_lock(lock)
     if text == file.text:
@@ -163,11 +163,11 @@ class Locked:
         )
 
     def lowered(self, plain: LoweredSchema) -> LoweredSchema:
-        """Return the Arrow fields with the number of the locked version, unless the schema is not locked yet.
+        """Return the Arrow fields with the locked version, unless the schema is not locked yet.
 
-        It is no attribute, so it also travels where these do not.
+        It is not an attribute, so it also travels where these do not.
         """
-        return plain if self.identities.is_changed else with_version(plain, self.version.number)
+        return plain if self.identities.is_changed else with_version(plain, self.version.table_record)
 
     def _past(self, options: LoweringOptions) -> list[Compilation]:
         past: list[Compilation] = []
@@ -175,7 +175,7 @@ class Locked:
             if version.number < self.version.number:
                 opened = open_version(self.dataset, version)
                 numbers = {field: state.numbers for field, state in opened.states.items()}
-                lowered = with_version(lower(opened.logical, options), version.number)
+                lowered = with_version(lower(opened.logical, options), version.table_record)
                 ids = {field: state.id for field, state in opened.states.items()}
                 past.append(Compilation(opened.logical, lowered, numbers, opened.version, ids=ids))
         return past
@@ -202,7 +202,7 @@ def identified(
     report: Report,
     requested_ids: Mapping[str, int] | None = None,
 ) -> Identified:
-    """Return the ids of a dataset's fields by its lock; fields of these paths get the ids that are wanted."""
+    """Return the ids of a dataset's fields by its lock; fields of these paths get the requested ids."""
     findings = Findings(report, dataset.origins)
     if requested_ids:
         try:
@@ -210,13 +210,13 @@ def identified(
         except RestoreError as error:
             name = dataset.origins.file
             report.add(
-                REFUSED_RESTORE, str(error), file=name, help="see the ids in the lock beside the manifest"
+                REFUSED_RESTORE, str(error), file=name, help="see the ids in the lock next to the manifest"
             )
     return identify(dataset, locked, findings)
 
 
 def pair_since(dataset: LogicalDataset, locked: LockedDataset, identities: Identified) -> VersionPair:
-    """Return the newest locked version beside the dataset as it is now."""
+    """Return the newest locked version, and the dataset as it is now."""
     newest = locked.newest
     assert newest is not None, "there is no lock to compare with"
     before = open_version(locked, newest)

@@ -1,8 +1,8 @@
 """Manifests and locks that have lost each other.
 
 Layer: project.
-Shape: a dataset that no lock beside its manifest knows is looked for in the locks of the project: by its name in those whose
-manifests do not have it, and by its columns in those that lie alone, or beside its own manifest. What is found
+Shape: a dataset that no lock next to its manifest knows is looked for in the locks of the project: by its name in those whose
+manifests do not have it, and by its columns in those that are alone, or are next to its own manifest. What is found
 is an error, for locking or building would give all fields new ids.
 Errors: SC419 lost-lock.
 """
@@ -94,7 +94,7 @@ def _add(
         + (
             f"remove {other}"
             if not renamed or not manifests_of_lock(path) or path == expected_path
-            else "give it another name"
+            else "give it a different name"
         ),
     )
 
@@ -111,12 +111,12 @@ def _add_foreign(
         source=origins.source,
         span=origins.name_span,
         file=origins.file,
-        help=f"if the lock belongs to another manifest, move it there; if {others} is gone for good, remove {mine}",
+        help=f"if the lock belongs to another manifest, move it there; if {others} is removed for good, remove {mine}",
     )
 
 
 def _read(path: Path) -> Lock | None:
-    """Return a lock; None where the file is none, or cannot be read, which is told elsewhere."""
+    """Return a lock; None if the file is none, or cannot be read, which is told elsewhere."""
     try:
         content = read_file(path)
     except OSError:
@@ -127,7 +127,7 @@ def _read(path: Path) -> Lock | None:
 
 
 def _has(lock: Path, name: str, project: Project) -> bool:
-    """Whether a manifest beside a lock has a dataset of this name."""
+    """Whether a manifest next to a lock has a dataset of this name."""
     files = [ManifestFile(path, path.name, is_named=False) for path in manifests_of_lock(lock)]
     return any(
         dataset.name == name for file in read_manifests(files, project, Report()) for dataset in file.datasets

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from schemac.cache import WrongEntryError
 from schemac.lint.settings import LintSettings
-from schemac.logical.resources import Named, told_apart
+from schemac.logical.resources import Named, with_distinct_names
 from schemac.logical.system import Variant
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile
@@ -44,12 +44,12 @@ class CompiledFile:
     make: "Callable[[], list[LogicalDataset]]" = field(compare=False, repr=False)
     """Compiles it, without what there is to say of it; the datasets have the names that the manifest gives them."""
     key: bytes = b""
-    """Stands for all that its datasets depend on; empty where nothing is kept."""
+    """Stands for all that its datasets depend on; empty if nothing is kept."""
     imported: Imported = NOTHING
 
     @cached_property
     def datasets(self) -> "list[LogicalDataset]":
-        """The datasets. Raises WrongEntryError where they are others than was kept of them."""
+        """The datasets. Raises WrongEntryError if they are others than was kept of them."""
         made = self.make()
         if [dataset.is_source for dataset in made] != [named.is_source for named in self.named]:
             raise WrongEntryError(self.file.name)
@@ -110,7 +110,7 @@ class Checks:
         return self.cached(content, file, report) or self.fresh(content, file, report)
 
     def cached(self, content: bytes, file: ManifestFile, report: Report) -> CompiledFile | None:
-        """Return what an earlier run has kept of a manifest with these bytes; None where there is nothing."""
+        """Return what an earlier run has kept of a manifest with these bytes; None if there is nothing."""
         key = self._key(file, content)
         checked = self._project.cache.get(key, _Checked)
         if checked is None:
@@ -130,7 +130,7 @@ class Checks:
     def _key(self, file: ManifestFile, content: bytes) -> bytes:
         """Return the key of a manifest; what it imports is found only in its entry, and is a part of other keys.
 
-        It is empty where nothing is kept.
+        It is empty if nothing is kept.
         """
         if not self._project.cache.is_persistent:
             return b""
@@ -242,7 +242,7 @@ def check_manifests(
 
 def apart(files: Sequence[CompiledFile], report: Report) -> list[CompiledFile]:
     """Return manifests whose datasets are told apart from those of the others; a name that is used twice is an error."""
-    names = iter(told_apart([named for file in files for named in file.named]))
+    names = iter(with_distinct_names([named for file in files for named in file.named]))
     renamed = [_renamed(file, tuple(islice(names, len(file.named)))) for file in files]
     files_of: dict[str, list[int]] = {}
     for number, file in enumerate(renamed):

@@ -34,7 +34,7 @@ def merge_driver(ours: Path, theirs: Path, report: Report) -> None:
 
 
 def resolve(path: Path, name: str, report: Report) -> bool:
-    """Settle a lock with conflict marks in it; false where there are none."""
+    """Settle a lock with conflict marks in it; false if there are none."""
     try:
         text = read_file(path).decode("utf-8").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:

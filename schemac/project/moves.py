@@ -82,7 +82,7 @@ class _Following:
     def _today(
         self, files: Sequence[ManifestFile], names: Collection[str]
     ) -> tuple[SchemaVersions, dict[str, Path]]:
-        """Return these datasets as they are now, and the manifests that they stand in."""
+        """Return these datasets as they are now, and the manifests that they are in."""
         versions, places = SchemaVersions(), dict[str, Path]()
         for file in files if names else ():
             if not _may_have(content_of(file.path), file.path, names):
@@ -133,7 +133,7 @@ class _Following:
                 self._add_doubt(
                     name,
                     f"{name} was in {places}, and there is still a dataset with this name",
-                    "give one of the two another name, or remove one of the two manifests",
+                    "rename one of the two, or remove one of the two manifests",
                 )
             elif paths:
                 self.followed.pairs.append((self._then(paths[0])[name], self._news[name]))
@@ -148,7 +148,7 @@ class _Following:
                 yield path
 
     def _are_siblings(self, name: str, paths: Sequence[Path]) -> bool:
-        """Whether a dataset and others of its name lie in one folder: that is one project, which has a name once."""
+        """Whether a dataset and others of its name are in one folder: that is one project, which has a name once."""
         return any(path.resolve().parent == self._files[name].resolve().parent for path in paths)
 
     def _stays(self, name: str, path: Path) -> bool:
@@ -233,8 +233,8 @@ class _Following:
                     if _is_alike(old, self._news[name]):
                         self._add_doubt(
                             name,
-                            f"{name} seems new, but {old.dataset.name} of {old.label}, which is very"
-                            " similar, is gone",
+                            f"{name} seems new, but {old.dataset.name} of {old.label}, which is very similar, no longer exists"
+                            "",
                         )
 
     def _add_doubt(self, name: str, message: str, help: str = _WHICH) -> None:

@@ -21,11 +21,11 @@ from schemac.logical.schema_fields import SchemaField, TreePath, preorder
 from schemac.manifest.write import scalar
 from schemac.source.catalogue import REFUSED_EDIT
 from schemac.source.edits import span_of, with_line_ends
+from schemac.source.help import Help
 from schemac.source.report import Report
 from schemac.source.span import Span
-from schemac.syntax.document import Place
+from schemac.syntax.document import Location
 from schemac.syntax.plain import written
-from schemac.syntax.remedies_around import Insert
 
 _COMMENT = re.compile(r"[ \t]*#")
 
@@ -104,7 +104,7 @@ RenamedPaths = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A place of a text, and what shall stand there."""
+    """A place of a text, and what shall be there."""
 
     span: Span
     text: str
@@ -118,7 +118,7 @@ class Renamed:
     path: str
     """Where the field is now."""
     version: int | None
-    """The locked version that has the new name; None where there is no lock."""
+    """The locked version that has the new name; None if there is no lock."""
     edited: str = ""
     """The file that has the name, if it is another one."""
     others: "tuple[Renamed, ...]" = ()
@@ -132,19 +132,19 @@ def edited(text: str, edits: Sequence[Edit]) -> str:
     return text
 
 
-def place_of_name(dataset: LogicalDataset, field: SchemaField) -> Place:
+def place_of_name(dataset: LogicalDataset, field: SchemaField) -> Location:
     """Return where the name of a field is written, with the uses of groups that lead there."""
     place = dataset.origins.place((*field.declared_at, "name"))
     assert place is not None, "every value of a manifest has a place"
     return place
 
 
-def edit_of(place: Place, text: str) -> Edit:
-    """Return the edit that puts a text at a place, in the quotes that stand there."""
+def edit_of(place: Location, text: str) -> Edit:
+    """Return the edit that puts a text at a place, in the quotes that exist."""
     return Edit(place.span, scalar(text, place.source.excerpt(place.span)))
 
 
-def edits_of_column(dataset: LogicalDataset, old: str, new: str) -> Iterator[tuple[Place, Edit]]:
+def edits_of_column(dataset: LogicalDataset, old: str, new: str) -> Iterator[tuple[Location, Edit]]:
     """Yield the edits of every attribute of the schema that names a column."""
     for attribute in ATTRIBUTES.values():
         for renaming in attribute.renamings(dataset.schema.extra, old, new):
@@ -169,7 +169,7 @@ def path_after(path: str, renamed: Mapping[str, str]) -> str | None:
     return None
 
 
-def edits_of_references(dataset: LogicalDataset, renamed: RenamedPaths) -> Iterator[tuple[Place, Edit]]:
+def edits_of_references(dataset: LogicalDataset, renamed: RenamedPaths) -> Iterator[tuple[Location, Edit]]:
     """Yield what the references of a dataset call fields that get other paths. Raises NoEditError.
 
     A reference without `to` gets one where its fields are not called the same in both datasets any more. What it has in `fields`
@@ -190,10 +190,10 @@ def edits_of_references(dataset: LogicalDataset, renamed: RenamedPaths) -> Itera
             yield _with_to(dataset, at, after)
 
 
-def _with_to(dataset: LogicalDataset, at: TreePath, names: Sequence[str]) -> tuple[Place, Edit]:
+def _with_to(dataset: LogicalDataset, at: TreePath, names: Sequence[str]) -> tuple[Location, Edit]:
     place = dataset.origins.place(at)
     assert place is not None, "every value of a manifest has a place"
-    fix = Insert.pair("to", f"[{', '.join(map(written, names))}]").fix(place)
+    fix = place.fix(Help.add_key("to", f"[{', '.join(map(written, names))}]"))
     if fix is None:
         raise NoEditError(
             f"the reference in {place.source.name}, line {place.source.region(place.span).line}, needs"
@@ -203,7 +203,9 @@ def _with_to(dataset: LogicalDataset, at: TreePath, names: Sequence[str]) -> tup
     return place, Edit(span_of(place.source, edit), with_line_ends(edit.text, place.source.content))
 
 
-def edits_of_successors(dataset: LogicalDataset, renamed: Mapping[str, str]) -> Iterator[tuple[Place, Edit]]:
+def edits_of_successors(
+    dataset: LogicalDataset, renamed: Mapping[str, str]
+) -> Iterator[tuple[Location, Edit]]:
     """Yield the edits of all deprecated fields whose successors get another path."""
     for field in preorder(dataset.columns):
         successor = new_successor(field.extra, renamed) if field.extra else None

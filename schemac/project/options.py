@@ -36,9 +36,9 @@ class CompileOptions:
     versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Versions of engines, where somebody named one."""
     encodings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Encodings of fields without a hint, where they are not Arrow's usual ones."""
+    """Encodings of fields without a hint, if they are not Arrow's defaults."""
     has_metadata: bool = True
-    """Let attributes travel as Arrow metadata."""
+    """Write attributes into the Arrow metadata."""
     show_losses: bool = False
     locked: bool = False
     """Refuse a schema that is not as it was locked."""
@@ -51,7 +51,7 @@ class CompileOptions:
     optional_artifacts: frozenset[str] = frozenset()
     """Files that are written only where somebody asks for them, and that somebody asked for."""
     edited: Mapping[str, bytes] = dataclasses.field(default_factory=dict, compare=False)
-    """What is read in the place of files, by absolute path: edits that are not written. Keys of the cache have what is read instead."""
+    """What is read in place of files, by absolute path: edits that are not written. Keys of the cache have what is read instead."""
     overlay: "RunOverlay | None" = None
     """What is laid over the datasets before they are emitted."""
 
@@ -67,7 +67,7 @@ class CompileOptions:
     ) -> "CompileOptions":
         """Return how the manifests of a project are compiled, by its settings and those of a run.
 
-        `targets` count in the place of the project's, `strict` and `system_columns` beside its own; without `metadata`,
+        `targets` count in place of the project's, `strict` and `system_columns` in addition to its own; without `metadata`,
         attributes are left out also where the project has them.
         """
         configuration = project.configuration

@@ -17,11 +17,11 @@ from schemac.manifest.documents import is_overlay
 from schemac.manifest.overlay import Overlay, read_overlay
 from schemac.project.configuration import Project
 from schemac.source.catalogue import DUPLICATE_DATASET, INVALID_OVERLAY
+from schemac.source.help import Help
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.source.text import decode_text, read_content
 from schemac.syntax.document import parse
-from schemac.syntax.remedies import Meant
 
 if TYPE_CHECKING:
     # For start-up time: many projects have no locks.
@@ -68,15 +68,15 @@ class RunOverlay:
             if first is not dataset:
                 dataset_name = dataset if dataset in self.overlay.file.datasets else first
                 message = f"{first} and {dataset} are both called '{self.name(dataset)}' with this overlay"
-                help = "give one of the two another name"
-                self.overlay.say(
+                help = "rename one of the two"
+                self.overlay.add(
                     ("datasets", dataset_name, "name"), message, help, report, code=DUPLICATE_DATASET
                 )
         for dataset in self.overlay.file.datasets if is_whole else ():
             if dataset not in datasets:
                 near = closest(dataset, datasets)
-                help = Meant.word(near, dataset) if near else f"the datasets are {', '.join(datasets)}"
-                self.overlay.say(("datasets", dataset), f"there is no dataset '{dataset}'", help, report)
+                help = Help.did_you_mean(near, dataset) if near else f"the datasets are {', '.join(datasets)}"
+                self.overlay.add(("datasets", dataset), f"there is no dataset '{dataset}'", help, report)
 
 
 def load_overlay(path: str, report: Report) -> RunOverlay | None:
@@ -94,7 +94,7 @@ def overlay_of(content: bytes, path: str, report: Report) -> RunOverlay | None:
     if report.has_errors:
         return None
     if len(documents) != 1 or not is_overlay(documents[0].value):
-        message = f"{path} is no overlay: it has to be one mapping with `datasets`"
+        message = f"{path} is not an overlay: it has to be one mapping with `datasets`"
         report.add(INVALID_OVERLAY, message, file=path, help="write `datasets: {trips: {extra: {…}}}`")
         return None
     overlay = read_overlay(documents[0], report)

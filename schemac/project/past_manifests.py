@@ -32,7 +32,7 @@ SchemaVersions = dict[str, SchemaVersion]
 
 
 def _manifest_files(path: Path) -> FolderFiles:
-    """Return the files that lie around a manifest now."""
+    """Return the files that are around a manifest now."""
     return FolderFiles(path, path.as_posix())
 
 
@@ -49,15 +49,15 @@ class Before:
     names: Mapping[Path, str] = dataclasses.field(repr=False)
     """How each manifest is spoken of."""
     gone: tuple[Path, ...] = ()
-    """Manifests of the folders that are compared, which nothing of today stands in the place of."""
+    """Manifests of the folders that are compared, which nothing of today is in place of."""
     others: tuple[Path, ...] = ()
-    """All manifests that nothing of today stands in the place of, wherever they lay."""
+    """All manifests that nothing of today is in place of, wherever they were."""
     load: Callable[[Sequence[Path]], None] = dataclasses.field(default=_nothing_more, repr=False)
     """Reads the contents of some of the others."""
     is_of_places: bool = False
-    """Whether each of the others would lie under its path today, so that one can see what became of it."""
+    """Whether each of the others would be under its path today, so that one can see what became of it."""
     moved: Mapping[Path, Path] = dataclasses.field(default_factory=dict, repr=False)
-    """Manifests of today that lay elsewhere, with that place."""
+    """Manifests of today that were elsewhere, with that place."""
     files: "Callable[[Path], Files]" = dataclasses.field(default=_manifest_files, repr=False)
     """The files around a manifest as they were, for its imports."""
     library: Library = dataclasses.field(default_factory=Library, repr=False)
@@ -90,7 +90,7 @@ def checked_datasets(
     is_named: bool,
     stem: str | None = None,
 ) -> list[LogicalDataset]:
-    """Return the datasets of a text, with the system columns that the project wants."""
+    """Return the datasets of a text, with the system columns that the project sets."""
     options = replace(CompileOptions.of(project), strict=False)
     return check_source(source, project, report, options, is_named=is_named, stem=stem, reuse=reuse)
 
@@ -122,7 +122,7 @@ def versions_before(before: Before, path: Path, project: Project, report: Report
 
 
 def lock_before(before: Before, path: Path, report: Report) -> Lock | None:
-    """Return the lock of a manifest as it was; None where there was none."""
+    """Return the lock of a manifest as it was; None if there was none."""
     text = before.contents.get(lock_path(path))
     if text is None:
         return None

@@ -19,7 +19,7 @@ class Progress:
         self.done = 0
         """Steps that this process has begun."""
         self.total = 0
-        """Steps that it will begin; 0 where nobody knows."""
+        """Steps that it will begin; 0 if nobody knows."""
 
     def expect(self, steps: int) -> None:
         """Say how many steps more there will be."""

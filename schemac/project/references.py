@@ -1,7 +1,7 @@
 """What a schema is compared with.
 
 Layer: project.
-Shape: `lock` or `lock:N` is a version of the lock beside each manifest, `git:REF` the manifests with their locks at a
+Shape: `lock` or `lock:N` is a version of the lock next to each manifest, `git:REF` the manifests with their locks at a
 commit (`project.commits`), anything else a path: of a manifest, of a folder of manifests, or of an output folder of a
 build. Commits and folders are held as bytes until it is known which of them differ.
 Errors: SC408 unknown-reference, and whatever is wrong with what is read.
@@ -145,7 +145,7 @@ def _take(file: ManifestFile, path: Path, contents: dict[Path, bytes], names: di
 
 
 def content_of(path: Path) -> bytes | None:
-    """Return the bytes of a file; None where there is none to be read."""
+    """Return the bytes of a file; None if there is none to be read."""
     try:
         return read_file(path)
     except OSError:

@@ -13,9 +13,9 @@ from schemac.attributes.family import Family
 from schemac.project.manifests import CompiledFile
 from schemac.source.catalogue import REFERENCE_TO_NO_KEY, UNFIT_REFERENCE, UNKNOWN_REFERRED
 from schemac.source.diagnostic import Code, Label
+from schemac.source.help import Help
 from schemac.source.report import Report, label
 from schemac.source.suggest import closest
-from schemac.syntax.remedies import Meant
 
 if TYPE_CHECKING:
     # For start-up time: most projects have no references.
@@ -35,7 +35,7 @@ _COMPARED_BY = {
 
 
 def check_references(files: Sequence[CompiledFile], report: Report) -> None:
-    """Report references that lead nowhere, or to what is no key."""
+    """Report references that lead nowhere, or to what is not a key."""
     referring = [file for file in files if _WORD in file.content]
     if not referring or report.has_errors:
         return
@@ -67,7 +67,10 @@ class _Checks:
                 if near is not None:
                     message = f"there is no dataset `{reference.dataset}`"
                     self._add(
-                        UNKNOWN_REFERRED, message, (*at, "dataset"), help=Meant.word(near, reference.dataset)
+                        UNKNOWN_REFERRED,
+                        message,
+                        (*at, "dataset"),
+                        help=Help.did_you_mean(near, reference.dataset),
                     )
                 continue
             other = next(one for one in holder.datasets if one.name == reference.dataset)
@@ -85,7 +88,11 @@ class _Checks:
             place = (*at, "to" if reference.to else "fields", j)
             if name not in theirs or theirs[name].children:
                 near = closest(name, theirs)
-                help = Meant.word(near, name) if near is not None else f"its fields are {', '.join(theirs)}"
+                help = (
+                    Help.did_you_mean(near, name)
+                    if near is not None
+                    else f"its fields are {', '.join(theirs)}"
+                )
                 message = f"{other.name} has no field `{name}` that can be referred to"
                 self._add(UNFIT_REFERENCE, message, place, labels=_named(other), help=help)
                 is_sound = False
@@ -96,9 +103,7 @@ class _Checks:
                 self._add(UNFIT_REFERENCE, message, place, labels=labels, help="give both fields one type")
                 is_sound = False
         if is_sound and not _is_key(names, other):
-            message = (
-                f"{', '.join(names)} is no key of {other.name}: several of its rows may have the same values"
-            )
+            message = f"{', '.join(names)} is not a key of {other.name}: several of its rows may have the same values"
             fields = ", ".join(names)
             help = f"make it the primary key there, or add `schemac.dev/unique: [[{fields}]]`"
             labels = _at(other, theirs[names[0]], "this field")
@@ -115,7 +120,7 @@ class _Checks:
     ) -> None:
         origins = self._dataset.origins
         place = origins.place(path)
-        self._report.add(code, message, spot=place, file=origins.file, labels=labels, help=help)
+        self._report.add(code, message, location=place, file=origins.file, labels=labels, help=help)
 
 
 def referring_fields(files: Sequence[CompiledFile], dataset: str, old: str, new: str) -> Iterator[str]:

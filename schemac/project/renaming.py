@@ -18,7 +18,6 @@ from schemac.identity.freeze import freeze, identify
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.path import dotted
 from schemac.logical.schema_fields import SchemaField, TreePath, preorder
-from schemac.manifest.expanded import ExpandedDocument
 from schemac.manifest.library import Reuse
 from schemac.project.configuration import Project
 from schemac.project.discovery import find_manifests
@@ -50,7 +49,7 @@ from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.suggest import closest
 from schemac.source.text import SourceText
-from schemac.syntax.document import Place
+from schemac.syntax.document import Location
 
 _STEP = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 
@@ -231,7 +230,7 @@ def _goal(dataset: LogicalDataset, field: SchemaField, new: str, report: Report)
 
 
 def _steps(path: str) -> list[str] | None:
-    """Return the names of a dotted path; those with dots or backticks stand in backticks."""
+    """Return the names of a dotted path; those with dots or backticks are in backticks."""
     steps: list[str] = []
     at = 0
     while (match := _STEP.match(path, at)) is not None:
@@ -268,7 +267,7 @@ def _with_name(
     ]
 
 
-def _file_of(file: CompiledFile, place: Place) -> Path | None:
+def _file_of(file: CompiledFile, place: Location) -> Path | None:
     """Return the file that a place is in: the manifest, or one that it imports."""
     if place.source.name == file.file.name:
         return file.file.path
@@ -281,10 +280,7 @@ def _is_literal(dataset: LogicalDataset, field: SchemaField) -> bool:
     origins = dataset.origins
     document = origins.document
     assert document is not None
-    path = (*origins.base, *field.declared_at, "name")
-    origin = document.origin(path) if isinstance(document, ExpandedDocument) else None
-    if origin is None:
-        return True
+    origin = document.origin((*origins.base, *field.declared_at, "name"))
     value: object = origin.document.value
     for step in origin.path:
         value = value[step]  # type: ignore[index]
@@ -318,7 +314,7 @@ def _imports_of(file: CompiledFile) -> set[Path]:
     return {files.place(path).resolve() for path, _ in file.imported.files}
 
 
-def _members(files: Sequence[CompiledFile], place: Place, new: str) -> Iterator[_Member]:
+def _members(files: Sequence[CompiledFile], place: Location, new: str) -> Iterator[_Member]:
     """Yield the datasets with fields whose name is written at a place."""
     for file in files:
         for dataset in file.datasets:
@@ -327,7 +323,7 @@ def _members(files: Sequence[CompiledFile], place: Place, new: str) -> Iterator[
                 yield _Member.renamed(file, dataset, fields, new)
 
 
-def _has_name_at(dataset: LogicalDataset, field: SchemaField, place: Place) -> bool:
+def _has_name_at(dataset: LogicalDataset, field: SchemaField, place: Location) -> bool:
     if not field.is_member:
         return False
     name = place_of_name(dataset, field)
@@ -366,13 +362,13 @@ def _relocked(
     return relocked
 
 
-def _renamed(members: Sequence[_Member], place: Place, new: str) -> dict[Path, Rewritten]:
+def _renamed(members: Sequence[_Member], place: Location, new: str) -> dict[Path, Rewritten]:
     """Return the edited texts by path: of the file that has the name, and of those that name the field. Raises NoEditError."""
     edits: dict[Path, list[Edit]] = {}
     sources: dict[Path, SourceText] = {}
     new_paths = {member.dataset.name: member.new_paths for member in members}
 
-    def add(file: CompiledFile, at: Place, edit: Edit) -> None:
+    def add(file: CompiledFile, at: Location, edit: Edit) -> None:
         path = _file_of(file, at)
         assert path is not None, "a manifest has texts of its own and of its imports"
         if not place.labels and at.source.name != place.source.name:

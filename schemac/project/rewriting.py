@@ -53,7 +53,7 @@ class Rewriting:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What counts in the place of files on disk: texts that an editor holds."""
+    """What counts in place of files on disk: texts that an editor holds."""
 
     edited: Mapping[str, bytes] = dataclasses.field(default_factory=dict)
     """By absolute path."""

@@ -18,26 +18,26 @@ class Configuration:
     """What a project settles for all its manifests."""
 
     manifests: tuple[str, ...] = ()
-    """Files and folders to compile when the command line names none; the project's folder by default."""
+    """Files and folders to compile if the command line names none; by default the project's folder."""
     out: str = "build"
     """Folder of the artifacts."""
     targets: tuple[str, ...] = dataclasses.field(default_factory=default_targets)
     are_targets_named: bool = False
     """Whether the project says which targets it has."""
     strict: bool = False
-    """Accept the standard and nothing else."""
+    """Accept only what is in the standard."""
     metadata: bool = True
-    """Let attributes travel as Arrow metadata."""
+    """Write attributes into the Arrow metadata."""
     encodings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Encodings of fields without a hint, where they are not Arrow's usual ones."""
+    """Encodings of fields without a hint, if they are not Arrow's defaults."""
     system_columns: Variant | None = None
     """Insert the standard's system columns, in this variant of their types."""
     vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """JSON Schema files by attribute domain."""
     exclude: tuple[str, ...] | None = None
-    """Patterns of what is left out in folders; None for the usual folders."""
+    """Patterns of files and folders to skip; None for the default ones."""
     extend_exclude: tuple[str, ...] = ()
-    """Patterns of what is left out besides."""
+    """Further patterns of files and folders to skip."""
     import_folders: tuple[str, ...] = ()
     """Folders outside the project and its repository that manifests may import from."""
     versions: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -45,4 +45,4 @@ class Configuration:
     files: tuple[str, ...] = ()
     """Artifacts that are written only where they are asked for."""
     lint: LintSettings = dataclasses.field(default_factory=LintSettings)
-    """Which rules are wanted."""
+    """Which rules are enabled."""

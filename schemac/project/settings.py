@@ -1,4 +1,4 @@
-"""What may stand in `[tool.schemac]` or schemac.toml, and what is wrong with what stands there.
+"""What may be in `[tool.schemac]` or schemac.toml, and what is wrong with what is there.
 
 Layer: project.
 Shape: `project.setting_values` has the values; this module is loaded where they have to be checked.
@@ -23,13 +23,13 @@ from schemac.project.settings_file import SettingsFile
 from schemac.registry.engine import EngineError
 from schemac.registry.installed import engines, version_settings
 from schemac.source.catalogue import INVALID_CONFIGURATION
+from schemac.source.help import Help
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.suggest import one_of, shortened
 from schemac.source.text import reason_of
-from schemac.syntax.complaints import complaints
 from schemac.syntax.model import AuthoredModel, Items
-from schemac.syntax.remedies import Meant
+from schemac.syntax.model_errors import model_errors
 
 if TYPE_CHECKING:
     # For start-up time: most projects have no settings for rules.
@@ -55,20 +55,21 @@ class _Encodings(AuthoredModel):
 
 
 class _Lint(AuthoredModel):
-    """Which rules are wanted; each is named by code, by the beginning of codes, by slug or by category."""
+    """The rules to enable; each is named by code, by the beginning of codes, by slug or by category."""
 
     model_config = ConfigDict(alias_generator=lambda name: name.replace("_", "-"))
     select: Items[str] = Field(
-        _DEFAULT.lint.select, description="Rules that are wanted; `all`, and `default` for the usual ones."
+        _DEFAULT.lint.select,
+        description="Rules to enable; `all`, or `default` for those that are on by default.",
     )
-    extend_select: Items[str] = Field((), description="Rules that are wanted beside these.")
-    ignore: Items[str] = Field((), description="Rules that are not wanted after all.")
+    extend_select: Items[str] = Field((), description="Rules to enable in addition.")
+    ignore: Items[str] = Field((), description="Rules to disable.")
     severity: dict[str, Literal["error", "warning", "note"]] = Field(
-        {}, description="How bad the findings of rules are, if not a warning."
+        {}, description="Severity of the findings of rules, if not a warning."
     )
     per_path: dict[str, Items[str]] = Field(
         {},
-        description="Rules that are not wanted in some manifests, by patterns of paths from the project's folder.",
+        description="Rules to disable in some manifests, by patterns of paths from the project's folder.",
     )
     rules: Items[str] = Field((), description="Python files with rules of the project's own.")
     max_name_length: int = Field(_DEFAULT.lint.max_name_length, ge=1, description="Characters of a name.")
@@ -114,14 +115,14 @@ class _Settings(AuthoredModel):
 
     manifests: Items[str] = Field(
         _DEFAULT.manifests,
-        description="Files and folders to compile when the command line names none; the project's folder by default.",
+        description="Files and folders to compile if the command line names none; by default the project's folder.",
     )
     out: str = Field(_DEFAULT.out, pattern=r"^[^\x00]+$", description="Folder of the artifacts.")
     targets: Items[TargetName] = Field(
         _DEFAULT.targets, min_length=1, description="The engines to build for."
     )
-    strict: bool = Field(_DEFAULT.strict, description="Accept the standard and nothing else.")
-    metadata: bool = Field(_DEFAULT.metadata, description="Let attributes travel as Arrow metadata.")
+    strict: bool = Field(_DEFAULT.strict, description="Accept only what is in the standard.")
+    metadata: bool = Field(_DEFAULT.metadata, description="Write attributes into the Arrow metadata.")
     files: Items[_OptionalArtifact] = Field(
         _DEFAULT.files, description=f"Optional artifacts to write too, such as `{_OPTIONAL_ARTIFACTS[0]}`."
     )
@@ -132,18 +133,18 @@ class _Settings(AuthoredModel):
         None, description="Insert the standard's system columns, in this variant of their types."
     )
     exclude: Items[_Pattern] | None = Field(
-        _DEFAULT.exclude, description="Patterns of what is left out in folders, in place of the usual ones."
+        _DEFAULT.exclude, description="Patterns of files and folders to skip, instead of the default ones."
     )
     extend_exclude: Items[_Pattern] = Field(
         _DEFAULT.extend_exclude,
-        description="Patterns of what is left out in folders, besides the usual ones.",
+        description="Patterns of files and folders to skip, in addition to the default ones.",
     )
     import_folders: Items[str] = Field(
         _DEFAULT.import_folders,
         description="Folders outside the project and its repository that manifests may import from.",
     )
     vocabularies: dict[str, str] = Field({}, description="JSON Schema files by attribute domain.")
-    lint: _Lint = Field(default_factory=_Lint, description="Which rules are wanted.")
+    lint: _Lint = Field(default_factory=_Lint, description="Which rules are enabled.")
 
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def checked_settings(file: SettingsFile, table: Json, report: Report) -> Configu
     try:
         return _values(Settings.model_validate(table))
     except ValidationError as error:
-        for diagnostic in complaints(error, Settings, table):
+        for diagnostic in model_errors(error, Settings, table):
             keys = [str(step) for step in diagnostic.path]
             fix = file.fix(keys, diagnostic.help, on_key=diagnostic.on_key)
             report.add(
@@ -228,7 +229,7 @@ def report_rules(file: SettingsFile, select: "Callable[[], Selection]", report: 
         report.add(INVALID_CONFIGURATION, str(error), file=file.name, at=at)
         return
     for keys, word, near in selection.unknown():
-        help = Meant.word(near, word) if near else "`schemac explain` lists the codes of all rules"
+        help = Help.did_you_mean(near, word) if near else "`schemac explain` lists the codes of all rules"
         report.add(
             INVALID_CONFIGURATION,
             f"there is no rule '{word}'",

@@ -1,8 +1,8 @@
-"""The file that settings stand in, and where each of them stands there: Python's reader of TOML keeps no positions.
+"""The file that settings are in, and where each of them is there: Python's reader of TOML keeps no positions.
 
 Layer: project.
 Units: offsets of code points, half-open.
-Source: toml.io, version 1.0.0. The text has been read as TOML before; what is no TOML has no places.
+Source: toml.io, version 1.0.0. The text has been read as TOML before; what is not TOML has no places.
 """
 
 import re
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemac.source.diagnostic import Edit, Fix
-from schemac.source.remedy import Remedy
+from schemac.source.help import Help, quoted
 from schemac.source.span import WHOLE_FILE, Region, Span
 from schemac.source.text import SourceText, read_file
 
@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 )
 _PART = re.compile(r"\"(?:\\.|[^\"\\])*\"|'[^']*'|[^.\s\"']+")
 _TABLE = ("tool", "schemac")
-"""Where settings stand in pyproject.toml."""
+"""Where settings are in pyproject.toml."""
 
 
 class Setting(NamedTuple):
@@ -35,7 +35,7 @@ class Setting(NamedTuple):
     """Of an item, the same as its value."""
     value: Span
     is_inline: bool
-    """Whether it stands between brackets."""
+    """Whether it is between brackets."""
 
 
 @dataclass(frozen=True)
@@ -46,39 +46,36 @@ class SettingsFile:
     name: str
     """From the folder that all findings speak from."""
     content: bytes | None = None
-    """What counts in the place of what the file has."""
+    """What counts in place of what the file has."""
 
     def of(self, keys: Sequence[str]) -> Region:
-        """Return where the innermost of these keys stands that is there."""
+        """Return where the innermost of these keys is that exists."""
         setting = self._nearest(keys)
         return self._text.region(setting.key) if setting is not None else WHOLE_FILE
 
     def fix(self, keys: Sequence[str], help: str, *, on_key: bool) -> Fix | None:
-        """Return the fix of a finding about a setting, or about its key, that has this help; None where there is none."""
-        # Imported here for start-up time: most settings are sound.
-        from schemac.syntax.plain import quoted
-        from schemac.syntax.remedies import Meant, Quote, Remove, Write
-
-        setting = self._settings.get(tuple(keys)) if isinstance(help, Remedy) else None
-        if setting is None:
+        """Return the fix of a finding about a setting, or about its key, that has this help; None if there is none."""
+        setting = self._settings.get(tuple(keys))
+        if setting is None or not isinstance(help, Help):
             return None
         span = setting.key if on_key else setting.value
         old = self._text.excerpt(span)
         new: str | None = None
-        if isinstance(help, Meant):
-            word = old[1:-1] if old[:1] in ("'", '"') else old
-            new = old.replace(word, help.text) if word == help.instead_of else None
-        elif isinstance(help, Quote):
-            new = quoted(old) if not old.startswith(('"', "'", "[", "{")) else None
-        elif isinstance(help, Remove):
-            span, new = self._whole(setting), ""
-            old = self._text.excerpt(span)
-        elif isinstance(help, Write) and not help.key and re.fullmatch(r"[+-]?\d+|true|false", help.text):
-            new = help.text
+        match help.fix_name, help.arguments:
+            case "did_you_mean", {"near": near, "instead_of": instead_of}:
+                word = old[1:-1] if old[:1] in ("'", '"') else old
+                new = old.replace(word, near) if word == instead_of else None
+            case "quote", _:
+                new = quoted(old) if not old.startswith(('"', "'", "[", "{")) else None
+            case "remove", _:
+                span, new = self._whole(setting), ""
+                old = self._text.excerpt(span)
+            case "write", {"key": "", "text": text} if re.fullmatch(r"[+-]?\d+|true|false", text):
+                new = text
         if new is None or new == old:
             return None
         edit = Edit(self.name, *self._text.region(span), new)
-        return Fix(str(help), (edit,), bool(getattr(help, "is_safe", False)) and "#" not in old)
+        return Fix(str(help), (edit,), help.is_safe and "#" not in old)
 
     def _nearest(self, keys: Sequence[str]) -> Setting | None:
         for n in range(len(keys), 0, -1):

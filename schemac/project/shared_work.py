@@ -35,7 +35,7 @@ class Work(Protocol[T_co]):
     """What is done with each checked manifest."""
 
     def cached(self, file: CompiledFile) -> T_co | None:
-        """Return what an earlier run has kept; None where there is nothing."""
+        """Return what an earlier run has kept; None if there is nothing."""
 
     def fresh(self, file: CompiledFile) -> T_co:
         """Do the work, and keep its result."""
@@ -48,7 +48,7 @@ class Early(NamedTuple, Generic[T]):
     """What a process found out of a manifest before it knew the others."""
 
     named: tuple[Named, ...] | None
-    """None where it is no text."""
+    """None if it is not a text."""
     findings: tuple[Diagnostic, ...]
     imported: Imported = NOTHING
     result: T | None = None

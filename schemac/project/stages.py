@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from schemac.checks.run import check
 from schemac.logical.dataset import LogicalDataset
-from schemac.manifest.bind import bind
+from schemac.manifest.bind import read_datasets
 from schemac.manifest.groups import GroupFile
 from schemac.manifest.library import Reuse
 from schemac.manifest.system_columns import with_system_columns
@@ -48,7 +48,7 @@ def compile_source(
 ) -> "list[Emitted]":
     """Compile one text: a value for each of its datasets, in their order; none without targets or where the report has errors.
 
-    `locked` is what the lock beside the text says of each dataset; `reuse` as for `check_source`.
+    `locked` is what the lock next to the text says of each dataset; `reuse` as for `check_source`.
     """
     datasets = check_source(source, project, report, options, reuse=reuse)
     if report.has_errors or not options.targets:
@@ -76,7 +76,7 @@ def check_source(
     with stage("parse", source.name):
         documents = parse(source, parsed)
     with stage("bind", source.name):
-        datasets = bind(
+        datasets = read_datasets(
             documents,
             source,
             parsed,
@@ -89,7 +89,7 @@ def check_source(
         if reuse is None:
             report.extend(
                 diagnostic
-                for name, diagnostic in import_context.own.items()
+                for name, diagnostic in import_context.unused.items()
                 if ("", name) not in import_context.used
             )
         if options.system_columns is not None:

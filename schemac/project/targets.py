@@ -1,7 +1,7 @@
-"""Which engines a dataset is emitted for, and what becomes of those that cannot hold it.
+"""Selects the engines that a dataset is emitted for, and handles those that cannot represent it.
 
 Layer: project.
-Shape: an engine that is optional and that nobody speaks of is left out where it refuses a dataset, with a warning; every
+Shape: an engine that is optional and not mentioned is left out where it refuses a dataset, with a warning; every
 other refusal is an error of the build.
 """
 
@@ -28,8 +28,8 @@ from schemac.project.options import CompileOptions
 from schemac.project.workers import cores, share
 from schemac.registry.installed import default_targets, engine, engines
 from schemac.source.diagnostic import Diagnostic, Severity
+from schemac.source.help import Help
 from schemac.source.report import Report
-from schemac.syntax.remedies_around import AttachToSchema
 
 _REMEMBERED = 1024
 """Losses whose words are kept for further fields; a field may have any number of its own."""
@@ -145,10 +145,10 @@ def _leave_out(target: Target, dataset: LogicalDataset, target_report: Report, r
     first = next(d for d in target_report.diagnostics if d.severity is Severity.ERROR)
     others = ", ".join(name for name in default_targets() if name != target.name)
     message = f"{dataset.name} is built without {target.name}: {first.message}"
-    help = AttachToSchema.pair(
+    help = Help.add_to_schema(
         f"name the engines that you need: `{TARGETS_OF.key}: [{others}]` under the schema's `extra:`",
-        (TARGETS_OF.key,),
-        f"[{others}]",
+        (),
+        (TARGETS_OF.key, f"[{others}]"),
     )
     place = dataset.origins.place(("fields",), on_key=True)
     report.extend(
@@ -160,7 +160,7 @@ def _leave_out(target: Target, dataset: LogicalDataset, target_report: Report, r
                 severity=target.left_out_code.severity,
                 message=message,
                 help=help,
-                fix=help.fix(place) if place is not None else None,
+                fix=place.fix(help) if place is not None else None,
             )
         ]
     )
@@ -184,7 +184,7 @@ def _losses_json(losses: Sequence[Loss]) -> bytes:
 
 
 def _around(target: str, lost: str, becomes: str, artifact: str) -> tuple[str, str]:
-    """Return a loss as JSON, as far as it stands before the path of its field, and behind it."""
+    """Return a loss as JSON, as far as it is before the path of its field, and behind it."""
     of_file = f'"artifact": {quoted(artifact)}, ' if artifact else ""
     return (
         f'{{{of_file}"becomes": {quoted(becomes)}, "field": ',

@@ -20,14 +20,14 @@ def report_unused_vocabularies(
     report: Report,
     edited: Mapping[str, bytes] = MappingProxyType({}),
 ) -> None:
-    """Say which vocabularies none of the project's manifests uses; `edited` are texts in the place of files."""
+    """Say which vocabularies none of the project's manifests uses; `edited` are texts in place of files."""
     file = project.file
     if file is None or not project.vocabulary_contents:
         return
     # For start-up time: few projects have vocabularies.
     from schemac.lint.codes import UNUSED_VOCABULARY
     from schemac.lint.vocabularies import RULES, unused_domains
-    from schemac.syntax.remedies import Remove
+    from schemac.source.help import Help
 
     (rule,) = RULES
     if rule not in project.selection.rules_for(""):
@@ -35,7 +35,7 @@ def report_unused_vocabularies(
     texts = [text for one in files for text in _texts(one, edited)]
     for domain in unused_domains(project.vocabulary_contents, texts):
         keys = ("vocabularies", domain)
-        help = Remove.it(help="check how the domain is written, or remove it", is_safe=False)
+        help = Help.remove(help="check how the domain is written, or remove it", is_safe=False)
         local_report = Report()
         local_report.add(
             UNUSED_VOCABULARY,

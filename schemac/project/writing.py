@@ -1,4 +1,4 @@
-"""Files that people keep, written in the place of what was there.
+"""Files that people keep, written in place of what was there.
 
 Layer: project.
 Shape: whole or not at all; a process that is killed leaves the old file.
@@ -13,7 +13,7 @@ SUFFIX = ".schemac-new"
 
 
 class NewFile:
-    """A whole file beside the one whose place it is to take."""
+    """A whole file next to the one whose place it is to take."""
 
     def __init__(self, path: Path, content: bytes, *, is_synced: bool = True) -> None:
         """Write it. Raises OSError, and leaves nothing behind then.
@@ -49,5 +49,5 @@ class NewFile:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Put content in the place of a file, which keeps its mode; raises OSError and leaves nothing beside it."""
+    """Put content in place of a file, which keeps its mode; raises OSError and leaves nothing next to it."""
     NewFile(path, content).put()

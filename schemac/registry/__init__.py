@@ -1,4 +1,4 @@
-"""Which engines there are, and what each of them can do.
+"""The installed engines and their capabilities.
 
 Layer: registry.
 """

@@ -28,11 +28,11 @@ class Bringer(Protocol):
 
     @property
     def codes(self) -> str:
-        """Where its tuple of `Code` stands, as `module:NAME`; empty where it has none."""
+        """Where its tuple of `Code` is, as `module:NAME`; empty if it has none."""
 
     @property
     def pages(self) -> str:
-        """The package with `<code>.md` for each of them; empty where it has none."""
+        """The package with `<code>.md` for each of them; empty if it has none."""
 
 
 class Room(NamedTuple):
@@ -65,7 +65,7 @@ def codes() -> dict[str, Code]:
                 )
             if code.id in codes_by_id or code.slug in slugs:
                 raise EngineError(
-                    f"the engine {engine.name} has a code {code.id} {code.slug}, which is taken"
+                    f"the engine {engine.name} has a code {code.id} {code.slug}, which is already used"
                 )
             codes_by_id[code.id] = code
             slugs.add(code.slug)
@@ -99,5 +99,5 @@ def codes_of(bringer: Bringer) -> tuple[Code, ...]:
     what = f"`codes` of the engine {bringer.name}"
     loaded_codes = load_as(bringer.codes, tuple, what)
     if not all(isinstance(code, Code) for code in loaded_codes):
-        raise EngineError(f"{what} ({bringer.codes}) has an item that is no Code")
+        raise EngineError(f"{what} ({bringer.codes}) has an item that is not a Code")
     return loaded_codes

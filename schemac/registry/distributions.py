@@ -42,7 +42,7 @@ def _described() -> Iterator[tuple[str, str]]:
 
 
 def _are_all_folders() -> bool:
-    """Whether all distributions lie in folders, and not in archives or with somebody else's finder."""
+    """Whether all distributions are in folders, and not in archives or with somebody else's finder."""
     finders = [finder for finder in sys.meta_path if hasattr(finder, "find_distributions")]
     return len(finders) <= 1 and not any(os.path.isfile(path) for path in sys.path)
 

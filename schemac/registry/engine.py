@@ -1,8 +1,8 @@
-"""What an engine shows to the rest of the compiler.
+"""The interface of an engine to the rest of the compiler.
 
 Layer: registry.
-Shape: an `Engine` only says where its capabilities stand, as `module:NAME`; a module, and with it the engine's libraries,
-is loaded when the capability is first asked for. The room that uses a capability says of which type it is.
+Shape: an `Engine` only has the places of its capabilities, as `module:NAME`; a module, and with it the engine's libraries,
+is loaded when the capability is first asked for. The package that uses a capability defines its type.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,7 +21,7 @@ class EngineError(Exception):
 
 
 class Format(NamedTuple):
-    """A form in which an engine's schemas lie in files or folders, as `schemac import` reads it."""
+    """A format of an engine's schemas in files or folders, as `schemac import` reads it."""
 
     name: str
     """As in `--from`."""
@@ -54,13 +54,13 @@ class VersionSetting(NamedTuple):
     """A function that returns the version of a text as it is to be kept. It raises ValueError."""
 
     def checked(self, text: str) -> str:
-        """Return a version as it is to be kept. Raises ValueError for what is none."""
+        """Return the normalized version. Raises ValueError for an invalid one."""
         check = _function(self.check, f"`check` of the version {self.key}")
         return str(check(text))
 
 
 class Trait(Enum):
-    """What people are told of an engine where it matters to a schema or a command that is not only for this engine."""
+    """A property of an engine that matters to schemas or commands that are not only for this engine."""
 
     IGNORES_CASE = auto()
     """It takes columns whose names differ only in case for one."""
@@ -77,7 +77,7 @@ class Trait(Enum):
 
 
 class Engine(NamedTuple):
-    """An engine and its capabilities; a capability that is left out is one that it does not have."""
+    """An engine and its capabilities; it does not have those that are left out."""
 
     name: str
     """As in `--engine`, `--target` and `schemac.dev/targets`."""
@@ -92,13 +92,13 @@ class Engine(NamedTuple):
     numbering: str = ""
     """A `Numbering` (`schemac.identity.numbering`): numbers of its own for fields, which the lock keeps."""
     judge: str = ""
-    """A `Judge` (`schemac.evolution.judge`): what a change means for data that is there."""
+    """A `Judge` (`schemac.evolution.judge`): what a change means for existing data."""
     tables: str = ""
-    """Its `Tables` (`schemac.evolution.tables`): what `plan`, `apply` and `verify` do with tables that are there."""
+    """Its `Tables` (`schemac.evolution.tables`): what `plan`, `apply` and `verify` do with existing tables."""
     alters: str = ""
     """The engine whose tables it alters; empty for its own."""
     table_help: str = ""
-    """What `--table` takes for a table of its own."""
+    """What `--table` accepts for its tables."""
     sink: str = ""
     """Its `Sink` (`schemac.rows.runs.tables`): tables that runs of a pipeline write."""
     source: str = ""
@@ -110,7 +110,7 @@ class Engine(NamedTuple):
     row_reader: str = ""
     """Its `RowReader` (`schemac.artifacts.rows`): the rows of tables and files that `verify --data` looks at."""
     table_suffix: str = ""
-    """What names of its tables end with, with the dot."""
+    """The suffix of names of its tables, with the dot."""
     formats: tuple[Format, ...] = ()
     """What `import` reads."""
     domain: str = ""
@@ -122,7 +122,7 @@ class Engine(NamedTuple):
     arrow_form: str = ""
     """An `ArrowForm` (`schemac.arrow.form`): what its attributes are in Arrow, where they do not travel under their own keys."""
     checks: str = ""
-    """`Checks` (`schemac.checks.brought`): what of its attributes is wrong in every schema, whatever it is built for."""
+    """`Checks` (`schemac.checks.engine_checks`): what of its attributes is wrong in every schema, whatever it is built for."""
     codes: str = ""
     """Tuple of `Code` (`schemac.source.diagnostic`) of its own diagnostics."""
     pages: str = ""
@@ -132,26 +132,26 @@ class Engine(NamedTuple):
     spread: str = ""
     """Its `Spread` (`schemac.evolution.tables`): it does the work of other engines on parts of a table."""
     reserved_words: str = ""
-    """A frozenset of words in small letters that are no names in its SQL unless they are quoted."""
+    """A frozenset of the reserved words of its SQL, in lower case."""
     traits: frozenset[Trait] = frozenset()
-    """What people are told of it."""
+    """Its traits."""
     checks_constraints: bool = False
     """Whether its artifacts refuse values that break a constraint, but for those constraints that it names as losses."""
     is_default: bool = False
-    """Whether it is built and judged for where nobody names engines."""
+    """Whether it is a target by default, for builds and verdicts."""
     is_optional: bool = False
     """Whether a dataset without attributes of this engine is built without it if the engine refuses the dataset."""
     is_judged_on_request: bool = False
     """Whether changes of a dataset without attributes of this engine are judged for it only if it is named."""
     version: VersionSetting | None = None
-    """A version that its verdicts, plans and losses depend on."""
+    """The version setting that its verdicts, plans and losses depend on; None if there is none."""
 
 
 class Capability(NamedTuple, Generic[T]):
     """One thing that an engine may be able to do."""
 
     field: str
-    """The field of `Engine` that says where it stands."""
+    """The field of `Engine` that has its place."""
     type: type[T]
 
     def is_of(self, engine: Engine) -> bool:
@@ -159,7 +159,7 @@ class Capability(NamedTuple, Generic[T]):
         return bool(getattr(engine, self.field))
 
     def of(self, engine: Engine) -> T:
-        """Load it. Raises EngineError where it cannot be loaded, or is not what its room expects."""
+        """Load it. Raises EngineError if it cannot be loaded, or is not what its room expects."""
         return load_as(getattr(engine, self.field), self.type, f"`{self.field}` of the engine {engine.name}")
 
     def names(self, engines: Iterable[Engine]) -> tuple[str, ...]:
@@ -171,31 +171,31 @@ RESERVED_WORDS: Capability[frozenset[str]] = Capability("reserved_words", frozen
 
 
 def load_as(reference: str, type: type[T], what: str) -> T:
-    """Return what stands at `module:NAME`, which has to be of a type; `what` names it in the EngineError that is raised else."""
+    """Return the object at `module:NAME`. Raises EngineError, with `what` as its name, if it is not of the type."""
     try:
         value = load(reference)
     except Exception as error:
         raise EngineError(f"{what} ({reference}) cannot be loaded: {reason_of(error)}") from error
     if not isinstance(value, type):
-        raise EngineError(f"{what} ({reference}) is no {type.__name__}")
+        raise EngineError(f"{what} ({reference}) is not a {type.__name__}")
     return value
 
 
 def _function(reference: str, what: str) -> Callable[..., object]:
     function = load_as(reference, object, what)
     if not callable(function):
-        raise EngineError(f"{what} ({reference}) is no function")
+        raise EngineError(f"{what} ({reference}) is not a function")
     return function
 
 
 def reason_of(error: Exception) -> str:
-    """Return what an exception says, on one line."""
+    """Return the message of an exception on one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def load(reference: str) -> object:
-    """Return what stands at `module:NAME`."""
+    """Return the object at `module:NAME`."""
     module, _, name = reference.partition(":")
     value: object = getattr(import_module(module), name)
     return value

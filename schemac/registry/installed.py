@@ -1,7 +1,7 @@
 """The engines that are installed.
 
 Layer: registry.
-Source: every package of `schemac.engines` is one (a module beside them is what several engines share); other distributions name theirs under the entry point group of that
+Source: every package of `schemac.engines` is one (a module next to them is what several engines share); other distributions name theirs under the entry point group of that
 name, each with its `ENGINE`: `sqlite = "schemac_sqlite:ENGINE"`.
 """
 
@@ -45,8 +45,8 @@ def engines() -> tuple[Engine, ...]:
 
 @cache
 def outside_points() -> "tuple[EntryPoint, ...]":
-    """Return where engines of other distributions stand, sorted by their names."""
-    return entry_points_of(GROUP)
+    """Return the entry points of engines of other distributions, sorted by name; none if the environment asks for none."""
+    return () if os.environ.get("SCHEMAC_BUILTIN_ENGINES") else entry_points_of(GROUP)
 
 
 def _loaded(point: "EntryPoint") -> Engine:
@@ -57,7 +57,7 @@ def _loaded(point: "EntryPoint") -> Engine:
     except Exception as error:
         raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
     if not isinstance(engine, Engine):
-        raise EngineError(f"{what} is no schemac.registry.engine.Engine")
+        raise EngineError(f"{what} is not a schemac.registry.engine.Engine")
     if not _NAME.fullmatch(engine.name):
         raise EngineError(f"{what} cannot be called '{engine.name}'; a name is like hudi or my_engine2")
     return engine
@@ -68,21 +68,21 @@ def _sorted(engines: list[Engine]) -> list[Engine]:
 
 
 def default_targets() -> tuple[str, ...]:
-    """Return the names of the targets that are built where nobody names any."""
+    """Return the names of the targets that are built by default."""
     return tuple(engine.name for engine in engines() if engine.artifacts and engine.is_default)
 
 
 @cache
 def engine(name: str) -> Engine:
-    """Return the engine of a name. Raises KeyError where there is none."""
+    """Return the engine of a name. Raises KeyError if there is none."""
     return {engine.name: engine for engine in engines()}[name]
 
 
 @contextmanager
 def blamed(name: str | None) -> Iterator[None]:
-    """Turn an exception of an engine of another distribution into EngineError; it is no mistake of the compiler.
+    """Turn an exception of an engine of another distribution into EngineError; it is not a mistake of the compiler.
 
-    Without a name, what is done is no engine's.
+    Without a name, what is done is not an engine's.
     """
     try:
         yield

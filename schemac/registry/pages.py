@@ -17,17 +17,19 @@ if TYPE_CHECKING:
 
 
 def page(code: Code) -> Page:
-    """Return the page of a code; where an engine of another distribution brought none, its title. Raises EngineError."""
+    """Return the page of a code; where an engine of another distribution brought none, its title and the name of the missing file. Raises EngineError."""
     if CATALOGUE.get(code.id) is code:
         return read_page(code)
     bringing = builtin_providers() if builtin_codes().get(code.id) is code else engines()
     bringer = next(bringer for bringer in bringing if code in codes_of(bringer))
-    text = _text(bringer, f"{code.id}.md")
-    return Page(text or f"# {code.id} {code.slug}\n\n{bringer.title}: {code.title}.\n")
+    name = f"{code.id}.md"
+    missing = f"There is no page for this code: {bringer.pages or '`pages`'} of the engine {bringer.name} has no {name}."
+    text = _text(bringer, name)
+    return Page(text or f"# {code.id} {code.slug}\n\n{bringer.title}: {code.title}.\n\n{missing}\n")
 
 
 def page_file(code: Code) -> "Path | None":
-    """Return the file of a page, for programs that open files; None where it is none."""
+    """Return the file of a page, for programs that open files; None if it is none."""
     from importlib.util import find_spec  # for start-up time, as above
     from pathlib import Path
 
@@ -47,7 +49,7 @@ def loss_pages() -> dict[str, str]:
 
 
 def _text(bringer: Bringer, name: str) -> str:
-    """Return a page that an engine or a room brought; empty where it has none."""
+    """Return a page that an engine or a room brought; empty if it has none."""
     if not bringer.pages:
         return ""
     from pkgutil import get_data  # for start-up time: the pages of the core need none of it

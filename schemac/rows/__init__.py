@@ -1,4 +1,4 @@
-"""Which rows fit a schema, and why the others do not; sample rows; and what a run over rows is.
+"""Validation of rows with reasons, sample rows, and the parts of runs over rows.
 
 Layer: rows.
 Shape: `judging` says what fits a type, and which value a text is; `validation` judges tables and rows by it, `samples` makes rows that

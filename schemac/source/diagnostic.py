@@ -1,4 +1,4 @@
-"""What is said to the author about one place.
+"""Diagnostics: messages to the author about one place.
 
 Layer: source.
 """
@@ -14,7 +14,7 @@ __all__ = ["Code", "Diagnostic", "Edit", "Fix", "Label", "SchemaError", "Severit
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A second place that explains the first, such as the earlier of two equal names."""
+    """A second place that explains the first, such as the first of two equal names."""
 
     message: str
     file: str
@@ -23,11 +23,11 @@ class Label:
     end_line: int
     end_column: int
     excerpt: str = dataclasses.field(default="", repr=False, compare=False)
-    """The source line that the place starts in."""
+    """The source line in which the place starts."""
 
 
 class Edit(NamedTuple):
-    """A piece of a file that is replaced. Lines and columns are one-based, the end is exclusive."""
+    """A replacement of a part of a file. Lines and columns are one-based, the end is exclusive."""
 
     file: str
     line: int
@@ -35,19 +35,19 @@ class Edit(NamedTuple):
     end_line: int
     end_column: int
     text: str
-    """What stands there afterwards."""
+    """The new text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A way out of a finding that can be carried out as it is."""
+    """A fix of a finding that can be applied automatically."""
 
     title: str
-    """What it does, as an order: "write `Int32`"."""
+    """What it does, as an imperative: "write `Int32`"."""
     edits: tuple[Edit, ...]
-    """Of pieces that do not overlap; all of them or none."""
+    """Edits that do not overlap; all of them are applied, or none."""
     is_safe: bool = True
-    """Whether what the manifest means stays the same, or becomes what the author can only have meant."""
+    """Whether it keeps the meaning of the manifest, or makes it what the author must have meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ class Diagnostic:
     end_line: int = 0
     end_column: int = 0
     path: str = ""
-    """The field's path, such as `trips.stops.item.name`; empty where no field is meant."""
+    """The field's path, such as `trips.stops.item.name`; empty if no field is meant."""
     help: str = ""
     labels: tuple[Label, ...] = ()
     excerpt: tuple[str, ...] = dataclasses.field(default=(), repr=False, compare=False)
-    """The source line that the finding starts in; empty where there is none."""
+    """The source line in which the finding starts; empty if there is none."""
     fix: Fix | None = dataclasses.field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
@@ -79,7 +79,7 @@ class Diagnostic:
 
 
 class SchemaError(Exception):
-    """Raised by the Python surface when a manifest or schema has errors; carries all findings."""
+    """Raised by the Python API if a manifest or schema has errors; `diagnostics` has all findings."""
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
         self.diagnostics = diagnostics

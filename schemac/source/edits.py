@@ -23,18 +23,18 @@ class Fixed(NamedTuple):
 
 def applied(source: SourceText, fixes: Iterable[Fix]) -> Fixed:
     """Return a text after those of these fixes that have an edit in it and do not overlap with an earlier one."""
-    taken: list[tuple[Span, str]] = []
+    replaced: list[tuple[Span, str]] = []
     done: list[Fix] = []
     for fix in dict.fromkeys(fixes):
         edits = [(span_of(source, edit), edit.text) for edit in fix.edits]
         if any(edit.file != source.name for edit in fix.edits) or not edits:
             continue
-        if any(_overlap(one, other) for one in edits for other in taken):
+        if any(_overlap(one, other) for one in edits for other in replaced):
             continue
-        taken += edits
+        replaced += edits
         done.append(fix)
     content = source.content
-    for span, text in sorted(taken, reverse=True):
+    for span, text in sorted(replaced, reverse=True):
         content = content[: span.start] + with_line_ends(text, content) + content[span.end :]
     return Fixed(content, tuple(done))
 

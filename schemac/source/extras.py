@@ -1,4 +1,4 @@
-"""Which extra of schemac brings a library.
+"""The extra of schemac that installs a library.
 
 Layer: source.
 Source: the requirements in the package's own metadata.
@@ -27,10 +27,10 @@ def _extra_of(library: str) -> str | None:
     """Return the extra that is called as the library is, or has a package that is: `markdown-it-py` has `markdown_it`."""
     from importlib import metadata  # for start-up time: most libraries are there
 
-    found = [
+    pairs = [
         match.groups() for text in metadata.requires("schemac") or () if (match := _OF_EXTRA.match(text))
     ]
-    parts = [(package, extra) for package, extra in found if extra not in _NO_PARTS]
+    parts = [(package, extra) for package, extra in pairs if extra not in _NO_PARTS]
     name = library.replace("_", "-")
     if name in {extra for _, extra in parts}:
         return name

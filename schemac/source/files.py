@@ -24,7 +24,7 @@ class Files(Protocol):
 
 
 class OutsideError(OSError):
-    """A file that a text names, and that lies where it must not read."""
+    """A file that a text names in a place that it must not read."""
 
     def __init__(self, where: str, help: str) -> None:
         super().__init__(errno.EACCES, f"it is outside {where}")
@@ -35,19 +35,19 @@ class OutsideError(OSError):
 class Contents:
     """The content of files, or why they cannot be read; each is read once, however many texts name it."""
 
-    _found: dict[str, bytes | OSError] = dataclasses.field(default_factory=dict)
+    _contents: dict[str, bytes | OSError] = dataclasses.field(default_factory=dict)
 
     def of(self, files: Files, path: str) -> bytes | OSError:
         """Return the content of a file."""
         key = files.key(path)
-        if key not in self._found:
+        if key not in self._contents:
             try:
-                self._found[key] = files.read(path)
+                self._contents[key] = files.read(path)
             except OSError as error:
-                self._found[key] = error
-        return self._found[key]
+                self._contents[key] = error
+        return self._contents[key]
 
     def digest(self, files: Files, path: str) -> str:
-        """Return what stands for the content of a file; empty where there is none."""
+        """Return what stands for the content of a file; empty if there is none."""
         content = self.of(files, path)
         return "" if isinstance(content, OSError) else blake2b(content, digest_size=16).hexdigest()

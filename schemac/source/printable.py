@@ -1,7 +1,7 @@
 """Text of others on a terminal: what it would obey is shown as its escape.
 
 Layer: source.
-Shape: control characters, lone surrogates, and the format characters that turn, hide or join what stands beside them,
+Shape: control characters, lone surrogates, and the format characters that turn, hide or join what is next to them,
 such as U+202E. The two joiners (U+200C, U+200D) stay: scripts and emoji are made with them, and they move nothing.
 """
 
@@ -22,7 +22,7 @@ def printable(text: str, *, keep: str = "") -> str:
 
 
 def json_printable(text: str) -> str:
-    """JSON that says the same: where such a character stands in it, it stands in a text."""
+    """JSON that says the same: where such a character is in it, it is in a text."""
     return _UNSAFE.sub(lambda match: match[0] if match[0] == "\n" else _json_escape(match[0]), text)
 
 

@@ -1,4 +1,4 @@
-"""Where findings are gathered until all of them are shown at once.
+"""Collects findings until all of them are shown at once.
 
 Layer: source.
 Shape: a report is handed down through the stages; each adds and goes on. Nothing is raised by the stages.
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from schemac.source.diagnostic import Code, Diagnostic, Fix, Label, SchemaError, Severity
-from schemac.source.remedy import Lines, Remedy, Spot
+from schemac.source.help import Help, Lines, Located
 from schemac.source.span import WHOLE_FILE, Region, Span
 
 
@@ -33,17 +33,17 @@ class Report:
         labels: tuple[Label, ...] = (),
         severity: Severity | None = None,
         fix: Fix | None = None,
-        spot: Spot | None = None,
+        location: Located | None = None,
     ) -> None:
-        """Record a finding: at a spot of a text, at a span of it, or at a place that is given outright.
+        """Record a finding: at a location in a text, at a span of it, or at a place that is given outright.
 
-        A help that is a remedy becomes a fix where there is a spot.
+        A help that names a fix becomes that fix where there is a location.
         """
         excerpt: tuple[str, ...] = ()
-        if spot is not None:
-            source, span, labels = spot.source, spot.span, (*labels, *spot.labels)
-            if fix is None and isinstance(help, Remedy):
-                fix = help.fix(spot)
+        if location is not None:
+            source, span, labels = location.source, location.span, (*labels, *location.labels)
+            if fix is None and isinstance(help, Help):
+                fix = location.fix(help)
         if source is not None:
             file = source.name
             if span is not None:
@@ -59,7 +59,7 @@ class Report:
         )
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Take over findings that were made elsewhere; the same finding twice counts once."""
+        """Add findings of another report; the same finding twice counts once."""
         for diagnostic in diagnostics:
             self._diagnostics.setdefault(diagnostic)
             self.has_errors = self.has_errors or diagnostic.severity is Severity.ERROR
@@ -86,11 +86,11 @@ class Report:
 
 def _once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Return findings of which no two differ in their further places alone, such as those that use a group."""
-    found = list(diagnostics)
-    if not any(d.labels for d in found):
-        return found
+    findings = list(diagnostics)
+    if not any(d.labels for d in findings):
+        return findings
     labels: dict[Diagnostic, dict[Label, None]] = {}
-    for d in found:
+    for d in findings:
         labels.setdefault(replace(d, labels=()), {}).update(dict.fromkeys(d.labels))
     return [replace(d, labels=_few(tuple(of))) if of else d for d, of in labels.items()]
 

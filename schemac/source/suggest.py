@@ -10,7 +10,7 @@ from functools import lru_cache
 
 
 def closest(word: str, candidates: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str | None:
-    """Return the candidate most like a word, or None where nothing is near enough.
+    """Return the candidate most like a word, or None if nothing is near enough.
 
     `synonyms` maps folded foreign words, such as `bigint`, to the word of this language.
     """
@@ -85,7 +85,7 @@ def shortened(text: str, length: int = 60) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
-def shown_fields(names: Sequence[str], most: int = 8) -> str:
+def fields_text(names: Sequence[str], most: int = 8) -> str:
     """Return what fields there are, as a help where none of them is near."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""
     return f"the fields are {', '.join(names[:most])}{more}"

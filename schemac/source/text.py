@@ -118,7 +118,7 @@ _OPEN = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 
 
 def reason_of(error: OSError | UnicodeDecodeError) -> str:
-    """Why the system refused, or what is no text, as the end of a sentence."""
+    """Why the system refused, or what is not a text, as the end of a sentence."""
     if isinstance(error, UnicodeDecodeError):
         return f"byte 0x{error.object[error.start]:02x} at {error.start} is not UTF-8"
     # What the system says starts with a capital; what a library says has its own names.
@@ -182,21 +182,17 @@ def is_printable(source: SourceText, report: Report) -> bool:
         _refuse_binary(source.name, report)
         return False
     is_surrogate = "\ud800" <= character <= "\udfff"
+    code_point = ord(character)
+    escape = f"\\x{code_point:02x}" if code_point < 256 else f"\\u{code_point:04x}"
     report.add(
         NOT_TEXT,
-        f"the {'lone surrogate' if is_surrogate else 'control character'} U+{ord(character):04X} is not"
+        f"the {'lone surrogate' if is_surrogate else 'control character'} U+{code_point:04X} is not"
         " allowed in YAML",
         source=source,
         span=Span(match.start(), match.end()),
-        help="remove it"
-        if is_surrogate
-        else f'write it as an escape in a double-quoted text: "{_escape(character)}"',
+        help="remove it" if is_surrogate else f'write it as an escape in a double-quoted text: "{escape}"',
     )
     return False
-
-
-def _escape(character: str) -> str:
-    return f"\\x{ord(character):02x}" if ord(character) < 256 else f"\\u{ord(character):04x}"
 
 
 def _refuse_binary(name: str, report: Report) -> None:

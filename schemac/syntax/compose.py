@@ -31,17 +31,16 @@ from schemac.source.catalogue import (
     UNKNOWN_TAG,
 )
 from schemac.source.diagnostic import Code
+from schemac.source.help import Help
 from schemac.source.report import Report, label
 from schemac.source.span import Span
 from schemac.source.text import SourceText, is_printable
+from schemac.syntax.entries import MAX_DEPTH, Positions
 from schemac.syntax.events import EventSource, YAMLError, fast_events, pure_events
-from schemac.syntax.place import Place
-from schemac.syntax.remedies import REMOVE_TAG, Remove, Untag
+from schemac.syntax.location import Location
 from schemac.syntax.scalars import Scalar, YamlValue, resolve
 from schemac.syntax.syntax_errors import report_syntax_error
 
-MAX_DEPTH = 200
-"""Levels of nesting. A schema of 32 levels, the most any engine reads, needs about a hundred."""
 MAX_UNFOLDED = 4_000_000
 """Nodes of a document with every alias written out."""
 
@@ -71,20 +70,22 @@ class Composed(NamedTuple):
 
 
 def compose(
-    source: SourceText, report: Report, event_source: EventSource = fast_events, *, content: str | None = None
+    source: SourceText,
+    report: Report,
+    event_sources: tuple[EventSource, EventSource] = (fast_events, pure_events),
 ) -> Composed:
     """Return the values of all documents in a text, as far as it can be read.
 
-    `content` is what is read in its place, with every node where the text has it.
+    Of the two sources the second one has the last word where the first one finds a mistake.
     """
+    event_source, exact_source = event_sources
     if not is_printable(source, report):
         return Composed([], event_source)
-    content = source.content if content is None else content
     attempt = Report()
-    values, error = _values(source, content, attempt, event_source)
-    if error is not None and event_source is not pure_events and len(source.content) <= _LONGEST_SECOND_LOOK:
-        event_source, attempt = pure_events, Report()
-        values, error = _values(source, content, attempt, event_source)
+    values, error = _values(source, attempt, event_source)
+    if error is not None and event_source is not exact_source and len(source.content) <= _LONGEST_SECOND_LOOK:
+        event_source, attempt = exact_source, Report()
+        values, error = _values(source, attempt, event_source)
     report.extend(attempt.diagnostics)
     if error is not None:
         report_syntax_error(error, source, report)
@@ -92,11 +93,11 @@ def compose(
 
 
 def _values(
-    source: SourceText, content: str, report: Report, event_source: EventSource
+    source: SourceText, report: Report, event_source: EventSource
 ) -> tuple[list[YamlValue], YAMLError | None]:
     values: list[YamlValue] = []
     try:
-        composer = _Composer(source, report, content, event_source)
+        composer = _Composer(source, report, event_source)
         while (event := composer.next_event()).__class__ is not StreamEndEvent:
             if event.__class__ is DocumentStartEvent:
                 values.append(composer.document())
@@ -108,11 +109,11 @@ def _values(
 
 
 class _Composer:
-    def __init__(self, source: SourceText, report: Report, content: str, event_source: EventSource) -> None:
+    def __init__(self, source: SourceText, report: Report, event_source: EventSource) -> None:
         self.source = source
         self.report = report
-        self.read = content, event_source
-        self.next_event = next_event = event_source(content)
+        self.positions = Positions(source.content, event_source)
+        self.next_event = next_event = event_source(source.content)
         self.anchors: dict[str, _Anchored | None] = {}
         texts: dict[str, str] = {}
         self.shared: Callable[[str, str], str] = texts.setdefault
@@ -204,15 +205,15 @@ class _Composer:
         return items
 
     def key(self, event: Any, depth: int) -> str:
-        """Every scalar is taken as the text it is written as; only a null or a collection is no key."""
+        """Every scalar is taken as the text it is written as; only a null or a collection is not a key."""
         if event.__class__ is ScalarEvent:
             self.value(event, depth)
             return str(event.value)
         self.nodes += 1
-        found = self.alias(event, depth) if event.__class__ is AliasEvent else None
-        if not isinstance(found, str):
+        key = self.alias(event, depth) if event.__class__ is AliasEvent else None
+        if not isinstance(key, str):
             self.refuse(event, INVALID_KEY, "a key has to be a text", help="write a plain text")
-        return found
+        return key
 
     def scalar(self, event: Any) -> Scalar:
         tag = event.tag
@@ -228,8 +229,13 @@ class _Composer:
             return float(resolved)
         if tag in _SCALAR_TAGS:
             message = f"'{event.value}' is not a valid {_readable(tag)}"
-            self.refuse(event, UNKNOWN_TAG, message, help=Untag("remove the tag, or write a value that fits"))
-        self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} is unknown", help=REMOVE_TAG)
+            self.refuse(
+                event,
+                UNKNOWN_TAG,
+                message,
+                help=Help.remove_tag("remove the tag, or write a value that fits"),
+            )
+        self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(tag)} is unknown", help=Help.remove_tag())
         return str(event.value)
 
     def alias(self, event: Any, depth: int) -> YamlValue:
@@ -273,26 +279,28 @@ class _Composer:
 
     def check_tag(self, event: Any, name: str) -> None:
         if event.tag not in (None, "!", _CORE_TAG + name):
-            self.report_at(event, UNKNOWN_TAG, f"the tag {_readable(event.tag)} is unknown", help=REMOVE_TAG)
+            self.report_at(
+                event, UNKNOWN_TAG, f"the tag {_readable(event.tag)} is unknown", help=Help.remove_tag()
+            )
 
     def duplicate(self, key: str, second: Any, first: Any, *, is_same: bool) -> None:
-        help = "keep one of the two"
+        # Where they differ, it is for the author to say which is meant.
+        help = Help.remove(help="keep one of the two") if is_same else "keep one of the two"
         self.report.add(
             DUPLICATE_KEY,
             f"the key '{key}' is given twice",
-            spot=self.place(second),
-            # Where they differ, it is for the author to say which is meant.
-            help=Remove.it(help=help) if is_same else help,
+            location=self.location(second, help),
+            help=help,
             labels=(label("first written here", self.source, _span(first)),),
         )
 
     def report_at(self, event: Any, code: Code, message: str, help: str = "") -> None:
-        self.report.add(code, message, spot=self.place(event), help=help)
+        self.report.add(code, message, location=self.location(event, help), help=help)
 
-    def place(self, event: Any) -> Place:
-        content, event_source = self.read
-        at = event.start_mark.index
-        return Place(self.source, _span(event), at=at, content=content, event_source=event_source)
+    def location(self, event: Any, help: str) -> Location:
+        span = _span(event)
+        entry = self.positions.keys.get(span.start) if isinstance(help, Help) else None
+        return Location(self.source, span, entry=entry)
 
     def refuse(self, event: Any, code: Code, message: str, help: str = "") -> NoReturn:
         self.report_at(event, code, message, help)

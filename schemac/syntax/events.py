@@ -82,7 +82,7 @@ _CONSTRUCTORS = (
     (CollectionStartEvent, ("ctag", "implicit", "flow_style", "nr_items"), _collection_start),
 )
 """What makes the events that nearly all of a text consists of. ruamel's own constructors do the same in three calls each, which
-takes half of the time of reading; so these stand in their place as long as its classes have the attributes that are set here."""
+takes half of the time of reading; so these are in their place as long as its classes have the attributes that are set here."""
 
 if Event.__slots__ == ("start_mark", "end_mark", "comment") and NodeEvent.__slots__ == ("anchor",):
     for kind, fields, constructor in _CONSTRUCTORS:

@@ -7,6 +7,7 @@ numbers to base 60, with underscores or other prefixes.
 
 import re
 
+from schemac.source.help import quoted
 from schemac.syntax.scalars import resolve
 
 _START = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`=<~.0-9+]")
@@ -25,11 +26,6 @@ def is_plain(text: str, *, is_in_flow: bool) -> bool:
     if is_in_flow and any(character in ",[]{}:?" for character in text):
         return False
     return resolve(text) == text and text not in ("---", "...")
-
-
-def quoted(text: str) -> str:
-    """Return a text of printable characters in quotes."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def written(text: str, *, is_in_flow: bool = True) -> str:

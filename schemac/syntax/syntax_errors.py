@@ -49,7 +49,7 @@ def _in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None:
 
 
 def _value_in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None:
-    """Return the whole value of a line, where a second colon stands in it."""
+    """Return the whole value of a line, where a second colon is in it."""
     position = source.position(offset)
     line, start = source.line(position.line), offset - position.column + 1
     match = _SECOND_COLON.fullmatch(line)
@@ -61,7 +61,7 @@ def _value_in_quotes(source: SourceText, offset: int) -> tuple[Span, str] | None
 _AT_END = " at the end"
 _INDENTATION = "check the indentation of this line and of the lines above"
 _QUOTES = "write the text in quotes"
-_COMPLAINTS: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
+_MESSAGES: tuple[tuple[Callable[[str, str], bool], _Words], ...] = (
     (
         lambda context, problem: "quoted scalar" in context and "end of stream" in problem,
         _Words("this quote is not closed", "close it", at_opening=True),
@@ -155,7 +155,7 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
     if _offset(error, at_opening=False) >= len(source.content.rstrip()):
         problem += _AT_END
     words = next(
-        (w for applies, w in _COMPLAINTS if applies(context, problem)), _Words(problem.splitlines()[0])
+        (w for applies, w in _MESSAGES if applies(context, problem)), _Words(problem.splitlines()[0])
     )
     offset = _offset(error, at_opening=words.at_opening)
     tab = _indenting_tab(source, _offset(error, at_opening=False))
@@ -182,7 +182,7 @@ def report_syntax_error(error: YAMLError, source: SourceText, report: Report) ->
 
 
 def _fix(help: str, source: SourceText, edit: tuple[Span, str] | None) -> Fix | None:
-    """Return the fix that a help stands for; what a text that is no YAML means is a guess."""
+    """Return the fix that a help stands for; what a text that is not YAML means is a guess."""
     if edit is None:
         return None
     span, text = edit

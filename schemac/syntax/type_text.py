@@ -44,9 +44,9 @@ class TypeText:
     """As it is written, several words with one blank between them; `[]` for a list that is only marked so."""
     arguments: "tuple[ColumnText, ...]" = ()
     bracket: str = ""
-    """What opens the arguments: `<`, `(` or `[`; `]` where the list's bracket stands before its item."""
+    """What opens the arguments: `<`, `(` or `[`; `]` where the list's bracket is before its item."""
     is_nullable: bool | None = None
-    """None where the text does not say."""
+    """None if the text does not say."""
     is_quoted: bool = False
 
     @property
@@ -70,7 +70,7 @@ class ColumnText:
 
 
 def read_type(text: str) -> TypeText | None:
-    """Return what a text says, in any notation; None where it is no type."""
+    """Return what a text says, in any notation; None if it is not a type."""
     reader = TypeReader(type_words(text), text)
     try:
         type_text = reader.type()
@@ -207,53 +207,53 @@ class TypeReader(Cursor):
         self._wants("]")
         return TypeText("[]", tuple(parts), "]")
 
-    def _suffixed(self, found: TypeText) -> TypeText:
+    def _suffixed(self, type_: TypeText) -> TypeText:
         """Return a type with the brackets, words and marks behind it."""
         while not self._ends():
             if self._word() in _SUFFIXES:
-                found = replace(found, head=f"{found.head} {self._next().text.lower()}")
+                type_ = replace(type_, head=f"{type_.head} {self._next().text.lower()}")
             elif self._takes("?") or self._takes("|", "NONE") or self._takes("|", "NULL") or self._is("NULL"):
                 self._takes("NULL")
-                found = replace(found, is_nullable=True)
+                type_ = replace(type_, is_nullable=True)
             elif self._takes("NOT", "NULL") or self._takes("!"):
-                found = replace(found, is_nullable=False)
+                type_ = replace(type_, is_nullable=False)
             elif self._takes("ARRAY") or self._takes("MULTISET"):
-                found = TypeText(self._words[self._at - 1].text, (ColumnText("", found),), "<")
-            elif self._is("[") and self._is_length(found):
-                found = self._with_length(found)
+                type_ = TypeText(self._words[self._at - 1].text, (ColumnText("", type_),), "<")
+            elif self._is("[") and (
+                # A length, or the brackets of a list.
+                type_.arguments or self._is("]", 1) or (self._word(1).isdigit() and self._is("]", 2))
+            ):
+                type_ = self._with_length(type_)
             elif self._is("WITH") or self._is("WITHOUT"):
-                found = replace(found, head=self._zone(found.head))
-            elif not found.arguments and any(self._is(mark) for mark in "<([") and not found.is_quoted:
-                found = self._with_arguments(found)
+                type_ = replace(type_, head=self._zone(type_.head))
+            elif not type_.arguments and any(self._is(mark) for mark in "<([") and not type_.is_quoted:
+                type_ = self._with_arguments(type_)
             else:
                 break
-        return found
+        return type_
 
-    def _is_length(self, found: TypeText) -> bool:
-        return self._is("]", 1) or (self._word(1).isdigit() and self._is("]", 2)) or bool(found.arguments)
-
-    def _with_length(self, found: TypeText) -> TypeText:
+    def _with_length(self, type_: TypeText) -> TypeText:
         """`T[]`, `T[3]`, or the length of what has one of its own."""
         self._wants("[")
         length = () if self._is("]") else (ColumnText("", TypeText(self._value())),)
         self._wants("]")
-        has_length = found.head.lower() in _LENGTHS or found.head == "List"
+        has_length = type_.head.lower() in _LENGTHS or type_.head == "List"
         if has_length and length:
-            return replace(found, arguments=(*found.arguments, *length), bracket=found.bracket or "[")
-        return TypeText("[]", (ColumnText("", found), *length), "[")
+            return replace(type_, arguments=(*type_.arguments, *length), bracket=type_.bracket or "[")
+        return TypeText("[]", (ColumnText("", type_), *length), "[")
 
-    def _with_arguments(self, found: TypeText) -> TypeText:
+    def _with_arguments(self, type_: TypeText) -> TypeText:
         opening = self._next().text
         closing = {"<": ">", "(": ")", "[": "]"}[opening]
-        if found.head.lower() in _MEMBERS:
+        if type_.head.lower() in _MEMBERS:
             self._at -= 1
-            return replace(found, arguments=tuple(self._members(opening, closing)), bracket=opening)
+            return replace(type_, arguments=tuple(self._members(opening, closing)), bracket=opening)
         arguments: list[ColumnText] = []
         while not self._takes(closing):
             arguments.append(self._argument())
             if not self._is(closing):
                 self._wants(",")
-        return replace(found, arguments=tuple(arguments), bracket=opening)
+        return replace(type_, arguments=tuple(arguments), bracket=opening)
 
     def _argument(self) -> ColumnText:
         """Return a type, or one behind its name: `item: int32`, `tz=UTC`."""

@@ -1,4 +1,4 @@
-"""The words of a text that is no YAML: a type as SQL or Arrow writes it, a statement.
+"""The words of a text that is not YAML: a type as SQL or Arrow writes it, a statement.
 
 Layer: syntax.
 Units: places are zero-based and half-open, in code points of the text.
@@ -39,9 +39,9 @@ def type_words(text: str) -> list[Word]:
     words: list[Word] = []
     for match in _TOKEN.finditer(text):
         quoted = match["quoted"]
-        found = quoted[1:-1] if quoted is not None else match["zone"] or match["plain"]
+        word = quoted[1:-1] if quoted is not None else match["zone"] or match["plain"]
         start, end = match.span(match.lastgroup or 0)
-        words.append(Word(found, quoted is not None, quoted is not None and quoted[0] != "`", start, end))
+        words.append(Word(word, quoted is not None, quoted is not None and quoted[0] != "`", start, end))
     return words
 
 
@@ -110,7 +110,7 @@ class Cursor:
         return sign + (self._string() if self._is_string() else self._next().text)
 
     def _skip_to(self, *ends: str) -> None:
-        """Go to the next of these words that stands outside all brackets."""
+        """Go to the next of these words that is outside all brackets."""
         depth = 0
         while not self._ends():
             if depth == 0 and any(self._is(end) for end in ends):

@@ -105,7 +105,7 @@ def test_use_every_code() -> None:
         PACKAGE / "lint/codes.py",
     ]
     declared = "".join(path.read_text(encoding="utf-8") for path in catalogues)
-    constants = re.findall(r"^([A-Z_]+) = Code\(", declared, re.MULTILINE)
+    constants = re.findall(r"^([A-Z_]+) = (?:error|warning|note)\(", declared, re.MULTILINE)
     assert len(constants) == len(builtin_codes())
     words = {
         word
@@ -148,7 +148,7 @@ DICTIONARIES = {
     "logical/model.py": "ExtraAttributes, whose keys are the author's",
     "engines/api.py": "documents that Python programs are given or give",
     "engines/lance/tables/steps.py": "IndexParameters, keyword arguments of Lance",
-    "rows/validation/judged.py": "values by the names of fields",
+    "rows/validation/validator.py": "values by the names of fields",
 }
 """Modules that may have a `dict[str, Any]`, and what for."""
 

@@ -1,7 +1,7 @@
 """A kind answers for itself; the rest of the compiler goes by its family, or asks it.
 
 Each list names the modules that hold names of kinds as texts all the same, and why. Nothing joins a list without a reason, and
-a name that is not needed any more has to go. A kind's class is no text: the type checker knows when it is gone.
+a name that is not needed any more has to go. A kind's class is not a text: the type checker knows when it is gone.
 """
 
 import ast

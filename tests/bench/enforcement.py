@@ -77,6 +77,21 @@ NESTED_COLUMNS = (
 )
 TIMESTAMPS = {"timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"}
 FORMATS = {"json": TIMESTAMPS, "csv": {**TIMESTAMPS, "header": "true"}, "parquet": {}}
+SPELLINGS = {
+    "plain": "value",
+    "spaces": """regexp_replace(value, '":', '" : ')""",
+    "other order": """regexp_replace(value, '^.(.*),("tags".*).$', '{$2,"more":5,$1}')""",
+    "absent keys": """if(length(value) % 2 = 0, regexp_replace(value, '"(colour|x)":[^,]*,', ''), value)""",
+    "points": """regexp_replace(value, '"id":([0-9]+)', '"id":$1.0')""",
+    "no seconds": """regexp_replace(value, '(T[0-9]{2}:[0-9]{2}):[0-9.:]+Z', '$1Z')""",
+    "20 % wrong": """if(value rlike '"id":[0-9]*[05],', regexp_replace(value, '"day":"[^"]*"', '"day":"soon"'), value)""",
+    "all wrong": """regexp_replace(value, '"day":"[^"]*"', '"day":"soon"')""",
+}
+"""Ways to write the records of JSON, as SQL over the text of a record."""
+OTHER_TYPES = ("CAST(id AS DECIMAL(20,0)) AS id", "name", "CAST(price AS DOUBLE) AS price", "CAST(CAST(at AS STRING) AS STRING) AS at", "colour",
+               "CAST(day AS STRING) AS day", "CAST(x AS STRING) AS x")  # fmt: skip
+WIDE = 500
+"""Columns of text."""
 PAIRS = (("enforcement", "native read"), ("whole run", "read, write.parquet"))
 
 
@@ -211,6 +226,45 @@ def warm_rounds(found: Measured, label: str) -> list[tuple[float, float]]:
     return found.seconds[label][2:] or found.seconds[label][1:]
 
 
+def spelled(spark: SparkSession, rows: int, rounds: int) -> None:
+    """Print for each way to write records, and for columns of other types, what a whole run costs beside reading and writing with Spark."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        make_input(spark, "json", rows, folder)
+        texts = spark.read.text(str(folder / "json")).where("not value like '%\"free\"%'")
+        cases = {}
+        for name, sql in SPELLINGS.items():
+            texts.selectExpr(f"{sql} AS value").write.text(str(folder / name))
+            cases[name] = ("json", schema_of("json"), spark.read.schema(NESTED_DDL).json(str(folder / name)))
+        frame = spark.range(0, rows, 1, 2).selectExpr(*FLAT_COLUMNS)
+        frame.selectExpr(*OTHER_TYPES).write.parquet(str(folder / "other types"))
+        cases["other types"] = ("parquet", schema_of("csv"), spark.read.parquet(str(folder / "other types")))
+        texts = [f"cast(id + {i} as string) as c{i}" for i in range(WIDE)]
+        spark.range(0, max(1, rows // 50), 1, 2).selectExpr(*texts).write.parquet(str(folder / "wide texts"))
+        wide = pa.schema([pa.field(f"c{i}", pa.int64()) for i in range(WIDE)])
+        cases["wide texts"] = ("parquet", wide, spark.read.parquet(str(folder / "wide texts")))
+        for name, (form, schema, own) in cases.items():
+            told = {
+                "source": {"path": str(folder / name), "format": form, "timezone": "UTC"},
+                "target": {"path": str(folder / "out"), "allowEmpty": True},
+                "maxQuarantined": 1.0,
+            }
+            clocks: dict[str, list[float]] = {"run": [], "native": []}
+            for _ in range(rounds):
+                clocks["native"].append(timed(lambda out: own.write.parquet(str(out)), folder / "out")[1])  # noqa: B023  # called at once
+                shutil.rmtree(folder / "out")
+                job = Job.model_validate(told)
+                clocks["run"].append(timed(lambda _: run(job, schema, spark=spark), folder)[1])  # noqa: B023  # likewise
+                for path in folder.glob("out*"):
+                    shutil.rmtree(path)
+            seconds = {label: min(found[1:] or found) for label, found in clocks.items()}
+            ratio = seconds["run"] / seconds["native"]
+            print(
+                f"{name:<14}{rows:>11,}  whole run / Spark's own, processor: {seconds['run']:.1f} / {seconds['native']:.1f} s = {ratio:.2f}",
+                flush=True,
+            )
+
+
 def main() -> None:
     """Measure, and print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -221,7 +275,14 @@ def main() -> None:
     parser.add_argument("--formats", nargs="*", choices=[*FORMATS], default=[*FORMATS])
     parser.add_argument("--heap", default="4g", help="that Java may use (spark.driver.memory)")
     parser.add_argument("--constraints", action="store_true", help="with a schema that has constraints")
+    parser.add_argument(
+        "--spellings", type=int, default=200_000, help="rows of each way to write them; 0 for none"
+    )
     options = parser.parse_args()
+    if options.spellings:
+        spark = start_session(master="local[2]", settings={"spark.driver.memory": options.heap})
+        spelled(spark, options.spellings, max(2, options.rounds))
+        spark.stop()
     sizes = [*options.rows, *([10_000_000] if options.large else [])]
     heads = ("cold", "warm, median", "processor, cold", "processor, warm")
     print(f"{'':<8}{'rows':>11}  {'':<32}" + "".join(f"{head:>25}" for head in heads))

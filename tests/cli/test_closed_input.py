@@ -9,7 +9,17 @@ import pytest
 
 @pytest.mark.parametrize(
     "command",
-    ["check -", "build -", "fmt -", "expand -", "check - --format json", "check - --stdin-filename a.yaml"],
+    [
+        "check -",
+        "build -",
+        "fmt -",
+        "fmt - --diff",
+        "check - --fix",
+        "lock -",
+        "expand -",
+        "check - --format json",
+        "check - --stdin-filename a.yaml",
+    ],
 )
 def test_say_that_the_standard_input_is_closed(command: str, tmp_path: Path) -> None:
     """As a shell closes it with `<&-`: that is a finding, not a fault of the program."""
@@ -19,3 +29,4 @@ def test_say_that_the_standard_input_is_closed(command: str, tmp_path: Path) -> 
     )
     assert ran.returncode in (1, 2), ran.stderr
     assert "internal error" not in ran.stderr
+    assert "the standard input cannot be read" in ran.stdout + ran.stderr

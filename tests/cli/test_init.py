@@ -55,6 +55,23 @@ def test_overwrite_nothing(taken: str, folder: Path, capsys: pytest.CaptureFixtu
     assert (folder / taken).read_text() == "mine"
 
 
+def test_write_the_ci_file_alone_where_manifests_are_locked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A project that was imported gets no example, whose missing lock would make its CI red."""
+    (folder / "tables").mkdir()
+    (folder / "tables/rides.yaml").write_text("fields:\n  - {name: fare, type: Float64}\n")
+    assert main(["lock"]) == 0
+    before = {path for path in folder.rglob("*") if path.is_file()}
+    assert main(["init", "--ci", "github"]) == 0
+    written = {path for path in folder.rglob("*") if path.is_file()} - before
+    assert written == {folder / CI["github"]}
+    assert "pipeline.yaml" not in capsys.readouterr().out
+    assert main(["build", "--locked"]) == 0
+    assert main(["init", "--ci", "github"]) == 2
+    assert main(["init", "--template", "minimal"]) == 0
+
+
 def test_refuse_a_file_in_the_place_of_the_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "trips.yaml").write_text("mine")
     assert main(["init", "trips.yaml"]) == 2

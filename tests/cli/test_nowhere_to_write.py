@@ -21,7 +21,7 @@ RUNS = {
     "a full disk, for a program": (f"{COMMAND} --format json > /dev/full", 2, "no space left"),
     "closed output": (f"{COMMAND} >&-", 1, "1 error"),
     "nothing open": (f"{COMMAND} >&- 2>&-", 1, ""),
-    "no folder": (f"mkdir gone; cd gone; rmdir ../gone; {COMMAND}", 2, "working folder is gone"),
+    "no folder": (f"mkdir gone; cd gone; rmdir ../gone; {COMMAND}", 2, "working folder no longer exists"),
 }
 
 

@@ -51,13 +51,13 @@ def test_read_constraints_of_rows_in_every_spelling() -> None:
 
 
 UNFIT = {
-    "not of the type": ({"schemac.dev/minimum": "1"}, {}, "`schemac.dev/minimum` in the metadata is no value for String: 1"),
-    "no JSON": ({"schemac.dev/enum": '["a"'}, {}, '`schemac.dev/enum` in the metadata is no value for String: ["a"'),
-    "no value": ({"schemac.dev/maxLength": "-1"}, {}, "`schemac.dev/maxLength` in the metadata is no value for String: -1"),
+    "not of the type": ({"schemac.dev/minimum": "1"}, {}, "`schemac.dev/minimum` in the metadata is not valid for String: 1"),
+    "no JSON": ({"schemac.dev/enum": '["a"'}, {}, '`schemac.dev/enum` in the metadata is not valid for String: ["a"'),
+    "no value": ({"schemac.dev/maxLength": "-1"}, {}, "`schemac.dev/maxLength` in the metadata is not valid for String: -1"),
     "no pattern": ({"schemac.dev/pattern": '"("'}, {}, "not kept: pattern: ( ("),
-    "a digit lost": ({"schemac.dev/owner": '{"a": 1, "a": 2}'}, {}, "`schemac.dev/owner` in the metadata is no value"),
+    "a digit lost": ({"schemac.dev/owner": '{"a": 1, "a": 2}'}, {}, "`schemac.dev/owner` in the metadata is not valid"),
     "a column that is not there": ({}, {"schemac.dev/unique": '[["s"], ["s", "gone"]]'}, "not kept: unique ['s', 'gone']"),
-    "of a schema": ({}, {"schemac.dev/check": '{"a": 1}'}, "`schemac.dev/check` in the metadata is no value for a schema"),
+    "of a schema": ({}, {"schemac.dev/check": '{"a": 1}'}, "`schemac.dev/check` in the metadata is not valid for a schema"),
 }  # fmt: skip
 
 

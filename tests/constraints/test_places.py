@@ -56,7 +56,7 @@ class Table:
         return cls(found, dataset, pa.Table.from_arrays(columns, schema=schema))
 
     def records(self) -> list[str]:
-        """The rows as records of JSON, which have no infinity and nothing that is no number."""
+        """The rows as records of JSON, which have no infinity and nothing that is not a number."""
         schema = self.dataset.to_arrow(metadata=True)
         columns = [
             pc.if_else(self.unwritten(i), None, column) for i, column in enumerate(self.values.columns)

@@ -102,9 +102,9 @@ def test_read_columns_of_other_types(project: Path, capsys: pytest.CaptureFixtur
     pq.write_table(pa.table(columns), "t.parquet")
     found = told(capsys, "verify", "t", "--table", "t.parquet", "--data")
     assert {(one["path"], one["message"].split(": ", 2)[2]) for one in found} == {
-        ("a", "1 is not of the type that the schema says: 200 (range)"),
-        ("a", "1 is not of the type that the schema says: null (required)"),
-        ("at", "1 is not of the type that the schema says: 2020-01-01 00:00:00.000001Z (precision)"),
+        ("a", "1 is not of the type in the schema: 200 (range)"),
+        ("a", "1 is not of the type in the schema: null (required)"),
+        ("at", "1 is not of the type in the schema: 2020-01-01 00:00:00.000001Z (precision)"),
         ("at", "1 is not at least 2020-01-01T00:00:00Z: 2019-12-31 23:59:59.999000+00:00 (minimum)"),
         ("s", '1 is not at most 2 characters long: "abc" (maxLength)'),
     }
@@ -150,7 +150,7 @@ def test_say_what_reads_no_rows(project: Path, capsys: pytest.CaptureFixture[str
     for name, format in (("delta", "delta"), ("t.csv", "csv")):
         (found,) = told(capsys, "verify", "t", "--table", name, "--data")
         assert found["code"] == "SC421"
-        assert f"no reader for the rows of the format {format} is there" in found["message"]
+        assert f"no reader for rows of the format {format} is there" in found["message"]
         assert f"`schemac import {name} --out found.yaml`" in found["help"]
 
 

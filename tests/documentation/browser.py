@@ -32,7 +32,7 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **given: Any) -> Any:
-        """Return the result of a method; meanwhile events are noted."""
+        """Return the result of a method; in the meantime events are noted."""
         number = next(self._ids)
         message = {"id": number, "method": method, "params": given}
         if self._session:

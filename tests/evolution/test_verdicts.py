@@ -1,6 +1,7 @@
 """Every fact is found, told and judged as it was reviewed.
 
 Shape: `verdicts.txt` has a paragraph a case: the change, what each engine makes of it, what old readers do.
+`rules.txt` has the name of the rule of each engine for each fact.
 `further_verdicts.txt` has those of Paimon, and of Spark with other versions of lance-spark. `castability.txt` has a line a type, with a
 letter for each type in the same order. `pytest tests/evolution --refresh '*'` writes them anew.
 """
@@ -10,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import EnumType
 from fnmatch import fnmatch
-from functools import cache
+from functools import cache, partial
+from inspect import unwrap
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
@@ -21,10 +23,11 @@ from schemac.engines.paimon.facts import PaimonFact
 from schemac.engines.spark import judge as spark
 from schemac.engines.spark.facts import SparkFact
 from schemac.evolution.castability import can_be_rounded, castability, is_lossless_by_calendar, why_misfit
-from schemac.evolution.changes import JUDGED_FACTS, Change, Fact
+from schemac.evolution.changes import Change, Fact
 from schemac.evolution.diff import diff_of
 from schemac.evolution.facts import as_seen_by, facts
 from schemac.evolution.judge import JUDGE, judge, judged_engines
+from schemac.evolution.readers import RULES
 from schemac.evolution.verdict import NO_VERDICT, Judgement, Outcome, Verdict
 from schemac.evolution.version_pair import SchemaVersion, VersionPair, pair_versions
 from schemac.kinds.registry import BY_NAME, KINDS
@@ -149,7 +152,22 @@ def _line(who: str, judgement: Judgement) -> str:
     return f"  {who:<12}{judgement.outcome:<17}{reason}".rstrip()
 
 
-GOLDENS = {"verdicts": lines, "further_verdicts": further_lines, "castability": matrix}
+def rules() -> Iterator[str]:
+    """Which rule each engine has for each fact: a fact that joins a group shows here, for each of them."""
+    judges = {engine.name: JUDGE.of(engine).rules for engine in builtin_engines() if engine.judge}
+    for fact in facts().values():
+        yield f"# {fact}"
+        yield from (f"  {name:<12}{_rule(rules[fact])}" for name, rules in judges.items() if fact in rules)
+        yield f"  {'old readers':<12}{_rule(RULES[fact])}" if fact in RULES else ""
+
+
+def _rule(rule: Any) -> str:
+    rule = unwrap(rule)
+    rule = rule.func if isinstance(rule, partial) else rule
+    return str(rule.outcome) if isinstance(rule, Judgement) else rule.__name__
+
+
+GOLDENS = {"rules": rules, "verdicts": lines, "further_verdicts": further_lines, "castability": matrix}
 
 
 @pytest.mark.parametrize("name", GOLDENS)
@@ -189,14 +207,14 @@ def test_find_as_much_on_the_way_back(case: Case) -> None:
 
 def test_think_of_every_fact() -> None:
     """Those of the core are known to all judges of ours, those of an engine to its own."""
-    assert set(Fact) == JUDGED_FACTS
-    known = {engine: JUDGE.of(engine).facts for engine in builtin_engines() if engine.judge}
+    assert set(Fact) == RULES.keys()
+    known = {engine: JUDGE.of(engine).rules.keys() for engine in builtin_engines() if engine.judge}
     brought: dict[Engine, set[AnyFact]] = {
         engine: set(load_as(engine.facts, EnumType, "")) for engine in builtin_engines() if engine.facts
     }
-    assert all(judged >= JUDGED_FACTS for judged in known.values())
-    assert all(known[engine] - JUDGED_FACTS == found for engine, found in brought.items())
-    assert set(facts().values()) == JUDGED_FACTS.union(*brought.values())
+    assert all(known[engine] - set(Fact) == brought.get(engine, set()) for engine in known)
+    assert all(judged >= set(Fact) for judged in known.values())
+    assert set(facts().values()) == set(Fact).union(*brought.values())
 
 
 def test_refuse_what_nobody_thought_of() -> None:
@@ -218,7 +236,8 @@ def test_tell_other_engines_of_an_attribute_that_is_not_theirs(engine: str) -> N
 
 def test_refuse_a_fact_that_its_own_engine_did_not_think_of(monkeypatch: pytest.MonkeyPatch) -> None:
     change = Change(SparkFact.TYPE_CHANGED, "rides", "fare", None, "varchar(2)")
-    monkeypatch.setattr(spark, "JUDGE", replace(spark.JUDGE, facts=JUDGED_FACTS))
+    rules = {fact: rule for fact, rule in spark.JUDGE.rules.items() if fact in set(Fact)}
+    monkeypatch.setattr(spark, "JUDGE", replace(spark.JUDGE, rules=rules))
     by_engine = {v.engine: v.old_data for v in judge([change], None, judged_engines())}
     assert by_engine.pop("spark") is NO_VERDICT
     assert NO_VERDICT not in by_engine.values()

@@ -300,7 +300,7 @@ def test_keep_a_struct_that_one_side_dropped_and_the_other_put_something_in() ->
     ours = fields(a="Int32", b="Int64", s=struct(x="Int8", y="Int8", z="Int8"))
     lock, choices = merged(BASE, ours, fields(a="Int32", b="Int64"))
     assert set(ids(lock)) == {"a", "b", "s", "s.z"}
-    assert choices == ("s cannot be taken as they changed it: our version is kept",)
+    assert choices == ("s cannot be changed as they did: our version is kept",)
     lock, choices = merged(BASE, fields(a="Int32", b="Int64"), ours)
     assert set(ids(lock)) == {"a", "b"}
     assert choices == ("z was added by them in a place that no longer exists: it is left out",)
@@ -321,7 +321,7 @@ def test_keep_names_apart_that_two_renames_brought_together() -> None:
     theirs = fields(a="Int32", z=("Int64", {"schemac.dev/renamedFrom": "b"}), s=struct(x="Int8", y="Int8"))
     lock, choices = merged(BASE, ours, theirs)
     assert {"z": ids(lock)["z"], "b": ids(lock)["b"]} == {"z": 1, "b": 2}
-    assert choices == ("b cannot be taken as they changed it: our version is kept",)
+    assert choices == ("b cannot be changed as they did: our version is kept",)
 
 
 def test_keep_the_form_that_one_side_gave_a_field_the_other_changed_inside() -> None:

@@ -265,7 +265,7 @@ def test_read_properties_of_dbt(folder: Path) -> None:
     for note in (
         'not kept: constraint: {"type": "check", "expression": "total > 0"} (there is no field `total`)',
         """not kept: data_test: {"not_null": {"where": "status = 'paid'"}}""",
-        "dbt does not say its type: set it",
+        "dbt does not specify its type: set it",
         "there is no kind for its type frobnicated: set it",
         "dbt lists none of its columns: add them",
     ):
@@ -344,7 +344,7 @@ def test_take_the_tests_of_dbt_for_constraints(folder: Path) -> None:
         "schemac.dev/tags": ["key"],
         "schemac.dev/enum": [1, 2],
     }
-    assert "# not kept: accepted_values of at ('soon' is no date)\n" in text
+    assert "# not kept: accepted_values of at ('soon' is not a date)\n" in text
     assert '# not kept: data_test: {"dbt_utils.expression_is_true": {"expression": "1 = 1"}}\n' in text
 
 
@@ -360,7 +360,7 @@ def test_read_types_of_dbt_in_the_words_of_its_database(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("kind: DataContract\napiVersion: v1.2.2\n", "version v1.2.2 is not read; 2.2, 3.0 and 3.1 are"),
+        ("kind: DataContract\napiVersion: v1.2.2\n", "version v1.2.2 is not supported; 2.2, 3.0 and 3.1 are"),
         ("kind: DataContract\napiVersion: v2.2.2\n", "it is a contract of ODCS without a table"),
         ("kind: DataContract\napiVersion: v2.2.2\ndataset: [{table: x, columns: [{column: [a]}]}]", "`dataset[0].columns[0].column` has to be a text"),
         ("kind: DataContract\napiVersion: v3.0.0\n", "it is a contract of ODCS without a table"),

@@ -89,7 +89,17 @@ def manifest(capsys: pytest.CaptureFixture[str], source: str, *arguments: str) -
     shown = capsys.readouterr()
     assert shown.err == ""
     assert schemac.compile_text(shown.out)
+    head = shown.out.partition("name:")[0].splitlines()
+    assert len(set(head)) == len(head), "each comment stands once"
     return shown.out
+
+
+def test_name_what_a_whole_json_schema_loses_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = '{"properties": {"a": {"type": "integer"}}, "additionalProperties": false, "dependentRequired": {"a": ["b"]}}'
+    (folder / "t.json").write_text(text)
+    assert manifest(capsys, "t.json", "--from", "jsonschema").startswith(
+        '# not kept: dependentRequired {"a": ["b"]}\n# not kept: that there are no other properties\nname: t\n'
+    )
 
 
 def test_import_ddl(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -222,9 +222,9 @@ def test_refuse_a_vtable_or_a_table_that_reaches_outside() -> None:
     # A reference to the table, its vtable (length, length of the table), the table.
     for vtable_size, size in ((400, 4), (4, 400), (5, 4), (2, 4), (4, 2)):
         message = _message(_words(8) + struct.pack("<HHi", vtable_size, size, 4))
-        assert "lies outside its 12 bytes" in message or "has no vtable" in message
+        assert "is outside its 12 bytes" in message or "has no vtable" in message
     for back in (12, -4, 2**31 - 1, -(2**31)):
-        assert "lies outside its 12 bytes" in _message(_words(8) + struct.pack("<HHi", 4, 4, back))
+        assert "is outside its 12 bytes" in _message(_words(8) + struct.pack("<HHi", 4, 4, back))
 
 
 def test_refuse_a_few_bytes_that_unfold_to_many() -> None:
@@ -293,7 +293,7 @@ def test_refuse_numbers_that_no_schema_may_have() -> None:
             "raw.yaml",
             b"kind: SetDataSchema\nrawArrowSchema: //////////8=\n",
             "SC552",
-            "its root lies outside",
+            "its root is out of bounds",
         ),
         ("typo.yaml", b"fields: [{name: a, type: Strin}]\n", "SC201", "there is no kind 'Strin'"),
         ("latin.yaml", b"fields: [{name: \xe4, type: String}]\n", "SC103", "is not UTF-8"),

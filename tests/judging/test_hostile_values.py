@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 import schemac
 from schemac.rows.judging.judge import Judge
 from schemac.rows.judging.settings import Coerce, Origin, Settings, Unexpected
+from schemac.rows.validation.validator import TEXT, Validator
 
 FIELDS = pa.schema([
     pa.field("int", pa.int64()), pa.field("text", pa.string()), pa.field("bytes", pa.binary()), pa.field("json", pa.json_()), pa.field("float", pa.float64()),
@@ -40,18 +41,13 @@ def test_every_depth_of_a_record_has_values_or_reasons(settings: Settings) -> No
             assert found.values is not None
 
 
-def test_every_depth_of_a_record_is_learned_or_not() -> None:
-    pytest.importorskip("pyspark")
-    from schemac.pipeline.batch_reading.json_batches import JsonBatches
-    from schemac.pipeline.batch_reading.parts import Members
-    from schemac.pipeline.batch_reading.sieve import _container
-
-    part = _container(FIELDS.field("int"))
-    assert part is not None
-    for depth, brackets in product(DEPTHS[:-1], BRACKETS):
-        read = JsonBatches(Members({"int": part}, (), is_nullable=False), (("int",),), None)
-        texts = [f'{{"int": 1, "other": {nested(depth, brackets)}}}', '{"int": 2}']
-        assert read(pa.array(texts)).field(0).to_pylist()[1] is True
+def test_every_depth_of_a_record_is_nothing_to_the_next_one() -> None:
+    schema = pa.schema([FIELDS.field(name) for name in ("int", "text", "list", "struct")])
+    for depth, brackets, name in product(DEPTHS, BRACKETS, [*schema.names, "other"]):
+        texts = [f'{{"{name}": {nested(depth, brackets)}}}', "{}"]
+        validated = Validator(schema, Settings()).validate(pa.record_batch([pa.array(texts)], [TEXT]))
+        alone = [Judge(schema).json(text).reasons for text in texts]
+        assert [tuple(validated.reasons.get(row, ())) for row in (0, 1)] == alone
 
 
 def objects(depth: int) -> Iterator[Any]:

@@ -9,10 +9,11 @@ import pytest
 
 import schemac
 from schemac.rows.judging.clocks import with_zones
+from schemac.rows.judging.exact_types import to_field
 from schemac.rows.judging.settings import Settings
 from schemac.rows.judging.typed_values import UnreadableTypeError
-from schemac.rows.validation.judged import JudgedBatch, TypedColumn
 from schemac.rows.validation.sources import Batches
+from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, Validator
 from tests.engines.json_records import COLUMNS
 from tests.judging import value_corpus as corpus
 
@@ -20,11 +21,72 @@ from tests.judging import value_corpus as corpus
 @pytest.mark.parametrize("name", ["tokens", "cells"])
 def test_texts_have_the_outcomes_of_the_corpus(name: str) -> None:
     lines = corpus.read(name)
+    texts = texts_of(lines)
+    found = [json.loads(line) for line in corpus.lines_of_texts(texts, is_cell=name == "cells")]
+    assert [(now, before) for now, before in zip(found, lines, strict=True) if now != before] == []
+
+
+def texts_of(lines: list[Any]) -> dict[tuple[str, str], list[str]]:
     texts: dict[tuple[str, str], list[str]] = {}
     for settings, place, text, _ in lines:
         texts.setdefault((settings, place), []).append(text)
-    found = [json.loads(line) for line in corpus.lines_of_texts(texts, is_cell=name == "cells")]
-    assert [(now, before) for now, before in zip(found, lines, strict=True) if now != before] == []
+    return texts
+
+
+@pytest.mark.parametrize("name", ["tokens", "cells"])
+@pytest.mark.parametrize("height", [1, 7, 10_000])
+def test_batches_have_the_outcomes_of_the_corpus(name: str, height: int) -> None:
+    """Many records at a time: what is wrong with one of them is nothing to the others."""
+    lines = corpus.read(name)
+    groups: dict[tuple[str, str], list[Any]] = {}
+    for line in lines:
+        groups.setdefault((line[0], line[1]), []).append(line)
+    for (settings, place), some in groups.items():
+        some = some[:: 40 if height == 1 else 5 if height == 7 else 1]
+        for field in corpus.fields_at(place, settings):
+            expected = [
+                next(o for o, names in line[3].items() if field.name in names.split()) for line in some
+            ]
+            texts = [line[2] for line in some]
+            told = []
+            validator = validator_of(field, corpus.SETTINGS[settings], is_cell=name == "cells")
+            for start in range(0, len(texts), height):
+                told += outcomes(validator, field, place, texts[start : start + height])
+            assert [one for one in zip(texts, told, expected, strict=True) if one[1] != one[2]] == [], (
+                field,
+                settings,
+            )
+
+
+def validator_of(field: pa.Field, settings: Settings, *, is_cell: bool) -> Validator:
+    origin = settings.fields.get(field.name)
+    schema = with_zones(pa.schema([field]), lambda _: None, settings.timezone)
+    inputs = [FieldInput(field.name, "column", field.name, None if origin is None else origin.epoch)]
+    return Validator(schema, settings, inputs if is_cell else None)
+
+
+def outcomes(validator: Validator, field: pa.Field, place: str, texts: list[str]) -> list[str]:
+    is_cell = validator.inputs[0].form == "column"
+    records = (
+        texts
+        if is_cell
+        else [f'{{"{field.name}": {corpus.TEXTS[place].format(text, text)}}}' for text in texts]
+    )
+    judged = validator.validate(pa.record_batch([pa.array(records)], [field.name if is_cell else TEXT]))
+    nullable = field.with_nullable(True)
+    told = []
+    for row, text in enumerate(texts):
+        if row in judged.reasons:
+            reasons = judged.reasons[row]
+            told.append(
+                "; ".join(
+                    corpus.told(one.path[len(field.name) :], one.rule, one.value, text) for one in reasons
+                )
+            )
+            continue
+        (shown,) = corpus.shown_values(to_field(judged.rows.column(0).slice(row, 1), nullable))
+        told.append("=" if shown in (repr(text), repr(corpus.content(text))) else f"= {shown}")
+    return told
 
 
 def test_columns_have_the_outcomes_of_the_corpus() -> None:
@@ -46,18 +108,18 @@ def test_quick_proofs_say_what_exact_reading_says(zone: str | None) -> None:
             for is_required in (False, True):
                 field = fields[name].with_nullable(not is_required)
                 try:
-                    column = TypedColumn.of(field, batch.schema, settings)
+                    column = FieldReader.of_column(field, batch.schema.field(0), settings)
                 except (UnreadableTypeError, schemac.SchemaError):
                     continue
                 if column.proof is not None:
                     count += 1
-                    exact, quick = (_judged(one, plain) for one in (replace(column, proof=None), column))
+                    exact, quick = (_validated(one, plain) for one in (replace(column, proof=None), column))
                     assert quick == exact, (source, name)
     assert count > 150
 
 
-def _judged(column: TypedColumn, array: pa.Array) -> Any:
-    values, reasons = column.judged(array, JudgedBatch(pa.record_batch([array], ["f"])))
+def _validated(column: FieldReader, array: pa.Array) -> Any:
+    values, reasons = column.validated(array)
     shown = corpus.shown_values(values)
     # What stands beside a reason is nobody's value.
     return [None if row in reasons else value for row, value in enumerate(shown)], reasons

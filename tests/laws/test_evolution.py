@@ -170,7 +170,7 @@ fields:
 def test_point_at_the_line_in_both_versions() -> None:
     old, new = (compile_bytes(t.encode(), f"{n}.yaml").datasets[0] for t, n in ((OLD, "old"), (NEW, "new")))
     found = {
-        (str(c.fact), c.path): (str(c.old_place or ""), str(c.new_place or ""))
+        (str(c.fact), c.path): (str(c.old_location or ""), str(c.new_location or ""))
         for c in changes_between(SchemaVersion(old, "old"), SchemaVersion(new, "new"))
     }
     assert found == {

@@ -70,6 +70,7 @@ def keep_laws(text: Text, *, is_unsafe: bool) -> None:
         assert again.content == content
         assert not again.fixing.done
     assert fixing.done or not wanted
+    assert content.endswith(b"\n") >= text.content.endswith(b"\n"), "the last line still ends"
 
 
 def _what(found: Diagnostic) -> tuple[str, str, str, int]:

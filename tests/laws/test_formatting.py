@@ -125,16 +125,26 @@ def test_keep_the_meaning_of_many_manifests(text: str) -> None:
     _keep_laws_of_written(text)
 
 
+LINES = (
+    ("{0}  one",),
+    ("{0}  one", "", "{0}    two"),
+    ("{0}  one", "{0}  two", ""),
+    ("{0}  \t",),
+    ("{0}     ",),
+    ("{0}  one", "{0}     ", "{0}  two"),
+    ("", "{0}  one", "{0}   "),
+)
+"""Lines of a block of text: deeper ones, blank ones, and those with blanks or tabs alone, which are a part of the text."""
 SCALARS = {
     **{style: "text" if style == "plain" else f"{style}text{style}" for style in ("plain", "'", '"')},
     "plain lines": "one\n{0}  two",
     "quoted lines": '"one\n{0}  two"',
     **{
-        f"{style}{chomping}{comment}{len(lines)}": f"{style}{chomping}{comment}\n" + "\n".join(lines)
+        f"{style}{chomping}{comment}{number}": f"{style}{chomping}{comment}\n" + "\n".join(lines)
         for style in ("|", ">")
         for chomping in ("", "-", "+", "2", "2-")
         for comment in ("", "  # why")
-        for lines in (("{0}  one",), ("{0}  one", "", "{0}    two"), ("{0}  one", "{0}  two", ""))
+        for number, lines in enumerate(LINES)
     },
 }
 """A value of each style, below a key that stands `{0}` deep."""
@@ -146,7 +156,19 @@ PLACES = (
     ("name: a\nfields:\n  - type: Int8\n    extra: {}\n    name: ", "    "),
     ("fields:\n  - {name: b, type: Int8}\n---\nfields: []\nname: ", ""),
 )
-ENDS = ("", "\n", "\n\n", " ", "\n  ", "\n\n  ", "\n# end", "\n\n# end\n", "  # here", "\n---")
+ENDS = (
+    "",
+    "\n",
+    "\n\n",
+    " ",
+    "\n  ",
+    "\n\n  ",
+    "\n# end",
+    "\n\n# end\n",
+    "  # here",
+    "\n---",
+    "\n              \n",
+)
 
 
 @pytest.mark.parametrize("scalar", SCALARS)

@@ -5,6 +5,7 @@ has to be escaped, and long names.
 """
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -12,8 +13,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import schemac
+from schemac import Dataset
 from schemac.artifacts.emission import run_target, target_names
 from schemac.source.diagnostic import Severity
+from schemac.syntax.entries import MAX_DEPTH
 from tests.effort import law
 from tests.laws.strategies import Tree
 
@@ -103,3 +106,72 @@ def test_refuse_items_of_items_at_the_first_of_them() -> None:
     chain: list[Layer] = [("List", "a", NOTE)] * 4
     (other,) = schemac.compile_text(manifest([*chain, ("Struct", "a", {}), *chain], "a", {}))
     assert not run_target("spark", other._compilation).report.has_errors
+
+
+def _operation(name: str, dataset: Dataset) -> object:
+    match name:
+        case "sample":
+            return dataset.sample(1)
+        case "validate":
+            return dataset.validate(dataset.sample(2))
+        case "diff":
+            return schemac.diff(dataset, dataset)
+        case "from_arrow":
+            return schemac.from_arrow(dataset.to_arrow(), name="t")
+    return run_target(name, dataset._compilation)
+
+
+OPERATIONS = (*target_names(), "sample", "validate", "diff", "from_arrow")
+"""What is done with a schema."""
+SHAPES = ("List", "Map", "Struct", "Option List", "List of Struct")
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_work_as_much_as_there_is(shape: str, name: str) -> None:
+    """Twice as many levels are at most four times as much work: names of paths grow with the levels; what doubles at each is a thousand times."""
+    calls = [_calls(name, [(shape, "a", {})] * levels) for levels in (10, 20)]
+    assert calls[1] <= 4 * calls[0] + 2000, calls
+
+
+def _calls(name: str, chain: list[Layer]) -> int:
+    """Return how many calls of functions an operation makes, when what it loads once is there."""
+    (dataset,) = schemac.compile_text(manifest(chain, "a", {}))
+    count = 0
+
+    def note(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+        assert count < 5_000_000, "it does not end"
+
+    _operation(name, schemac.compile_text("fields: [{name: a, type: Int32}]")[0])
+    sys.setprofile(note)
+    try:
+        _operation(name, dataset)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("levels", [30, 49, 74, 98, 142])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_end_with_a_diagnostic_at_any_depth(shape: str, levels: int) -> None:
+    """As deep as a manifest may be, every target writes or refuses."""
+    text = manifest([(shape, "a", NOTE)] * levels, "a", NOTE)
+    if levels * {"Struct": 3, "List of Struct": 4, "Option List": 2}.get(shape, 1) > MAX_DEPTH - 4:
+        with pytest.raises(schemac.SchemaError, match="SC111"):
+            schemac.compile_text(text)
+        return
+    (dataset,) = schemac.compile_text(text)
+    for target in target_names():
+        run = run_target(target, dataset._compilation)
+        assert run.artifacts or run.report.has_errors, (levels, target)
+        for artifact in run.artifacts:
+            if artifact.path.endswith(".py"):
+                compile(artifact.content, artifact.path, "exec")
+
+
+def test_refuse_a_sample_of_more_items_than_there_is_room_for() -> None:
+    text = manifest([("Vector", "a", {})] * 30, "a", {})
+    with pytest.raises(schemac.SchemaError, match=r"SC352.*at least 1,073,741,824 items"):
+        schemac.compile_text(text)[0].sample(1)

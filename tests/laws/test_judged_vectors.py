@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from schemac.rows.judging.judge import Judge
-from schemac.rows.judging.scalars import scalar_of
-from schemac.rows.judging.tokens import Number
+from schemac.rows.judging.settings import Settings
+from schemac.rows.validation.validator import TEXT, JudgedBatch, Validator
 
 TYPES = (pa.float16(), pa.float32(), pa.float64())
 
@@ -47,20 +47,25 @@ NUMBERS = st.one_of(
 @example(numbers=["-0.0", "1.5"])
 @example(numbers=["1.00000005960464477539062500000000001"])
 def test_read_together_what_each_is_alone(data_type: pa.DataType, numbers: list[str]) -> None:
-    judge = Judge(pa.schema([pa.field("v", pa.list_(data_type))]))
-    held = [Number(number) for number in numbers]
-    together, of_together = judge.read({"v": held})
-    # Beside a null each number is read alone.
-    alone, of_alone = judge.read({"v": [*held, None]})
-    assert repr(together["v"]) == repr(alone["v"][:-1])
-    assert of_together == of_alone
+    member = pa.field("v", pa.list_(data_type))
+    together = validated(member, f"[{', '.join(numbers)}]")
+    alone = [Judge(pa.schema([pa.field("v", data_type)])).json(f'{{"v": {number}}}') for number in numbers]
+    reasons = [why._replace(path=f"v[{i}]") for i, one in enumerate(alone) for why in one.reasons]
+    assert together.reasons.get(0, []) == reasons
+    values = [None if one.values is None else one.values["v"] for one in alone]
+    assert repr(together.rows.column(0)[0].as_py()) == repr(pa.array(values, data_type).to_pylist())
+
+
+def validated(member: pa.Field, token: str) -> JudgedBatch:
+    record = f'{{"{member.name}": {token}}}'
+    return Validator(pa.schema([member]), Settings()).validate(pa.record_batch([[record]], [TEXT]))
 
 
 @pytest.mark.parametrize("data_type", [pa.float32(), pa.float64()], ids=str)
 def test_read_usual_vectors_at_once(data_type: pa.DataType) -> None:
     """Else the law above said nothing."""
-    scalar = scalar_of(pa.field("item", data_type))
-    assert scalar is not None
-    assert scalar.many is not None
-    assert scalar.many(["0.25", "0", "-3.5e-2", "17"]) is not None
-    assert repr(scalar.many(["0.25", "-0.0"])) == "[0.25, -0.0]"
+    json_proofs = pytest.importorskip("schemac.rows.judging.json_proofs")
+    proof = json_proofs.json_proof(pa.field("v", pa.list_(data_type)), Settings())
+    values, doubts = proof(pa.array(["[0.25, 0, -3.5e-2, 17]", "[0.25,-0.0]", "[]"]))
+    assert doubts is None
+    assert repr(values.to_pylist()[1:]) == "[[0.25, -0.0], []]"

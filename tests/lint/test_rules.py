@@ -8,7 +8,7 @@ import pytest
 
 from schemac.cli.main import main
 from schemac.engines.duckdb.words import RESERVED_WORDS
-from schemac.lint.registry import own_rules
+from schemac.lint.registry import builtin_rules
 from schemac.lint.rule import Rule
 from schemac.lint.words import is_plural, plural_of, snake_case, words_of
 from schemac.registry.pages import page
@@ -56,7 +56,7 @@ def test_take_no_singular_for_a_plural(word: str) -> None:
     assert not is_plural(word)
 
 
-OF_MANIFESTS = [rule for rule in own_rules() if rule.code.id != "SC803"]
+OF_MANIFESTS = [rule for rule in builtin_rules() if rule.code.id != "SC803"]
 """All but the one that settings break."""
 
 

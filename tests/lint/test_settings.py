@@ -9,7 +9,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.lint.registry import own_rules
+from schemac.lint.registry import builtin_rules
 
 ROOT = Path(schemac.__file__).parent.parent
 RIDES = """\
@@ -57,7 +57,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 
 def test_have_many_rules_of_many_sorts() -> None:
-    rules = own_rules()
+    rules = builtin_rules()
     assert len(rules) > 55
     assert len({rule.code.id for rule in rules}) == len({rule.code.slug for rule in rules}) == len(rules)
     assert len({rule.category for rule in rules}) >= 8
@@ -214,7 +214,7 @@ def test_take_rules_of_a_project(project: Project) -> None:
     ("text", "said"),
     [
         (RULE.replace("ACME801", "SC899"), "write a code like ACME801"),
-        (RULE.replace("acme-prefix", "unknown-kind"), "which is taken"),
+        (RULE.replace("acme-prefix", "unknown-kind"), "which is already used"),
         ("x = (", "cannot be loaded: SyntaxError"),
         ("x = 1\n", "there is no schemac.lint.rule.Rule"),
     ],

@@ -78,7 +78,11 @@ def test_offer_explain_and_flag(tmp_path: Path) -> None:
         text = "fields:\n  - name: a\n    type: {kind: Time, unit: Second}\n    extra: {lance.org/nonsense: 1, my.own/x: 2}\n"
         uri = e.open(uri_of(tmp_path / "c.yaml"), text)
         assert [d.message for d in await e.found(uri, 0)] == ["Property lance.org/nonsense is not allowed."]
-        for word, told in (("name", "What the column"), ("unit", "counted in"), ("extra", "attributes")):
+        for word, told in (
+            ("name", "The name of the column"),
+            ("unit", "counted in"),
+            ("extra", "attributes"),
+        ):
             assert told in await e.hover(uri, word)
 
     session(tmp_path, act)

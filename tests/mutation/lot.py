@@ -10,7 +10,7 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -63,27 +63,36 @@ def tests_of(module: Path) -> list[str]:
     return [name for name in named if (ROOT / name).exists()]
 
 
-def is_noticed(copy: Path, module: Path, mutant: Mutant) -> bool | None:
-    """Whether a test fails with the mutant in the place of a module of the copy; None where the tests take too long."""
-    file = copy / module.relative_to(ROOT)
-    kept = file.read_text(encoding="utf-8")
-    file.write_text(ast.unparse(mutant.tree), encoding="utf-8")
+def is_red(copy: Path, tests: Sequence[str]) -> bool | None:
+    """Whether one of these tests fails in a copy; None if they take too long."""
     options = ("-q", "-x", "--no-header", "--tb=no", "-p", "no:cacheprovider")
     environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", *options, *tests_of(module)],
+            [sys.executable, "-m", "pytest", *options, *tests],
             cwd=copy, env=environment, capture_output=True, timeout=SECONDS, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return None
-    finally:
-        file.write_text(kept, encoding="utf-8")
     return done.returncode != 0
 
 
+def is_noticed(copy: Path, module: Path, mutant: Mutant) -> bool | None:
+    """Whether a test fails with the mutant in the place of a module of the copy; None if the tests take too long."""
+    file = copy / module.relative_to(ROOT)
+    original = file.read_text(encoding="utf-8")
+    file.write_text(ast.unparse(mutant.tree), encoding="utf-8")
+    try:
+        return is_red(copy, tests_of(module))
+    finally:
+        file.write_text(original, encoding="utf-8")
+
+
 def main(number: int = 20, seed: int = 1) -> None:
-    """Print each mutant with what became of it, and how many have survived."""
+    """Print each mutant with what became of it, and how many have survived.
+
+    Tests that fail without a mutant would notice every mutant: they end the run before the first.
+    """
     survivors = 0
     with TemporaryDirectory() as folder:
         copy = Path(folder)
@@ -91,7 +100,13 @@ def main(number: int = 20, seed: int = 1) -> None:
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
         for name in FILES:
             shutil.copy(ROOT / name, copy / name)
-        for module, place in drawn(number, seed):
+        drawn_places = list(drawn(number, seed))
+        for tests in dict.fromkeys(tuple(tests_of(module)) for module, _ in drawn_places):
+            if is_red(copy, tests) is not False:
+                sys.exit(
+                    f"these tests fail, or take more than {SECONDS} s, without a mutant: {' '.join(tests)}"
+                )
+        for module, place in drawn_places:
             mutant = mutant_of(module.read_text(encoding="utf-8"), place)
             is_killed = is_noticed(copy, module, mutant)
             survivors += is_killed is False

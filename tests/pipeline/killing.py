@@ -20,11 +20,12 @@ import lance
 import lance.fragment
 import pyarrow as pa
 
+from schemac.engines.lance import transactions
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.runs.recover import recover
 from schemac.engines.lance.runs.spelling import encode
 from schemac.engines.lance.tables.differences import lance_fields_of
-from schemac.pipeline.reruns.repeats import settle
+from schemac.pipeline.reruns.repeats import fence_and_find_commit
 from schemac.pipeline.spark.columns import REASON
 from schemac.pipeline.writing.sink_options import SinkOptions, encode_schema
 from schemac.pipeline.writing.table_sink import TableWriter
@@ -65,6 +66,11 @@ class Steps:
     def watch(self) -> None:
         for owner, label in STEPS:
             setattr(owner, label, self._counted(getattr(owner, label), label))
+
+    def watch_stages(self) -> None:
+        """Count the stages of commits instead."""
+        for stage, step in transactions.STEPS.items():
+            transactions.STEPS[stage] = self._counted(step, stage.name)
 
     def _counted(self, step: Callable[..., Any], label: str) -> Any:
         def counted(*arguments: Any, **named: Any) -> Any:
@@ -121,7 +127,7 @@ def attempt(folder: Path, run: str, good: list[int], bad: int, mode: str, proces
     sink = sink_of("lance")
     sink.recover(table, quarantine, NO_STORAGE)
     identity = RunIdentity(run, datetime.now(UTC), "", mode, process)
-    if settle(identity, table, quarantine, sink, NO_STORAGE) is not None:
+    if fence_and_find_commit(identity, table, quarantine, sink, NO_STORAGE) is not None:
         return False
     options = SinkOptions(
         path=table, quarantine=quarantine, schema=encode_schema(SCHEMA), run=identity.to_json()
@@ -209,7 +215,7 @@ def do(job: dict[str, Any]) -> int:
         status = 1
         try:
             steps = Steps(job["kill_before"])
-            steps.watch()
+            steps.watch_stages() if job.get("is_by_stage") else steps.watch()
             if "even" in job:
                 replay(Path(job["folder"]), job["run"], job["even"])
             else:

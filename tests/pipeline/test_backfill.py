@@ -18,11 +18,10 @@ from schemac.pipeline.backfill.frame import Frames
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns.history import runs_of
-from schemac.pipeline.reruns.replay import Replay
 from schemac.pipeline.runner import RunReport
 from schemac.pipeline.stream import run_or_stream
 from schemac.rows.runs import staging
-from schemac.rows.runs.request import RunRequest
+from schemac.rows.runs.request import Replay, RunRequest
 from schemac.source.catalogue import (
     BACKFILL_SETTING,
     CONFLICTING_ORIGIN,
@@ -151,7 +150,6 @@ def backfill(spark: SparkSession, table: str, tmp_path: Path) -> Backfill:
         fields: dict[str, Any] | None = None,
         *,
         request: RunRequest | None = None,
-        replay: Any = None,
         **told: Any,
     ) -> RunReport:
         fields = {
@@ -168,7 +166,7 @@ def backfill(spark: SparkSession, table: str, tmp_path: Path) -> Backfill:
         schema = told.pop("form", None) or pa.schema([*HAD, *(f for f in ADDED if f.name in fields)])
         settings.pop("form", None)
         job = Job.model_validate({**settings, "fields": fields})
-        return run_or_stream(job, schema, request=request, replay=replay, spark=spark)
+        return run_or_stream(job, schema, request=request, spark=spark)
 
     return runner
 
@@ -356,7 +354,7 @@ WRONG: dict[str, tuple[Code, str, dict[str, Any]]] = {
     "required and left out": (UNFIT_VALUES, "`words` is required", {"fields": {"words": {"expr": "1"}}, "where": "id < 9"}),
     "another table": (SCHEMA_MISMATCH, "`extra` is missing",
                       {"fields": EXPR, "form": pa.schema([*HAD, pa.field("extra", pa.int8()), ADDED[0]])}),
-    "replay": (REPLAY, "no quarantine", {"fields": EXPR, "replay": Replay()}),
+    "replay": (REPLAY, "no quarantine", {"fields": EXPR, "request": RunRequest(replay=Replay())}),
     "no table": (SCHEMA_MISMATCH, "no Lance table", {"fields": EXPR, "target": {"path": "none.lance", "mode": "backfill"}}),
     "a format of Spark": (BACKFILL_SETTING, "parquet",
                           {"fields": EXPR, "target": {"path": "p", "mode": "backfill", "format": "parquet"}}),
@@ -368,7 +366,7 @@ def test_refuse_wrong_input(backfill: Backfill, table: str, tmp_path: Path) -> N
     before = (lance.dataset(table).version, sorted(os.listdir(table)))
     told = {}
     for name, (_, what, settings) in WRONG.items():
-        text = json.dumps({k: v for k, v in settings.items() if k not in ("form", "replay")})
+        text = json.dumps({k: v for k, v in settings.items() if k not in ("form", "request")})
         text = text.replace('"@"', json.dumps(str(tmp_path / "cities.parquet")))
         given = {**settings, **json.loads(text)}
         try:

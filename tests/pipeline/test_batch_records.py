@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.conforming import validation
 from schemac.pipeline.runner import run
 from tests.pipeline.odd_records import BEHIND
-from tests.pipeline.sieved import job_of, sieved_alike
+from tests.pipeline.read_alike import job_of, read_alike
 
 FIELD = pa.field
 SCHEMA = pa.schema(
@@ -145,7 +145,7 @@ def test_read_as_one_by_one(tmp_path: Path, form: str, unexpected: str, count: i
     lines = lines_of(form, count)[form == "csv" :]
     if unexpected == "reject":
         lines = [line.replace(', "uid": "00112233-4455-6677-8899-aabbccddeeff"', "") for line in lines]
-    found = sieved_alike(schema, lines, tmp_path / "in", form, tuple(NAMES), unexpected=unexpected)
+    found = read_alike(schema, lines, tmp_path / "in", form, tuple(NAMES), unexpected=unexpected)
     assert len(lines) / 4 < found < len(lines) - 20
 
 
@@ -163,7 +163,7 @@ def test_packed_records_reach_the_table_as_rows_do(
     found = {}
     for label in ("packed", "rows"):
         job = job_of(tmp_path / "in", form, target={"path": str(tmp_path / label)}, maxQuarantined=1.0)
-        unpacked = mock.patch.object(validation, "sieve_of", return_value=None)
+        unpacked = mock.patch.object(validation.Validation, "in_files", None)
         with unpacked if label == "rows" else nullcontext():
             report = run(job, schema, spark=spark)
         assert report.quarantine_path is not None
@@ -232,7 +232,7 @@ def test_records_with_constraints_reach_the_table_as_rows_do(
     found = {}
     for label in ("packed", "rows"):
         job = job_of(tmp_path / "in", form, target={"path": str(tmp_path / label)}, maxQuarantined=1.0)
-        unpacked = mock.patch.object(validation, "sieve_of", return_value=None)
+        unpacked = mock.patch.object(validation.Validation, "in_files", None)
         with unpacked if label == "rows" else nullcontext():
             report = run(job, schema, spark=spark)
         assert report.quarantine_path is not None
@@ -344,7 +344,7 @@ def record(rng: random.Random, schema: pa.Schema) -> str:
 def check_any(schema: pa.Schema, seed: int, count: int, unexpected: str) -> None:
     rng = random.Random(seed)
     lines = [line for line in (record(rng, schema) for _ in range(count)) if line.strip()]
-    sieved_alike(schema, lines, Path("in.json"), "json", unexpected=unexpected)
+    read_alike(schema, lines, Path("in.json"), "json", unexpected=unexpected)
 
 
 UNEXPECTED = st.sampled_from(["ignore", "reject"])

@@ -27,7 +27,7 @@ from schemac.pipeline.reading.csv_records import QUOTES
 from schemac.pipeline.reading.source import EXPLAINED
 from schemac.pipeline.reading.texts import BAD_ENCODING
 from schemac.pipeline.spark import java
-from schemac.pipeline.spark.failures import not_started, told
+from schemac.pipeline.spark.failures import error_of_text, not_started
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.writing.table_sink import spark_sink
 from schemac.registry.codes import builtin_codes
@@ -190,7 +190,7 @@ def test_explain_each_rule(rule: str, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(("code", "example"), examples("log"), ids=name)
 def test_tell_the_code_of_what_spark_says(code: Code, example: Example) -> None:
     text = example.text
-    error = not_started(text, text) if code is SPARK_NOT_STARTED else told(text)
+    error = not_started(text, text) if code is SPARK_NOT_STARTED else error_of_text(text)
     assert error.code is code
 
 
@@ -201,7 +201,7 @@ def test_keep_the_code_of_an_error_in_a_task() -> None:
         PipelineError(UNREADABLE_INPUT, "no help here"),
     ):
         text = f"Traceback:\n  File x\nschemac.pipeline.errors.PipelineError: {raised}\n\tat org.apache.x"
-        found = told(text)
+        found = error_of_text(text)
         assert (found.code, found.message) == (raised.code, raised.message)
         assert raised.help is None or found.help == raised.help
 

@@ -301,6 +301,6 @@ def kill_at(patch: pytest.MonkeyPatch, moment: str) -> None:
 def test_a_table_that_keeps_no_runs_refuses_ids(
     spark: SparkSession, tmp_path: Path, asked: RunRequest
 ) -> None:
-    with pytest.raises(PipelineError, match="a paimon table does not say which runs it has") as caught:
+    with pytest.raises(PipelineError, match="a paimon table does not record its runs") as caught:
         go(spark, tmp_path, [GOOD], "paimon", request=asked)
     assert caught.value.code is INVALID_RUN

@@ -16,8 +16,8 @@ from schemac.pipeline import runner, stream
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns.history import runs_of
-from schemac.pipeline.reruns.repeats import committed_nevertheless, settle
-from schemac.pipeline.spark.failures import told
+from schemac.pipeline.reruns.repeats import committed_nevertheless, fence_and_find_commit
+from schemac.pipeline.spark.failures import error_of_text
 from schemac.pipeline.writing import engine_write
 from schemac.pipeline.writing.format_sink import FormatTarget
 from schemac.pipeline.writing.table_sink import TableWriter
@@ -28,7 +28,7 @@ from tests.pipeline.killing import batch
 from tests.pipeline.test_altered_meanwhile import begun, write
 
 ONE_COLUMN = pa.schema([pa.field("id", pa.int64(), False)])
-GONE = told("Answer from Java side is empty")
+GONE = error_of_text("Answer from Java side is empty")
 
 
 class KilledError(BaseException):
@@ -36,12 +36,12 @@ class KilledError(BaseException):
 
 
 def job_of(folder: Path) -> Job:
-    told = {
+    settings = {
         "source": {"path": str(folder / "in.json")},
         "target": {"path": str(folder / "t.lance"), "mode": "append"},
         "quarantine": {"path": str(folder / "q.lance")},
     }
-    return Job.model_validate(told)
+    return Job.model_validate(settings)
 
 
 def die_before(monkeypatch: pytest.MonkeyPatch, name: str, dataset: str) -> None:
@@ -143,7 +143,7 @@ def test_a_worker_that_goes_on_cannot_commit_what_its_driver_gave_up(tmp_path: P
     write(tmp_path, "first", [1, 2])
     writer, written = begun(tmp_path, "second", [3])
     paths = str(tmp_path / "t.lance"), str(tmp_path / "q.lance")
-    assert settle(writer.run, *paths, sink_of(None), NO_STORAGE) is None
+    assert fence_and_find_commit(writer.run, *paths, sink_of(None), NO_STORAGE) is None
     with pytest.raises(PipelineError, match="considered this run dead"):
         writer.commit([written])
     assert good(tmp_path) == [1, 2]
@@ -217,9 +217,9 @@ def test_no_promise_of_a_folder_that_nobody_could_look_at(
 
     monkeypatch.setattr(FormatTarget, "write", stopping)
     target = {"path": str(tmp_path / "rides"), "format": "parquet"}
-    told = Job.model_validate({"source": {"path": str(tmp_path / "in.json")}, "target": target})
+    job = Job.model_validate({"source": {"path": str(tmp_path / "in.json")}, "target": target})
     with pytest.raises(PipelineError) as caught:
-        runner.run(told, ONE_COLUMN, spark=spark)
+        runner.run(job, ONE_COLUMN, spark=spark)
     assert caught.value.code is GONE.code
     listed = f"`schemac runs {tmp_path / 'rides'}` lists this run if it was committed"
     assert str(caught.value.help).startswith(listed if is_undecided else "nothing of this run was written; ")
@@ -256,12 +256,12 @@ def test_batches_of_a_stream_count_whatever_stops_it(
 ) -> None:
     (tmp_path / "in").mkdir()
     files_in(tmp_path / "in")
-    told = {
+    settings = {
         "source": {"path": str(tmp_path / "in"), "format": "json"},
         "target": {"path": str(tmp_path / "t.lance"), "mode": "append"},
         "trigger": "available-now",
     }
     monkeypatch.setattr(stream, "_wait_for_end", java_is_gone)
     with pytest.raises(PipelineError) as caught:
-        stream.run_stream(Job.model_validate(told), ONE_COLUMN, spark=spark)
+        stream.run_stream(Job.model_validate(settings), ONE_COLUMN, spark=spark)
     assert str(caught.value.help).startswith(stream.GOES_ON)

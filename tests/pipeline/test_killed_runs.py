@@ -114,7 +114,13 @@ def assert_whole(folder: Path, before: list[int], after: list[int]) -> bool:
 
 
 def kill_and_go_on(
-    killer: Killer, folder: Path, step: int | None, case: tuple[str, bool, bool], then: str
+    killer: Killer,
+    folder: Path,
+    step: int | None,
+    case: tuple[str, bool, bool],
+    then: str,
+    *,
+    is_by_stage: bool = False,
 ) -> int:
     mode, is_there, has_ids = case
     folder.mkdir()
@@ -131,7 +137,14 @@ def kill_and_go_on(
         )
     after = sorted([*([] if mode == "overwrite" else before), 3, 4, 5])
     taken = killer(
-        folder=str(folder), run="killed", good=[3, 4, 5], bad=3, mode=mode, has_ids=has_ids, kill_before=step
+        folder=str(folder),
+        run="killed",
+        good=[3, 4, 5],
+        bad=3,
+        mode=mode,
+        has_ids=has_ids,
+        kill_before=step,
+        is_by_stage=is_by_stage,
     )
     # What the next run looks at first is right at once, or is made right by it.
     table, quarantine = str(folder / "t.lance"), str(folder / "q.lance")
@@ -164,6 +177,31 @@ def test_killed_runs_are_undone_or_done(killer: Killer, tmp_path: Path, case: tu
     for step in range(start, count + 1, max(1, count // STEPS_OF_A_QUICK_RUN)):
         then = ("create", "append", "overwrite")[step % 3]
         kill_and_go_on(killer, tmp_path / f"{step}", step, case, then)
+
+
+STAGES = (
+    "table CLAIMED",
+    "CLAIMED",
+    "MOVED",
+    "COMMITTED",
+    "table MOVED",
+    "table COMMITTED",
+    "CLOSED",
+    "CLOSED",
+)
+"""Those of a run: its table is claimed before its quarantine is committed."""
+
+
+@pytest.mark.parametrize("stage", [None, *range(1, len(STAGES) + 1)])
+def test_runs_killed_before_every_stage_of_their_commits(
+    killer: Killer, tmp_path: Path, stage: int | None
+) -> None:
+    """A run has happened from the moment on in which its table has the version, and not before."""
+    case = ("append", True, False)
+    count = kill_and_go_on(killer, tmp_path / "t", stage, case, "append", is_by_stage=True)
+    assert count == (len(STAGES) if stage is None else 0)
+    is_done = stage is None or stage > STAGES.index("table COMMITTED") + 1
+    assert ("killed" in happened(tmp_path / "t")) == is_done
 
 
 @pytest.mark.long

@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from schemac.pipeline.reading.csv_records import read_csv
 from schemac.pipeline.reading.source import open_records
 from schemac.pipeline.runner import RunReport, run
 from schemac.rows.runs.request import RunRequest
+from tests.judging.test_hostile_values import BRACKETS, FIELDS, nested
 from tests.pipeline.conftest import rows_of
 from tests.pipeline.odd_records import csv_records, json_record, odd_csv_files, odd_json_lines
 
@@ -108,6 +110,27 @@ def test_documents_of_json_lose_nothing(spark: SparkSession, tmp_path: Path) -> 
     assert sorted(row["id"] for row in rows_of(report.table_path)) == [1, 2, 3, 4, 5, 6, 7, 9, 10]
     bad = [("", "malformed"), ("x", "malformed"), ('{"id": 8, "s": "\xff"}', "encoding")]
     assert sorted(quarantined(report)) == bad
+
+
+@pytest.mark.parametrize("form", ["lines", "array", "cells"])
+def test_every_depth_in_every_field_is_written_or_set_aside(
+    spark: SparkSession, tmp_path: Path, form: str
+) -> None:
+    """Also beside records of the same file that are not nested, and in a field that no column takes."""
+    names, depths = [*FIELDS.names, "other"], [1, 50, 250, *range(320, 1020, 100), 5000]
+    values = [(name, nested(*one, "1.5")) for one in product(depths, BRACKETS) for name in names]
+    if form == "cells":
+        lines = [";".join(value if one == name else "" for one in names) for name, value in values]
+        (tmp_path / "in").write_text("\n".join([";".join(names), *lines]))
+        source = {"path": str(tmp_path / "in"), "format": "csv", "options": {"sep": ";", "quote": ""}}
+    else:
+        lines = [f'{{"{name}": {value}}}' for name, value in values]
+        text = "\n".join(lines) if form == "lines" else f"[{','.join(lines)}]"
+        (tmp_path / "in").write_text(text)
+        options = {"options": {"multiLine": False}} if form == "lines" else {}
+        source = {"path": str(tmp_path / "in"), "format": "json", **options}
+    report = run_source(spark, tmp_path, FIELDS, source)
+    assert report.rows_in == len(lines)
 
 
 def test_json_in_a_cell_is_one_value(spark: SparkSession, tmp_path: Path) -> None:

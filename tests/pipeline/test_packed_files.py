@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.decoding import chunks_of
-from schemac.pipeline.reading.pieces import File, Piece, lines_of_piece
+from schemac.pipeline.reading.pieces import File, FileSplit, lines_of_split
 from schemac.pipeline.runner import run
 from schemac.source.catalogue import UNREADABLE_INPUT
 
@@ -82,9 +82,9 @@ def read_by_chunks(path: Path) -> list[str] | None:
 
 
 def read_by_lines(path: Path) -> list[str] | None:
-    piece = Piece(File(str(path), path.as_uri(), path.stat().st_size))
+    piece = FileSplit(File(str(path), path.as_uri(), path.stat().st_size))
     try:
-        return [line.decode() for block in lines_of_piece(piece) for line in block.to_pylist()]
+        return [line.decode() for block in lines_of_split(piece) for line in block.to_pylist()]
     except PipelineError:
         return None
 

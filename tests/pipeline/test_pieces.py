@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemac.pipeline.reading import pieces
-from schemac.pipeline.reading.pieces import File, Piece, lines_of_piece, shares
+from schemac.pipeline.reading.pieces import File, FileSplit, lines_of_split, shares
 
 TEXTS = st.lists(
     st.sampled_from([b"a", b"bc", b"\n", b"\r", b"\r\n", b" ", b"\xe2\x82\xac", b"\xff"]), max_size=24
@@ -35,7 +35,7 @@ def test_each_line_is_read_once(parts: list[bytes], cuts: list[int], block: int,
         patch.setattr(pieces, "seekable_file", lambda _: io.BytesIO(text))
         for start, end in pairwise(bounds):
             assert start is not None
-            for lines in lines_of_piece(Piece(File("x", "x", len(text)), start, end)):
+            for lines in lines_of_split(FileSplit(File("x", "x", len(text)), start, end)):
                 found += [line for line in lines.to_pylist() if line]
     assert found == lines_of(text)
 
@@ -62,7 +62,7 @@ def test_packed_files_are_not_cut(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(b"one\ntwo\r\nthree"))
     file = File(str(path), "", 1 << 30)
     (share,) = shares([file], 1 << 20, is_cut=True)
-    assert [line for piece in share for lines in lines_of_piece(piece) for line in lines.to_pylist()] == [
+    assert [line for piece in share for lines in lines_of_split(piece) for line in lines.to_pylist()] == [
         b"one",
         b"two",
         b"three",

@@ -1,35 +1,30 @@
-"""Where a record is proven with Arrow, its values are those that the judge reads: no value depends on which of them read it."""
-
-from pathlib import Path
+"""Values that are proven many at a time are those that the judge reads: no value depends on which of them read it."""
 
 import pyarrow as pa
 
-from schemac.pipeline.batch_reading.sieve import sieve_of
-from schemac.pipeline.reading.source import Records
 from schemac.rows.judging.arrays import plain_array, plain_type
 from schemac.rows.judging.exact_types import to_field
 from schemac.rows.judging.judge import Judge
-from tests.pipeline.sieved import job_of
+from schemac.rows.judging.settings import Settings
+from schemac.rows.validation.validator import TEXT, Validator
 from tests.pipeline.test_batch_records import SCHEMA, lines_of, shown
 
 RECORDS = 1_000
 
 
 def test_prove_the_values_that_the_judge_reads() -> None:
-    """Signs of zero too: JSON has none, for the variants of Spark drop them."""
+    """Signs of zero too."""
     schema = pa.schema([field for field in SCHEMA if field.name != "uid"])
-    records = Records(lambda: None, "_raw", None, worked=lambda _: None)
-    sieve = sieve_of(records, schema, job_of(Path("in"), "json"))
-    assert sieve is not None
     lines = lines_of("json", RECORDS)
-    sifted = sieve(pa.array(lines))
-    proven = [line for line, is_proven in zip(lines, sifted.proven.to_pylist(), strict=True) if is_proven]
-    assert len(proven) > RECORDS / 2
+    found = Validator(schema, Settings()).validate(pa.record_batch([pa.array(lines)], [TEXT]))
+    good = [row for row in range(len(lines)) if row not in found.reasons]
+    assert len(good) > RECORDS / 2
     judge = Judge(schema)
-    judged = [judge.json(line) for line in proven]
-    assert [line for line, found in zip(proven, judged, strict=True) if found.reasons] == []
-    told = [found.values for found in judged if found.values is not None]
+    judged = [judge.json(line) for line in lines]
+    assert [one.reasons for one in judged] == [tuple(found.reasons.get(row, ())) for row in range(len(lines))]
+    told = [one.values for one in judged if one.values is not None]
     columns = [plain_array([values[field.name] for values in told], field) for field in schema]
-    read = [to_field(sifted.batch.column(field.name), field.with_type(plain_type(field))) for field in schema]
+    rows = found.rows.take(pa.array(good))
+    read = [to_field(rows.column(field.name), field.with_type(plain_type(field))) for field in schema]
     expected = pa.table(columns, names=schema.names)
     assert shown(pa.table(read, names=schema.names)) == shown(expected)

@@ -18,9 +18,9 @@ from schemac.pipeline import write
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns.history import runs_of
-from schemac.pipeline.reruns.replay import Replay
 from schemac.pipeline.runner import run
 from schemac.pipeline.spark.columns import QUARANTINE_SCHEMA
+from schemac.rows.runs.request import Replay, RunRequest
 from schemac.source.catalogue import REPLAY
 
 pytestmark = pytest.mark.spark
@@ -170,7 +170,9 @@ def check(
     before = raws_of(report.quarantine_path)
     assert all(len(json.loads(raw)["row"]) == table.num_columns for raw in before)
     mended = {"nullValues": ["x"]}
-    again = run(Job.model_validate({**first, **mended}), schema, spark=spark, replay=Replay())
+    again = run(
+        Job.model_validate({**first, **mended}), schema, request=RunRequest(replay=Replay()), spark=spark
+    )
     whole = {"source": source, "target": {"path": str(there)}, **mended}
     direct = run(Job.model_validate(whole), schema, spark=spark)
     assert rows_of(here) == rows_of(there)
@@ -220,7 +222,7 @@ def test_rows_of_several_schemas_and_of_folders(spark: SparkSession, tmp_path: P
         pq.write_table(pa.table({"id": ids, "n": n}), folder / "one.parquet")
         assert run(Job.model_validate(job), schema, spark=spark).rows_quarantined == 1
     mended = Job.model_validate({**job, "fields": {"n": None}, "nullValues": ["x"]})
-    assert run(mended, schema, spark=spark, replay=Replay()).rows_written == 2
+    assert run(mended, schema, request=RunRequest(replay=Replay()), spark=spark).rows_written == 2
     ids = lance.dataset(str(tmp_path / "t.lance")).to_table()["id"].to_pylist()
     assert sorted(ids, key=repr) == [1, 2, 3, None]
     quarantine = str(tmp_path / "t.quarantine.lance")
@@ -229,5 +231,5 @@ def test_rows_of_several_schemas_and_of_folders(spark: SparkSession, tmp_path: P
     old: dict[str, Any] = {"run": first, "source": None, "raw": '{"_note": "", "types": 1}', "errors": []}
     lance.write_dataset(pa.Table.from_pylist([old], QUARANTINE_SCHEMA), quarantine, mode="append")
     with pytest.raises(PipelineError) as caught:
-        run(mended, schema, spark=spark, replay=Replay())
+        run(mended, schema, request=RunRequest(replay=Replay()), spark=spark)
     assert caught.value.code is REPLAY

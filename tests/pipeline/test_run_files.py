@@ -31,6 +31,7 @@ from schemac.pipeline.runner import RunReport
 from schemac.rows.runs.identity import RunIdentity
 from schemac.source.catalogue import TOO_MANY_QUARANTINED
 from schemac.source.diagnostic import Diagnostic
+from tests.disk_faults import failing
 
 NASTY = 'a "b"\\c\n<script>alert(1)</script>\x1b[31m & é'
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -127,7 +128,7 @@ def test_page_tells_counts_reasons_and_places() -> None:
         "items[3].price",
     ):
         assert told in text
-    assert "Nothing of it counts" in "".join(page_of(STOPPED).texts)
+    assert "Nothing was committed" in "".join(page_of(STOPPED).texts)
 
 
 @pytest.mark.parametrize("outcome", [GOOD, STOPPED, UNREAD], ids=["good", "stopped", "unread"])
@@ -266,6 +267,30 @@ def test_a_machine_without_spark_gets_its_files_too(tmp_path: Path) -> None:
     assert 'schemac_run_findings{pipeline="p.yaml",code="SC681"} 1' in (tmp_path / "m.prom").read_text()
     assert json.loads((tmp_path / "r.json").read_text())["run"] is None
     assert len((tmp_path / "l.jsonl").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize("stays_full", [False, True], ids=["once", "full"])
+def test_files_of_a_run_fail_at_every_write(
+    stays_full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The command says so, each file is whole or not there, and an event is a line or nothing."""
+    monkeypatch.chdir(tmp_path)
+    reports = [word for ending in ("html", "json", "txt") for word in ("--report", f"r.{ending}")]
+    words = ["run", "p.yaml", *reports, "--metrics", "m.prom", "--lineage", "l.jsonl"]
+    with failing(tmp_path) as disk:
+        assert main(words) == 1
+    names = {path.name for path in tmp_path.iterdir()}
+    for n in range(1, disk.writes + 1):
+        for path in tmp_path.iterdir():
+            path.unlink()
+        with failing(tmp_path, n, stays_full=stays_full):
+            assert main(words) in {1, 2}
+        assert "no space left" in capsys.readouterr().err
+        assert {path.name for path in tmp_path.iterdir()} <= names
+        assert main(words) == 1
+        assert {path.name for path in tmp_path.iterdir()} == names
+        events = [json.loads(line) for line in (tmp_path / "l.jsonl").read_text().splitlines()]
+        assert [event["eventType"] for event in events[-2:]] == ["START", "FAIL"]
 
 
 def test_a_repeated_run_is_told_as_such() -> None:

@@ -1,4 +1,4 @@
-"""Records that the sieve proves: their values are those that are read one by one, and most records are proven. Without Java."""
+"""Records that are read many at a time: their values are those that are read one by one, and most are proven. Without Java."""
 
 import json
 from pathlib import Path
@@ -9,11 +9,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from schemac.pipeline.batch_reading.sieve import Sieve, sieve_of
-from schemac.pipeline.declaration.job import Job
-from schemac.pipeline.reading.source import json_text_records
-from schemac.pipeline.reading.texts import Texts
-from tests.pipeline.sieved import sieved_alike
+from tests.pipeline.read_alike import doubts_counted, job_of, read_alike, rows_by_text, task_of
 
 FIELD = pa.field
 BFLOAT16 = {b"ARROW:extension:name": b"lance.bfloat16"}
@@ -117,30 +113,22 @@ RECORDS: list[str] = [
 ]
 
 
-def no_frame() -> None:
-    """What is read here is no frame of Spark."""
-
-
-def sieve(schema: pa.Schema, **settings: Any) -> Sieve | None:
-    job = Job.model_validate({"source": {"path": "in.json"}, "target": {"path": "-"}, **settings})
-    return sieve_of(json_text_records(Texts(no_frame, {})), schema, job)
-
-
 def proven(schema: pa.Schema, lines: list[str], **settings: Any) -> list[bool]:
-    """For each line, whether the sieve proves it."""
-    found = sieve(schema, **settings)
-    assert found is not None
-    return found(pa.array(lines)).proven.to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
+    """For each line, whether it is taken apart with others, and all of its values are proven."""
+    task = task_of(schema, job_of(Path("in.json"), "json", **settings))
+    with doubts_counted() as doubtful:
+        rows_by_text(task, lines)
+    return [row not in doubtful for row in range(len(lines))]
 
 
 @pytest.mark.parametrize("unexpected", ["ignore", "reject"])
 def test_read_as_one_by_one(unexpected: str) -> None:
-    assert sieved_alike(KNOWN, RECORDS, Path("in.json"), "json", unexpected=unexpected) > 15
+    assert read_alike(KNOWN, RECORDS, Path("in.json"), "json", unexpected=unexpected) > 15
 
 
 def test_what_is_not_known_is_not_proven() -> None:
     for name in ("u", "im", "j", "none"):
-        assert sieve(pa.schema([SCHEMA.field(name)])) is None
+        assert proven(pa.schema([SCHEMA.field(name)]), ["{}"]) == [False]
 
 
 def test_sound_records_are_proven() -> None:

@@ -1,4 +1,4 @@
-"""The sink: exact values, all or nothing, and what happens to a table that is there already."""
+"""The sink: exact values, all or nothing, and what happens to a table that already exists."""
 
 import datetime as dt
 import decimal

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import lance
 import numpy as np
@@ -14,7 +15,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.batch_reading.file_task import FileTask
-from schemac.pipeline.batch_reading.sieve import Sieve, Sifted
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.cutting import Found, TextRows, gathered
@@ -22,7 +22,8 @@ from schemac.pipeline.reading.pieces import BLOCK_BYTES, File
 from schemac.pipeline.runner import run
 from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
 from schemac.pipeline.spark.packed import PACKED, unpacked
-from tests.pipeline.sieved import job_of, task_of
+from schemac.rows.validation.validator import JudgedBatch, Validator
+from tests.pipeline.read_alike import job_of, one_by_one, task_of
 
 SCHEMA = pa.schema(
     [
@@ -90,11 +91,10 @@ def rows_of(task: FileTask, files: list[tuple[File, Found]]) -> tuple[list[Row],
 def test_give_the_same_as_each_file_alone(form: str, packs: bool, tmp_path: Path) -> None:
     columns = NAMES if form == "csv" else ()
     task = task_of(SCHEMA, job_of(tmp_path, form), columns)
-    assert task.sieve is not None
     task = replace(task, kept=(RAW, SOURCE), keeps_all=False, packs=packs)
     files = files_of(form, 40)
     work = FileTask(task, is_of_lines=form == "json")
-    # What the sieve has learned of one file it knows in the next.
+    # What is learned of one file is known in the next.
     good, bad = rows_of(work, files)
     alone = [rows_of(work, [file]) for file in files]
     assert good == [row for rows, _ in alone for row in rows]
@@ -102,25 +102,24 @@ def test_give_the_same_as_each_file_alone(form: str, packs: bool, tmp_path: Path
     assert len(good) > 100
     assert {why["rule"] for errors, *_ in bad for why in errors} > {"cast", "malformed", "encoding"}
     assert len({source for *_, source in bad}) > 10
-    # Without the sieve, each record is read by itself: the same records in the same order.
-    plain = FileTask(replace(task, sieve=None), is_of_lines=form == "json")
-    assert rows_of(plain, files)[1] == bad
+    with one_by_one():
+        assert rows_of(FileTask(replace(task), is_of_lines=form == "json"), files)[1] == bad
 
 
 def test_ask_once_for_many_files(tmp_path: Path) -> None:
     task = task_of(SCHEMA, job_of(tmp_path, "json"))
-    assert task.sieve is not None
     calls: list[int] = []
+    known = Validator.validate
 
-    class Counted(Sieve):
-        def __call__(self, texts: pa.Array) -> Sifted:
-            calls.append(len(texts))
-            return super().__call__(texts)
+    def validate(self: Validator, batch: pa.RecordBatch) -> JudgedBatch:
+        calls.append(batch.num_rows)
+        return known(self, batch)
 
-    task = replace(task, sieve=Counted(task.sieve.task, task.sieve.labels), kept=(RAW, SOURCE), packs=True)
+    task = replace(task, kept=(RAW, SOURCE), packs=True)
     texts = pa.array([json.dumps({"id": i}).encode() for i in range(100)], pa.binary())
     files = [(File(f"{number}", f"{number}", 1), Found(texts)) for number in range(50)]
-    batches = list(FileTask(task, is_of_lines=True)(iter(files)))
+    with mock.patch.object(Validator, "validate", validate):
+        batches = list(FileTask(task, is_of_lines=True)(iter(files)))
     assert calls == [5000]
     assert [batch.column(PACKED).field("rows").to_pylist() for batch in batches] == [[5000]]
 

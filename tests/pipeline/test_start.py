@@ -1,5 +1,6 @@
 """What it takes to start: which modules Spark's processes load, from where, and what Java is told."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -16,7 +17,8 @@ from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.session import DEFAULT_SETTINGS, RUN_SETTINGS, settings_of_a_run
 from schemac.pipeline.spark import java, spark_home
 from schemac.pipeline.spark.class_archive import archive_options, archive_path, take
-from schemac.pipeline.writing.workspace import PREFIX, folder_of_process, temporary_folder
+from schemac.pipeline.writing.workspace import OWNER, PREFIX, folder_of_process, temporary_folder
+from schemac.rows.runs import processes
 
 JOB = Job.model_validate({"source": {"path": "a.parquet", "format": "parquet"}, "target": {"path": "t"}})
 
@@ -270,6 +272,25 @@ def test_what_a_dead_process_left_goes_with_the_next_run(end: str) -> None:
     assert folder.is_dir() == (end == "killed")
     with temporary_folder():
         assert not folder.exists()
+
+
+def test_nothing_goes_where_the_system_does_not_tell_who_lives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where too many files are open."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def refuse(_: int) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    with temporary_folder() as folder:
+        monkeypatch.setattr(processes, "_state", refuse)
+        assert processes.is_gone((folder / OWNER).read_text()) is None
+        with temporary_folder() as other:
+            assert folder.is_dir()
+            assert processes.is_gone((other / OWNER).read_text()) is None
+            monkeypatch.undo()
+            assert processes.is_gone((other / OWNER).read_text()) is None
 
 
 @pytest.mark.spark

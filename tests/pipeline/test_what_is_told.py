@@ -25,7 +25,7 @@ from schemac.pipeline.reading.source import check_source
 from schemac.pipeline.reports.progress import ORDER, Notes, State, Step
 from schemac.pipeline.reruns.history import runs_of
 from schemac.pipeline.runner import run
-from schemac.pipeline.spark.failures import not_started, told
+from schemac.pipeline.spark.failures import error_of_text, not_started
 from schemac.pipeline.spark.masters import check_master
 from schemac.pipeline.writing.table_sink import _counted
 from schemac.rows.runs import staging
@@ -196,7 +196,7 @@ SAID = {
 
 @pytest.mark.parametrize(("slug", "text"), SAID.items())
 def test_causes_are_named(slug: str, text: str) -> None:
-    error = told(text)
+    error = error_of_text(text)
     assert error.code.slug == slug
     assert "\n" not in str(error)
     assert "\tat " not in str(error)
@@ -241,12 +241,12 @@ def test_session_that_does_not_start_names_the_cause_in_the_log() -> None:
         (
             "Job aborted due to stage failure: Master removed our application: FAILED",
             EXECUTOR_LOST,
-            r"all of its executors had died \(FAILED\).*look at their logs",
+            r"all of its executors had died \(FAILED\).*see their logs",
         ),
         (
             "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.",
             SESSION_STOPPED,
-            "its executors may all have died: look at their logs",
+            "its executors may all have died: see their logs",
         ),
         (
             (
@@ -259,7 +259,7 @@ def test_session_that_does_not_start_names_the_cause_in_the_log() -> None:
     ],
 )
 def test_causes_and_ways_out(text: str, code: Code, said: str) -> None:
-    error = told(text)
+    error = error_of_text(text)
     assert error.code is code
     assert re.search(said, str(error)) is not None
 

@@ -77,7 +77,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "a setting": {"coerce": "text"},
     "a mapping": {"fields": {"s": "t"}},
     "another table": {"target": {"path": "other.lance"}},
-    "another schema": {"form": replace(FORM, version=2)},
+    "another schema": {"form": replace(FORM, version="2-a")},
     "another name": {"source": "other.json"},
 }
 

@@ -71,10 +71,10 @@ target: {path: rides.lance}
 """
 
 BEFORE_SPARK: dict[str, tuple[str, list[str]]] = {
-    "an empty file": ("", ["no pipeline", "source"]),
-    "a list": ("- source\n", ["no pipeline"]),
+    "an empty file": ("", ["not a pipeline", "source"]),
+    "a list": ("- source\n", ["not a pipeline"]),
     "broken YAML": ("source: {path: rides.json\ntarget: {\n", ["pipeline.yaml:"]),
-    "two documents": (PIPELINE + "---\n" + PIPELINE, ["no pipeline"]),
+    "two documents": (PIPELINE + "---\n" + PIPELINE, ["not a pipeline"]),
     "a key with a slip": (PIPELINE.replace("target", "targt"), ["pipeline.yaml:3", "targt", "target"]),
     "no target": (PIPELINE.replace("target: {path: rides.lance}\n", ""), ["target"]),
     "no source": (PIPELINE.replace("source: {path: rides.json}\n", ""), ["source"]),
@@ -172,7 +172,7 @@ def test_table_with_another_schema_is_told(folder: Path, go: Callable[[str], str
 @pytest.mark.usefixtures("no_spark")
 def test_quarantine_that_is_another_table_is_told(folder: Path, go: Callable[[str], str]) -> None:
     lance.write_dataset(pa.table({"fare": ["x"]}), "rides.quarantine.lance")
-    assert "is no quarantine" in go(PIPELINE)
+    assert "is not a quarantine" in go(PIPELINE)
 
 
 @pytest.mark.usefixtures("no_spark")

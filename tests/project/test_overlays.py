@@ -67,13 +67,13 @@ def test_lay_names_options_and_encodings_over(tmp_path: Path) -> None:
     ("old", "new", "code", "said"),
     [
         ('lance.org/storageVersion: "2.1"', 'lance.org/storageVersion: "9"', "SC312", "2.0, 2.1, 2.2 or 2.3"),
-        ('lance.org/storageVersion: "2.1"', "schemac.dev/owner: me", "SC237", "says what data mean"),
-        ('lance.org/storageVersion: "2.1"', "acme.com/x: 1", "SC237", "says what data mean"),
+        ('lance.org/storageVersion: "2.1"', "schemac.dev/owner: me", "SC237", "defines what the data mean"),
+        ('lance.org/storageVersion: "2.1"', "acme.com/x: 1", "SC237", "defines what the data mean"),
         ("stop.place", "stop.plaec", "SC237", "did you mean `stop.place`?"),
         ("  trips:\n", "  trisp:\n", "SC237", "did you mean `trips`?"),
         ("trips_prod", "a/b/c", "SC217", "is not a valid dataset name"),
         ("    name:", "    nmae:", "SC202", "did you mean `name`?"),
-        ("datasets:", "dataset:", "SC237", "is no overlay"),
+        ("datasets:", "dataset:", "SC237", "is not an overlay"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("command", ["check", "build"])

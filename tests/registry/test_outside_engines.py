@@ -44,6 +44,7 @@ class Site:
         """Run Python with these distributions."""
         path = os.pathsep.join(map(str, (self.folder, EXAMPLE, ROOT)))
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        del environment["SCHEMAC_BUILTIN_ENGINES"]
         command = [sys.executable, *arguments]
         return subprocess.run(
             command, cwd=self.work, env=environment, capture_output=True, text=True, check=False
@@ -99,6 +100,15 @@ def test_offer_an_engine_where_it_can_do_something(sqlite: Site) -> None:
 
 
 @pytest.mark.slow
+def test_do_without_engines_of_other_distributions(site: Site) -> None:
+    """The environment may ask for the compiler's own engines alone, as the compiler's own tests do."""
+    site.install("broken", "other = nowhere:ENGINE")
+    script = "import os, sys; os.environ['SCHEMAC_BUILTIN_ENGINES'] = '1'; from schemac.cli.main import main; sys.exit(main(['check']))"
+    assert site.run("check").returncode == 2
+    assert site.python("-c", script).returncode == 0
+
+
+@pytest.mark.slow
 def test_check_and_describe_the_attributes_that_an_engine_brings(sqlite: Site) -> None:
     extra = "extra: {sqlite.org/primaryKeys: [fare], schemac.dev/targets: [sqlite]}\n"
     (sqlite.work / "trips.yaml").write_text(MANIFEST + extra)
@@ -130,7 +140,7 @@ BROKEN = {
     ),
     "no name": ("other = broken:NOTHING", START, "has no attribute 'NOTHING'"),
     "an error": ("other = broken:ENGINE", "raise ValueError('two\\nlines')", "ValueError: two lines"),
-    "no engine": ("other = broken:ENGINE", "ENGINE = 1", "is no schemac.registry.engine.Engine"),
+    "no engine": ("other = broken:ENGINE", "ENGINE = 1", "is not a schemac.registry.engine.Engine"),
     "taken name": ("other = broken:ENGINE", engine(name="lance"), "two engines are called lance"),
     "bad name": ("other = broken:ENGINE", engine(name="../x"), "cannot be called '../x'"),
     "taken format": (
@@ -182,7 +192,7 @@ BROKEN = {
     "no attributes": (
         "other = broken:ENGINE",
         engine('attributes="parts:A", domain="a.b"') + "A = (1,)\n",
-        "has an item that is no Attribute of a.b",
+        "has an item that is not an Attribute of a.b",
     ),
 }
 """An entry point, its module, and what is said."""
@@ -232,9 +242,12 @@ def test_blame_the_engine_that_failed(name: str, site: Site) -> None:
 
 
 CODES = {
-    "no item": ("(1,)", "has an item that is no Code"),
+    "no item": ("(1,)", "has an item that is not a Code"),
     "ours": ('(Code("SC999", "other", Severity.NOTE, "x"),)', "write a code like OTHER501"),
-    "taken": ('(Code("OTHER1", "lance-loss", Severity.NOTE, "x"),)', "OTHER1 lance-loss, which is taken"),
+    "taken": (
+        '(Code("OTHER1", "lance-loss", Severity.NOTE, "x"),)',
+        "OTHER1 lance-loss, which is already used",
+    ),
 }
 
 
@@ -255,7 +268,7 @@ WITH_FORM = (
     )
     + """
 from schemac.arrow.form import ArrowForm
-from schemac.checks.brought import Checks
+from schemac.checks.engine_checks import Checks
 from schemac.physical.arrow import pa
 from schemac.source.catalogue import UNSUPPORTED_HINT
 from words import LARGE
@@ -323,7 +336,8 @@ def test_say_what_does_not_depend_on_engines_all_the_same(site: Site) -> None:
 def test_explain_a_code_without_a_page(site: Site) -> None:
     site.install("broken", "other = broken:ENGINE", engine('codes="parts:C"') + TARGET + "C = (LOSS,)\n")
     ran = site.run("explain", "other-loss")
-    assert (ran.returncode, ran.stdout) == (0, "# OTHER511 other-loss\n\nOther: a loss.\n")
+    missing = "There is no page for this code: `pages` of the engine other has no OTHER511.md."
+    assert (ran.returncode, ran.stdout) == (0, f"# OTHER511 other-loss\n\nOther: a loss.\n\n{missing}\n")
 
 
 @pytest.mark.slow
@@ -343,15 +357,13 @@ T = Target("other", LOSS, emit)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("facts", "code", "said"), [("", 2, "failed: ZeroDivisionError"), (", facts=F", 1, "")]
-)
+@pytest.mark.parametrize(("facts", "code", "said"), [("Fact", 2, "failed: ZeroDivisionError"), ("()", 1, "")])
 def test_refuse_a_fact_that_a_judge_does_not_name(facts: str, code: int, said: str, site: Site) -> None:
     """It is not asked about others, so it cannot fail at them."""
     judge = f"""
 from schemac.evolution.judge import Judge
-F = frozenset()
-J = Judge(lambda change, pair: 1 / 0{facts})
+from schemac.evolution.changes import Fact
+J = Judge(dict.fromkeys({facts}, lambda change, pair: 1 / 0))
 """
     site.install("broken", "other = broken:ENGINE", engine('judge="parts:J"') + judge)
     assert site.run("lock").returncode == 0
@@ -372,7 +384,7 @@ def __getattr__(name):
         raise AttributeError(name)
     from schemac.evolution.judge import Judge
     from schemac.evolution.verdict import Judgement, Outcome
-    return Judge(lambda change, pair: Judgement(Outcome.REFUSED, "no other colour", "keep it"), facts=frozenset(F))
+    return Judge({F.COLOUR: Judgement(Outcome.REFUSED, "no other colour", "keep it")})
 A = (Attribute("a.b/colour", str, "a colour", facts=Facts.all(F.COLOUR)),)
 """
 _BRINGING = 'judge="parts:J", facts="parts:F", attributes="parts:A", domain="a.b"'
@@ -396,10 +408,44 @@ def test_judge_a_fact_that_an_engine_brings(site: Site) -> None:
 
 
 @pytest.mark.slow
+def test_name_the_row_that_a_judge_lacks_for_an_attribute_of_its_engine(site: Site) -> None:
+    parts = """
+from schemac.attributes.attribute import Attribute
+A = (Attribute("a.b/colour", str, "a colour"),)
+def __getattr__(name):
+    if name != "J":
+        raise AttributeError(name)
+    from schemac.evolution.judge import Judge
+    return Judge({})
+"""
+    bringing = 'judge="parts:J", attributes="parts:A", domain="a.b"'
+    site.install("broken", "other = broken:ENGINE", engine(bringing) + parts)
+    assert site.run("lock").returncode == 0
+    (site.work / "trips.yaml").write_text(MANIFEST.replace("UInt8}", "UInt8, extra: {a.b/colour: red}}"))
+    ran = site.run("breaking", "--against", "lock", "--ignore-readers", "--engine", "other")
+    assert ran.returncode == 1
+    assert "the judge of Other has no row for attribute-added" in ran.stdout
+
+
+@pytest.mark.slow
+def test_say_that_a_dialect_lacks_a_type_which_has_a_kind(site: Site) -> None:
+    parts = """
+from schemac.engines.sql_tables import Dialect, read
+from schemac.importers.importer import Importer
+X = Importer("other", "Other", lambda path, report: read(path, report, Dialect("clickhouse", str.lower, {})))
+"""
+    site.install("broken", "other = broken:ENGINE", engine('formats=(Format("other", "parts:X"),)') + parts)
+    (site.work / "rides.sql").write_text("CREATE TABLE rides (id UInt64, place Point)")
+    ran = site.run("import", "--from", "other", "rides.sql")
+    assert "id of rides: the rules of the dialect clickhouse lack UInt64" in ran.stderr + ran.stdout
+    assert "place of rides: there is no kind for Point" in ran.stderr + ran.stdout
+
+
+@pytest.mark.slow
 def test_refuse_a_fact_that_is_taken(site: Site) -> None:
     site.install("broken", "other = broken:ENGINE", engine(_BRINGING) + FACTS.replace("FACT", "field-added"))
     assert site.run("lock").returncode == 0
     (site.work / "trips.yaml").write_text(MANIFEST.replace("UInt8}", "UInt8, extra: {a.b/colour: red}}"))
     ran = site.run("breaking", "--against", "lock")
     assert ran.returncode == 2
-    assert "the engine other has a fact field-added, which is taken" in ran.stderr
+    assert "the engine other has a fact field-added, which is already used" in ran.stderr

@@ -115,7 +115,7 @@ def test_print_wrong_cells(project: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_say_that_a_form_holds_no_wrong_record(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("t.yaml").write_text("name: t\nfields:\n  - {name: a, type: {kind: Option, inner: Bool}}\n")
     assert main(["sample", "t", "--wrong", "--output", "t.parquet"]) == 1
-    assert "parquet can hold none of the wrong records of t" in capsys.readouterr().out
+    assert "parquet cannot hold any of the wrong records of t" in capsys.readouterr().out
     assert not Path("t.parquet").exists()
     assert not Path("t.rules.ndjson").exists()
 
@@ -147,7 +147,7 @@ REFUSED = {
     "sample ride": (2, "did you mean rides?"),
     "sample rides --format parque": (1, "did you mean `--format parquet`?"),
     "sample rides --format lance": (1, "lance cannot be printed"),
-    "sample rides --output rides.yaml": (1, "rides.yaml is there already"),
+    "sample rides --output rides.yaml": (1, "rides.yaml already exists"),
     "sample rides --output none/rides.csv": (1, "cannot write none/rides.csv"),
 }
 
@@ -180,7 +180,7 @@ def test_say_that_there_is_no_manifest(
 
 def test_refuse_a_sample_of_nothing() -> None:
     (drivers,) = schemac.compile_text(DRIVERS)
-    with pytest.raises(ValueError, match="ask for at least one row"):
+    with pytest.raises(ValueError, match="has to be at least 1"):
         drivers.sample(0)
 
 

@@ -20,7 +20,7 @@ from schemac.rows.judging.exact_types import to_batches
 from schemac.rows.judging.judge import Judge
 from schemac.rows.judging.layouts import laid_out
 from schemac.rows.judging.typed_texts import raw_values
-from schemac.rows.samples.patterns import piece_of
+from schemac.rows.samples.patterns import generator_of
 from schemac.rows.samples.sampler import Sampler
 from schemac.rows.samples.written import csv_lines, json_lines
 from schemac.rows.samples.wrong import WrongRows, rule_of, wrong_rows
@@ -255,7 +255,7 @@ def test_sample_in_batches() -> None:
     "pattern", [*PATTERNS[:1], "^(?:a|bc){2,3}$", "^[^a]*$", "^D-[0-9]{4}$", "^(x|y)?z+$"]
 )
 def test_number_texts_of_patterns(pattern: str) -> None:
-    piece = piece_of(pattern, 2)
+    piece = generator_of(pattern, 2)
     texts = [piece.nth(i) for i in range(min(piece.count, 500))]
     assert all(re.search(pattern, text) for text in texts)
     if piece.is_plain:
@@ -305,7 +305,7 @@ def test_find_rows_for_conditions(check: str) -> None:
 
 def test_say_which_condition_leaves_no_row() -> None:
     (dataset,) = schemac.compile_text(ROWS % '"b > 5 and b < 4"')
-    with pytest.raises(schemac.SchemaError, match="no row was found that keeps `b > 5 and b < 4`"):
+    with pytest.raises(schemac.SchemaError, match="no row was found that satisfies `b > 5 and b < 4`"):
         dataset.sample(1)
 
 
@@ -333,7 +333,7 @@ def test_refer_in_circles() -> None:
     a, b, own = (made[name].sample(30, references=made) for name in ("a", "b", "own"))
     assert made["a"].validate(a, references={"b": b}).is_good
     assert made["own"].validate(own, references={"own": own}).is_good
-    with pytest.raises(schemac.SchemaError, match="the references lead in a circle"):
+    with pytest.raises(schemac.SchemaError, match="the references form a cycle"):
         made["x"].sample(3, references=made)
 
 

@@ -582,6 +582,6 @@ def test_say_of_the_version_of_files_what_helps(project: Path, capsys: pytest.Ca
     for command in ("apply", "apply", "verify"):
         assert main([command, "t", "--table", "t.lance"]) == 1
         shown = capsys.readouterr().out
-        assert f"its files have storage version {version}, but the schema asks for 2.0" in shown
+        assert f"its files have storage version {version}, but the schema specifies 2.0" in shown
         assert 'data_storage_version="2.0"' in shown
         assert "schemac apply" not in shown

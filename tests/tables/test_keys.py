@@ -144,7 +144,7 @@ def test_name_a_way_to_another_key_that_works(
     new = _lock(_manifest(("b",)))
     assert main(["apply", "t", "--table", "t.lance"]) == 1
     told = " ".join(capsys.readouterr().out.split())
-    assert "make a new table with the new schema and write the rows into it" in told
+    assert "create a new table with the new schema and write the rows into it" in told
     lance.write_dataset(lance.dataset("t.lance").to_table().cast(new), "new.lance")
     assert main(["verify", "t", "--table", "new.lance"]) == 0
     assert main(["breaking", "t.yaml", "--against", "lock:1", "--engine", "lance"]) == 1

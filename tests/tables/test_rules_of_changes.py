@@ -463,13 +463,13 @@ def test_say_that_nobody_looked(
     _lock({"name": "t", "fields": BEFORE, "extra": {f"{OWN}/references": [reference]}})
     told = "b: every value has to be the id of a row of other"
     assert main(["plan", "t", "--table", "t.lance"]) == 0
-    assert f"not checked {told}, and nobody looks whether it is" in " ".join(capsys.readouterr().out.split())
+    assert f"not checked {told}, and this is not checked" in " ".join(capsys.readouterr().out.split())
     assert main(["apply", "t", "--table", "t.lance", "--reference", "others=x.lance"]) == 1
     assert "did you mean `--reference other=…`?" in capsys.readouterr().out
     assert main(["apply", "t", "--table", "t.lance"]) == 0
     said = " ".join(capsys.readouterr().err.split())
     assert "and verified" not in said
-    assert f"nobody looked at the rows for this: {told}" in said
+    assert f"the rows were not checked for: {told}" in said
 
 
 def test_find_the_rows_before_anything_is_applied(

@@ -8,6 +8,7 @@ Shape: random histories in which names come back; tables made at every version b
 import dataclasses
 import json
 import random
+import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from schemac.cli.main import main
 from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.read import member_ids, read_table_schema
 from schemac.logical.schema_fields import preorder
+from tests.compiling import table_record
 from tests.engines.iceberg.conftest import CATALOG, catalog
 from tests.tables.drawing_histories import Histories, Tree, Version, rows_after, rows_of
 
@@ -166,7 +168,7 @@ def hold_iceberg(seed: int, catalog: Any, capsys: pytest.CaptureFixture[str]) ->
     made: list[tuple[str, int, bool]] = []
     for number, version, dataset in project.go_through():
         statement = dataset.artifacts("iceberg")["iceberg/create_table.sql"].decode()
-        assert f"'schemac.version' = '{number}'" in statement
+        assert f"'schemac.version' = '{table_record(Path('t.lock'))}'" in statement
         for way, record in (("stated", number), ("plain", None)):
             create_iceberg(catalog, f"{way}{seed}_{number}", dataset.to_iceberg(), rows_of(version), record)
             made.append((f"{way}{seed}_{number}", number, record is not None))
@@ -352,10 +354,81 @@ def test_ask_where_a_table_was_changed_after_it_said_its_version(
     capsys.readouterr()
     assert main(["apply", "t", "--table", table]) == 1
     said = " ".join(capsys.readouterr().out.split())
-    assert "it says that it has version 1, but has other ids" in said
+    assert "it records version 1, but its ids are not those" in said
     assert f"--table {table} --from 3" in said
     assert main(["apply", "t", "--table", table, "--from", "3"]) == 0
     assert read() == after
+
+
+@pytest.mark.parametrize("way", ["lance", "iceberg"])
+def test_ask_where_a_table_was_replaced_after_it_said_its_version(
+    catalog: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    way: str,
+) -> None:
+    """Lance's configuration and Iceberg's properties stay where a table is overwritten, also where it gets another schema."""
+    monkeypatch.chdir(tmp_path)
+    first, *_, third = lock_in_turn(BOTH, ONE, BOTH)
+    old, new = {"key": 1, "a": 2, "b": 3}, {"key": 1, "a": 2, "b": 9}
+
+    def apply(table: str, *more: str) -> tuple[int, str]:
+        capsys.readouterr()
+        return main(["apply", "t", "--table", table, *more]), " ".join(capsys.readouterr().out.split())
+
+    if way == "lance":
+        for name in ("kept", "replaced"):
+            write_lance(f"{name}.lance", first.to_arrow(metadata=False), [old])
+            lance.dataset(f"{name}.lance").update_config({"schemac.version": "1"})
+        replacement = pa.Table.from_pylist([new], schema=third.to_arrow(metadata=False))
+        lance.write_dataset(replacement, "replaced.lance", mode="overwrite")
+        kept, replaced = "kept.lance", "replaced.lance"
+    else:
+        from pyiceberg.table.update import RemoveSnapshotRefUpdate
+
+        for name in ("kept", "replaced"):
+            create_iceberg(catalog, name, first.to_iceberg(), [old], 1)
+        handle = catalog.load_table("n.replaced")
+        with handle.transaction() as transaction:
+            transaction._apply((RemoveSnapshotRefUpdate(ref_name="main"),))
+        handle.append(pa.Table.from_pylist([new], schema=handle.schema().as_arrow()))
+        kept, replaced = (f"iceberg://{CATALOG}/n.{name}" for name in ("kept", "replaced"))
+
+    def read() -> list[Tree]:
+        if way == "lance":
+            return read_lance(replaced)
+        rows: list[Tree] = catalog.load_table("n.replaced").scan().to_arrow().to_pylist()
+        return rows
+
+    assert apply(kept)[0] == 0
+    code, said = apply(replaced)
+    assert code == 1
+    assert "it records version 1, but it may have been replaced since" in said
+    assert read() == [new]
+    assert apply(replaced, "--from", "3")[0] == 0
+    assert read() == [new]
+
+
+def test_tell_versions_of_two_branches_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both branches have a third version of the same names and types, with another field `b`."""
+    monkeypatch.chdir(tmp_path)
+    lock_in_turn(BOTH)
+    shutil.copy("t.lock", "base.lock")
+    *_, theirs = lock_in_turn(ONE, BOTH)
+    write_lance("t.lance", theirs.to_arrow(), [{"key": 1, "a": 2, "b": 9}])
+    shutil.move("t.lock", "theirs.lock")
+    shutil.copy("base.lock", "t.lock")
+    lock_in_turn(BOTH + OPTIONAL.format("c"), BOTH)
+    assert main(["lock", "--merge-driver", "base.lock", "t.lock", "theirs.lock"]) == 0
+    lock_in_turn(BOTH)
+    capsys.readouterr()
+    assert main(["apply", "t", "--table", "t.lance"]) == 1
+    assert "which is not one of them" in " ".join(capsys.readouterr().out.split())
+    assert main(["apply", "t", "--table", "t.lance", "--from", "4"]) == 0
+    assert read_lance("t.lance") == [{"key": 1, "a": 2, "b": 9}]
 
 
 @pytest.mark.long

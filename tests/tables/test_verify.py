@@ -59,7 +59,7 @@ def test_know_the_version_of_the_files(version: str, capsys: pytest.CaptureFixtu
             Path("t.yaml").read_text().replace(f'"{version}"', '"2.2"').replace(f"'{version}'", "'2.2'")
         )
         Path("t.lock").unlink(missing_ok=True)
-        assert verified(capsys) == [f"its files have storage version {version}, but the schema asks for 2.2"]
+        assert verified(capsys) == [f"its files have storage version {version}, but the schema specifies 2.2"]
 
 
 def test_apply_writes_no_version_into_a_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +78,7 @@ def test_apply_writes_no_version_into_a_table(capsys: pytest.CaptureFixture[str]
 def test_a_note_of_another_version_does_not_hide_the_files(capsys: pytest.CaptureFixture[str]) -> None:
     dataset = write(member("a", of("Int32")), **{"lance.org/storageVersion": "2.1"})
     lance.write_dataset(dataset.to_arrow().empty_table(), "t.lance", data_storage_version="2.2")
-    assert verified(capsys) == ["its files have storage version 2.2, but the schema asks for 2.1"]
+    assert verified(capsys) == ["its files have storage version 2.2, but the schema specifies 2.1"]
 
 
 def test_speak_in_the_words_of_the_manifest(capsys: pytest.CaptureFixture[str]) -> None:

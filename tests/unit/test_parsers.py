@@ -11,7 +11,8 @@ from schemac.source.report import Report
 from schemac.source.span import Span
 from schemac.source.text import SourceText, decode_text
 from schemac.syntax.compose import compose
-from schemac.syntax.document import Document, Stream, TreePath, parse
+from schemac.syntax.document import Document, TreePath, parse
+from schemac.syntax.entries import Positions
 from schemac.syntax.events import CParser, EventSource, fast_events, pure_events
 from tests.golden import CORPUS
 
@@ -28,10 +29,10 @@ def _read(
     source: SourceText, event_source: EventSource
 ) -> tuple[list[Any], tuple[Diagnostic, ...], list[tuple[TreePath, Span, Span]]]:
     report = Report()
-    values, used = compose(source, report, event_source)
+    values, used = compose(source, report, (event_source, pure_events))
     places: list[tuple[TreePath, Span, Span]] = []
     for i, value in enumerate(values):
-        document = Document(source, value, i, Stream(source.content, used))
+        document = Document(source, value, i, Positions(source.content, used))
         places += [(path, document.span(path), document.key_span(path)) for path in _paths(value, (), 5000)]
     return values, report.diagnostics, places
 
@@ -84,7 +85,7 @@ def test_read_the_same_with_both_parsers(source: SourceText) -> None:
 def test_read_what_yaml_1_1_reads_otherwise(text: str, value: Any) -> None:
     report = Report()
     for event_source in (fast_events, pure_events):
-        assert compose(SourceText(text), report, event_source).values == [value]
+        assert compose(SourceText(text), report, (event_source, pure_events)).values == [value]
     assert report.diagnostics == ()
 
 

@@ -120,8 +120,8 @@ def test_judge_fields_as_sqlite_alters_them(name: str) -> None:
 def test_refuse_what_was_not_thought_of() -> None:
     from schemac.evolution.changes import Fact
 
-    assert set(Fact) == JUDGE.facts, (
-        "a new fact is refused until the judge names it; then this says that it does"
+    assert set(Fact) == JUDGE.rules.keys(), (
+        "a new fact is refused until the judge has a row for it; then this says that it does"
     )
 
 

@@ -1,14 +1,14 @@
 """Rules for the manifests of one company."""
 
 from schemac.attributes.own import OWNER
-from schemac.lint.rule import Say, Subject, rule
+from schemac.lint.rule import Reporter, Subject, rule
 from schemac.source.diagnostic import Code, Severity
 
 TEAM = Code("ACME801", "acme-team", Severity.WARNING, "a dataset that no team of ours answers for")
 
 
 @rule(TEAM, category="acme", is_default=True)
-def acme_team(subject: Subject, say: Say) -> None:
+def acme_team(subject: Subject, say: Reporter) -> None:
     """Owners are teams, and teams are called `team-…`."""
     owner = str(subject.dataset.schema.extra.get(OWNER.key, ""))
     if not owner.startswith("team-"):

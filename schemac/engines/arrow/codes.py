@@ -3,8 +3,8 @@
 Layer: engines.
 """
 
-from schemac.source.code import Code, Severity
+from schemac.source.code import codes_in, note
 
-ARROW_LOSS = Code("SC531", "arrow-loss", Severity.NOTE, "something that the Arrow artifact does not keep")
-CODES = (ARROW_LOSS,)
+ARROW_LOSS = note("SC531", "arrow-loss", "something that the Arrow artifact does not keep")
+CODES = codes_in(globals())
 """By number."""

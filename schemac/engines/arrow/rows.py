@@ -17,6 +17,22 @@ _FORMATS = {"parquet": "parquet", "arrow": "ipc"}
 """What pyarrow calls our formats."""
 
 
+class ArrowRows(RowReader):
+    """Files, and folders of files, that pyarrow reads."""
+
+    def is_of(self, path: str) -> bool:
+        """Tell by what the path is, by its name, or by the first bytes."""
+        return _format(Path(path)) is not None
+
+    def open(self, path: str) -> StoredRows:
+        """Open them; the parts of a partitioned folder have the columns of its names."""
+        from pyarrow import dataset  # for start-up time, as above
+
+        format = _format(Path(path))
+        assert format is not None
+        return _Files(path, format, dataset.dataset(path, format=format, partitioning="hive"))
+
+
 def _format(path: Path) -> str | None:
     format_name = detect(path) if path.exists() else None
     if format_name is None and path.is_dir() and next(path.rglob("*.parquet"), None) is not None:
@@ -45,22 +61,6 @@ class _Files(StoredRows):
     def expression(self, rows: Sequence[int]) -> str:
         """Ask pyarrow for rows."""
         return f"pyarrow.dataset.dataset({self.path!r}, format={self.format!r}, partitioning='hive').take({list(rows)})"
-
-
-class ArrowRows(RowReader):
-    """Files, and folders of files, that pyarrow reads."""
-
-    def is_of(self, path: str) -> bool:
-        """Tell by what the path is, by its name, or by the first bytes."""
-        return _format(Path(path)) is not None
-
-    def open(self, path: str) -> StoredRows:
-        """Open them; the parts of a partitioned folder have the columns of its names."""
-        from pyarrow import dataset  # for start-up time, as above
-
-        format = _format(Path(path))
-        assert format is not None
-        return _Files(path, format, dataset.dataset(path, format=format, partitioning="hive"))
 
 
 ROW_READER = ArrowRows()

@@ -75,7 +75,7 @@ class _Writer:
                     field,
                     AVRO_NAME,
                     f"{field.path_text} and {fields_by_name[name].path_text} are both called {name} in Avro",
-                    help="a name of Avro has letters of ASCII, digits and underscores; give one of them another",
+                    help="a name of Avro has letters of ASCII, digits and underscores; rename one of them",
                     other=Other(fields_by_name[name], "the other one"),
                 )
             elif field.is_member and name != field.segment:
@@ -110,7 +110,7 @@ class _Writer:
             type_ = {**(type_ if isinstance(type_, dict) else {"type": type_}), **type_property}
         if not field.is_member:
             if DEFAULT.key in field.extra or ALIASES.key in field.extra:
-                self._emission.lose(field, "a default value or aliases", "nothing, for only fields have them")
+                self._emission.lose(field, "a default value or aliases", "nothing: only fields have them")
             described = (
                 {DESCRIPTION.key: field.extra[DESCRIPTION.key]} if DESCRIPTION.key in field.extra else {}
             )
@@ -169,14 +169,14 @@ class _Writer:
 
 
 def _first(type_: Any, default: Any) -> Any:
-    """Return a union whose first branch takes the default, as releases before 1.12 want it."""
+    """Return a union whose first branch takes the default, as releases before 1.12 need it."""
     if not isinstance(type_, list):
         return type_
     return sorted(type_, key=lambda branch: not fits(default, branch))
 
 
 def _type_property(field: SchemaField) -> Json:
-    """Return the property for the type of the manifest, where Avro's type does not tell it; its parts stand in Avro's."""
+    """Return the property for the type of the manifest, where Avro's type does not tell it; its parts are in Avro's."""
     leaf = leaf_of(field.type)
     if field.type.family is Family.STRUCT or (leaf is not None and leaf.is_lossless):
         return {}

@@ -22,12 +22,12 @@ NAMESPACE = Attribute[str](
 ALIASES = Attribute[list[str]](
     f"{DOMAIN}/aliases",
     Annotated[list[Annotated[str, Field(pattern=f"^{_NAME}$")]], Field(min_length=1)],
-    "names that the field has in data that is there",
+    "names that the field has in existing data",
     example="[old_name]",
 )
 DEFAULT = Attribute[Any](
     f"{DOMAIN}/default",
     Any,
-    "the value of the field in data that has none, as Avro's JSON",
+    "the value of the field in data without it, as Avro's JSON",
 )
 ATTRIBUTES = (NAMESPACE, ALIASES, DEFAULT)

@@ -3,12 +3,10 @@
 Layer: engines.
 """
 
-from schemac.source.code import Code, Severity
+from schemac.source.code import codes_in, error, note
 
-AVRO_TYPE = Code("SC591", "avro-type", Severity.ERROR, "a type that Avro cannot hold")
-AVRO_NAME = Code("SC592", "avro-name", Severity.ERROR, "names that Avro cannot tell apart")
-AVRO_DEFAULT = Code(
-    "SC593", "avro-default", Severity.ERROR, "a default value that is not of the field's type"
-)
-AVRO_LOSS = Code("SC594", "avro-loss", Severity.NOTE, "something that Avro does not keep")
-CODES = (AVRO_TYPE, AVRO_NAME, AVRO_DEFAULT, AVRO_LOSS)
+AVRO_TYPE = error("SC591", "avro-type", "a type that Avro cannot hold")
+AVRO_NAME = error("SC592", "avro-name", "names that Avro cannot tell apart")
+AVRO_DEFAULT = error("SC593", "avro-default", "a default value that is not of the field's type")
+AVRO_LOSS = note("SC594", "avro-loss", "something that Avro does not keep")
+CODES = codes_in(globals())

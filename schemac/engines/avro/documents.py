@@ -1,4 +1,4 @@
-"""JSON with schemas of Avro that is no record, and no data either.
+"""JSON with schemas of Avro that is not a record, and no data either.
 
 Layer: engines.
 Source: Avro 1.12, "Schema Declaration": a list is a union, and an `error` belongs to a protocol.
@@ -17,4 +17,4 @@ def _is_schema(value: Any) -> bool:
 
 
 DOCUMENTS = (ForeignDocument("an Avro schema", _is_schema, "import a file that holds one record"),)
-"""What to import in the place of such a file."""
+"""What to import in place of such a file."""

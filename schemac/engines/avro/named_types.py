@@ -2,12 +2,12 @@
 
 Layer: engines.
 Why by hand: `fastavro.parse_schema` 1.13 takes a record without fields and a name that is a number for sound, and refuses what the
-specification has: a decimal that does not fit its bytes (which counts as bytes), `{"type": "Name"}`, a type that stands later in a list;
+specification has: a decimal that does not fit its bytes (which counts as bytes), `{"type": "Name"}`, a type that is later in a list;
 a default of another type it refuses as well, which is a note here. Its errors name no field (`KeyError: 'items'`). So every check that
 comes before a message would stay, and only the table of names would go. It judges the schemas that are written, in
 `tests/engines/avro`.
 Source: Avro 1.12, "Names". Tools that compile schemas take several files; a type that the file itself does not declare is looked for
-        in the files beside it.
+        in the files next to it.
 """
 
 import json
@@ -22,7 +22,7 @@ _NAMED = ("record", "error", "enum", "fixed")
 
 
 class MalformedError(Exception):
-    """Something that is no Avro schema, and why."""
+    """Something that is not an Avro schema, and why."""
 
 
 class NamedTypes:
@@ -51,7 +51,7 @@ class NamedTypes:
                 self.declare(inner_type, around, path)
 
     def find(self, full: str) -> Any | None:
-        """Return the type of a full name; None where nobody declares it."""
+        """Return the type of a full name; None if nobody declares it."""
         if full in self._named:
             return self._named[full]
         if self._sibling_types is None:
@@ -65,7 +65,7 @@ class NamedTypes:
 
 
 def _declared(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the types at the top of the files beside one."""
+    """Yield the types at the top of the files next to one."""
     for file in sorted(path.parent.glob("*.avsc")):
         try:
             document = json.loads(file.read_bytes()) if file != path and file.is_file() else None

@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: a union of several types, and a record that contains itself, are any value of JSON, with a note.
-Errors: SC552 for what is no schema.
+Errors: SC552 for what is not a schema.
 Source: Avro 1.12, "Schema Declaration". A logical type that is not known, or does not fit, counts as the type below it.
 """
 
@@ -53,23 +53,23 @@ _DEEPEST = 100
 
 
 def read(path: Path, report: Report) -> Imported | None:
-    """Read the records of a file; one may stand in a union, as in a list of types that are named before they are used."""
+    """Read the records of a file; one may be in a union, as in a list of types that are named before they are used."""
     try:
         document = json.loads(path.read_bytes(), parse_float=double)
     except (ValueError, RecursionError) as error:
-        refuse(path, f"it is no JSON: {error}", report)
+        refuse(path, f"it is not valid JSON: {error}", report)
         return None
     named = [one for one in (document if isinstance(document, list) else [document]) if isinstance(one, dict)]
     records = [one for one in named if one.get("type") == "record"]
     if not records:
-        help = "give the file of a record; it finds types of other files in its folder by their names"
-        refuse(path, "it is no record of Avro, which a table has to be", report, help=help)
+        help = "specify the file of a record; types in other files of its folder are found by their names"
+        refuse(path, "it is not an Avro record, and only a record can be a table", report, help=help)
         return None
     try:
         types = NamedTypes(path, named)
         first, *others = [_Reader(str(path), types).dataset(one) for one in types.unused(records)]
     except MalformedError as error:
-        refuse(path, f"it is no schema of Avro: {error}", report)
+        refuse(path, f"it is not an Avro schema: {error}", report)
         return None
     return replace(first, others=tuple(others))
 
@@ -114,7 +114,7 @@ class _Reader:
         if not _fits(value, tree):
             self._notes.add(
                 path,
-                f"not kept: the default {json.dumps(value, ensure_ascii=False)[:200]}, which is no value of its type",
+                f"not kept: the default {json.dumps(value, ensure_ascii=False)[:200]}, which is not a value of its type",
             )
             return {}
         return {DEFAULT.key: value}
@@ -141,7 +141,7 @@ class _Reader:
                 return {"kind": _PRIMITIVES[type_]}
             return self._reference(type_, namespace, path)
         if not isinstance(type_, dict) or "type" not in type_:
-            raise MalformedError(f"the type of {dotted(path)} is none")
+            raise MalformedError(f"the type of {dotted(path)} is not valid")
         tree = _annotated_type(type_, self._complex(type_, namespace, path))
         extra = {**tree.get("extra", {}), **_extra(type_)}
         return {**tree, "extra": extra} if extra and tree["kind"] != "Option" else tree
@@ -153,7 +153,7 @@ class _Reader:
         declared_type = self._types.find(full)
         if declared_type is None:
             raise MalformedError(
-                f"{dotted(path)} is of a type '{name}' that is not declared before, nor in a file beside it"
+                f"{dotted(path)} is of a type '{name}' that is declared neither before it nor in a file of its folder"
             )
         return self._type(declared_type, full.rpartition(".")[0], path)
 
@@ -173,7 +173,7 @@ class _Reader:
                 self._types.declare(type_, namespace, path)
                 size = type_.get("size")
                 if type(size) is not int:
-                    raise MalformedError(f"the size of {dotted(path)} is none")
+                    raise MalformedError(f"the size of {dotted(path)} is not valid")
                 plain = {"kind": "Binary", "fixedLength": size}
                 return self._logical(type_, plain, path)
             case "array":
@@ -205,7 +205,7 @@ class _Reader:
             self._notes.add(path, f"not kept: an enum of {symbols}")
         if type_.get("default") is not None:
             self._notes.add(
-                path, f"not kept: that symbols which a reader does not know are {type_['default']}"
+                path, f"not kept: the symbol for those that a reader does not know: {type_['default']}"
             )
         return {**tree, "extra": accepted} if accepted else tree
 
@@ -268,7 +268,7 @@ def _fits_member(value: Json, member: Json) -> bool:
 
 
 def _part_of(member: Json) -> Json:
-    """Return the type of a member with its attributes beside the kind."""
+    """Return the type of a member with its attributes next to the kind."""
     return _with_extra(member["type"], member["extra"]) if member["extra"] else member["type"]
 
 
@@ -279,7 +279,7 @@ def _with_extra(tree: Json, extra: Json) -> Json:
 
 
 def _without_extra(tree: Json) -> tuple[Json, Json]:
-    """Return the type of a field, and the attributes of its values, which stand beside the name."""
+    """Return the type of a field, and the attributes of its values, which are next to the name."""
     if tree["kind"] == "Option":
         inner, extra = _without_extra(tree["inner"])
         return {**tree, "inner": inner}, extra

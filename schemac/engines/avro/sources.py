@@ -1,4 +1,4 @@
-"""Which files hold an Avro schema.
+"""Recognizes files that hold an Avro schema.
 
 Layer: engines.
 """

@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: types are the logical ones; what a field takes from a definition counts as its own. Everything else that the contract
 says of a field is a comment above it.
-Errors: SC1xx for what is no YAML, SC551 unsupported-arrow-type, SC552 unreadable-source.
+Errors: SC1xx for what is not YAML, SC551 unsupported-arrow-type, SC552 unreadable-source.
 Source: the specification of version 1.2.1, "Data Types", "Field Object" and "Definition Object".
 """
 
@@ -153,7 +153,7 @@ class _Reader:
     def _type(self, node: Node, path: FieldPath) -> tuple[Json, Json]:
         word = node.text("type")
         if word is None:
-            self._notes.add(path, "the contract does not say its type: set it")
+            self._notes.add(path, "the contract does not specify its type: set it")
             return kind_of(pa.string())
         name = word.casefold()
         if name in _STRUCTS:
@@ -189,7 +189,7 @@ class _Reader:
             for loss in keys.losses():
                 self._notes.add(path, loss)
         if values is None:
-            self._notes.add(path, "the contract does not say the type of its values: set it")
+            self._notes.add(path, "the contract does not specify the type of its values: set it")
             value = optional(kind_of(pa.string())[0], is_required=False)
         else:
             value = part(*self._schema_field(values, (*path, Part.VALUE)))

@@ -1,4 +1,4 @@
-"""Which files are data contracts.
+"""Recognizes files that are data contracts.
 
 Layer: engines.
 """

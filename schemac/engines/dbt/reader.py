@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: a column has its `data_type`, in the words of the database that the project's profile names; one without is a String, with
 a note. What its constraints and tests say of nulls and keys is kept, all other rules are comments above it.
-Errors: SC1xx for what is no YAML, SC552 unreadable-source.
+Errors: SC1xx for what is not YAML, SC552 unreadable-source.
 Source: dbt's documentation, "Model properties", "Source properties", "constraints" and "data tests".
 """
 
@@ -29,7 +29,7 @@ from schemac.source.report import Report
 
 _TITLE = "a property file of dbt"
 _PLURALS = ("models", "seeds", "snapshots")
-_UNKNOWN = "dbt does not say its type: set it"
+_UNKNOWN = "dbt does not specify its type: set it"
 _OF_COLUMNS = ("constraints", "data_tests", "tests")
 
 

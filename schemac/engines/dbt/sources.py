@@ -1,4 +1,4 @@
-"""Which files are property files of dbt, and of which database their project is.
+"""Recognizes files that are property files of dbt, and of which database their project is.
 
 Layer: engines.
 Source: dbt's documentation, "About profiles.yml": the profile that `dbt_project.yml` names, and in it the target.
@@ -28,7 +28,7 @@ def is_properties(path: Path) -> bool:
 
 
 def dialect_of_project(path: Path) -> str | None:
-    """Return the format that reads types of the database that a file's project is for; None where that is not known."""
+    """Return the format that reads types of the database that a file's project is for; None if that is not known."""
     folder = next((p for p in path.resolve().parents if (p / _PROJECT).is_file()), None)
     if folder is None:
         return None

@@ -1,8 +1,8 @@
-"""What Delta keeps in the metadata of columns, beside what Spark has there.
+"""What Delta keeps in the metadata of columns, besides what Spark has there.
 
 Layer: engines.
 Shape: a StructType in its JSON form is copied without these keys; ids go by path, the rest becomes notes at its column.
-Errors: what is no StructType is left as it is, for the reader of StructTypes to refuse.
+Errors: what is not a StructType is left as it is, for the reader of StructTypes to refuse.
 Source: the Delta protocol, "Column Mapping", "Column Invariants", "Generated Columns", "Default Columns", "Identity Columns",
 "Type Widening"; `CharVarcharUtils` of Spark.
 """
@@ -78,7 +78,7 @@ class Columns:
         return {**tree, **changed}
 
     def _with_length(self, type_: Any, metadata: Json, path: FieldPath) -> Any:
-        """Return the type with the length that Spark has beside it; below the column it stays a note."""
+        """Return the type with the length that Spark has next to it; below the column it stays a note."""
         raw = metadata.pop(_RAW_TYPE, None)
         if raw is None:
             return type_

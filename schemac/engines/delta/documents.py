@@ -7,7 +7,6 @@ Source: the Delta protocol, "Actions".
 from typing import Any
 
 from schemac.importers.foreign_json import ForeignDocument
-from schemac.source.json_object import Json
 
 _DELTA = frozenset(
     {"commitInfo", "metaData", "protocol", "add", "remove", "txn", "cdc", "domainMetadata", "sidecar"}
@@ -16,18 +15,19 @@ _DELTA = frozenset(
 
 
 def _is_delta(value: Any) -> bool:
-    return isinstance(value, dict) and len(value) == 1 and set(value) <= _DELTA and _is_object_inside(value)
-
-
-def _is_object_inside(value: Json) -> bool:
-    return all(isinstance(item, dict) for item in value.values())
+    return (
+        isinstance(value, dict)
+        and len(value) == 1
+        and set(value) <= _DELTA
+        and all(isinstance(item, dict) for item in value.values())
+    )
 
 
 DOCUMENTS = (
     ForeignDocument(
         "a commit of a Delta table's log",
         _is_delta,
-        "import the table's folder, which is the one that `_delta_log` lies in",
+        "import the table's folder, which contains `_delta_log`",
     ),
 )
-"""What to import in the place of such a file."""
+"""What to import in place of such a file."""

@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: commits are read line by line, and of checkpoints only the columns that matter, so that memory does not grow with the
 number of data files.
-Why by hand: deltalake 1.6 has no clustering columns, so these same files would have to be read beside it. It refuses a whole table for
+Why by hand: deltalake 1.6 has no clustering columns, so these same files would have to be read in addition. It refuses a whole table for
 one column of geometry or with a collation, and one that a catalog manages, though the schema is
 there to be read; its errors name neither file nor line nor column; to find the versions where a schema changed it replays the log
 from its checkpoint for each version (400 commits: 14 s, here 0.3 s). It judges this reader in `tests/conformance/test_delta.py`.
@@ -49,7 +49,7 @@ class Metadata:
     version: int
     """Of the table, when it became this; of one in a checkpoint, that of the checkpoint."""
     schema: str | None
-    """Spark's StructType as JSON; None where the action has none, as that of a table to which none was given yet."""
+    """Spark's StructType as JSON; None if the action has none, as that of a table to which none was given yet."""
     name: str | None
     description: str | None
     partitions: tuple[str, ...]
@@ -130,7 +130,7 @@ def _commit(file: Path) -> Iterator[Mapping[str, Any]]:
             if not line:
                 continue
             if not (line.startswith(b"{") and line.endswith(b"}")):
-                raise UnreadableError(file, f"line {number} is no whole JSON object")
+                raise UnreadableError(file, f"line {number} is not a complete JSON object")
             if not any(mark in line for mark in _MARKS):
                 continue
             try:
@@ -157,12 +157,12 @@ def _checkpoint(file: Path) -> Iterator[Mapping[str, Any]]:
                 for name in batch.schema.names:
                     yield from ({name: action} for action in batch.column(name).drop_null().to_pylist())
     except (pa.ArrowException, OSError, MemoryError, OverflowError, UnicodeDecodeError) as error:
-        raise UnreadableError(file, f"it is no checkpoint: {first_line(error)}") from error
+        raise UnreadableError(file, f"it is not a checkpoint: {first_line(error)}") from error
 
 
 def _metadata(written: Any, version: int, file: Path) -> Metadata:
     if not isinstance(written, dict):
-        raise UnreadableError(file, "`metaData` is no object")
+        raise UnreadableError(file, "`metaData` is not an object")
     configuration = written.get("configuration") or {}
     # Parquet has maps as pairs.
     pairs = configuration.items() if isinstance(configuration, dict) else configuration
@@ -191,7 +191,7 @@ def _protocol(written: Any, file: Path) -> Protocol:
         raise UnreadableError(file, "`protocol` has no number `minReaderVersion`")
     features = written.get("readerFeatures") or []
     if not isinstance(features, list):
-        raise UnreadableError(file, "`readerFeatures` is no list")
+        raise UnreadableError(file, "`readerFeatures` is not a list")
     return Protocol(version, tuple(map(str, features)))
 
 

@@ -40,7 +40,7 @@ def read(path: Path, report: Report) -> Imported | None:
         if _is_mapped(log.metadata[-1]):
             log = read_log(files, folder, with_history=True)
     except UnreadableError as error:
-        refuse(path, f"it is no table of Delta: {error}", report)
+        refuse(path, f"it is not a Delta table: {error}", report)
         return None
     metadata = log.metadata[-1]
     notes = Notes()
@@ -94,7 +94,7 @@ def _is_mapped(metadata: Metadata) -> bool:
 
 
 def _numbered(log: Log, tree: Json, newest: Columns, path: Path) -> tuple[NumberedVersion, ...]:
-    """Return the versions whose columns have ids, oldest first; none where an id is missing, or stands twice."""
+    """Return the versions whose columns have ids, oldest first; none where an id is missing, or occurs twice."""
     schemas_with_ids: list[tuple[Json, dict[FieldPath, int]]] = []
     for metadata in log.metadata[:-1]:
         if metadata.schema is None or not _is_mapped(metadata):

@@ -1,4 +1,4 @@
-"""Where the log of a Delta table lies, and which files it has.
+"""Finds the log of a Delta table, and its files.
 
 Layer: engines.
 Source: the Delta protocol, "Delta Log Entries" and "Checkpoints".
@@ -26,7 +26,7 @@ class LogFiles:
 
     @property
     def newest(self) -> int:
-        """The newest version; -1 where there is none."""
+        """The newest version; -1 if there is none."""
         return max((*self.commits, *self.checkpoints), default=-1)
 
 
@@ -41,7 +41,7 @@ def log_folder(path: Path) -> Path:
 
 
 def log_files(folder: Path) -> LogFiles:
-    """Return the files of a log. Raises OSError where there is no such folder."""
+    """Return the files of a log. Raises OSError if there is no such folder."""
     commits: dict[int, Path] = {}
     whole: dict[int, Path] = {}
     parts: dict[tuple[int, int], dict[int, Path]] = defaultdict(dict)

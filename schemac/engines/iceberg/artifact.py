@@ -118,7 +118,7 @@ def _refuse_collisions(
             schema_field,
             ICEBERG_NAME,
             f"Iceberg calls both {by_path[tuple(first)].path_text} and {schema_field.path_text} '{full_name(second)}'",
-            help="rename one of them; the dot in a name is not told from that between names",
+            help="rename one of them; a dot in a name cannot be distinguished from the dot between names",
         )
 
 

@@ -50,7 +50,7 @@ def _is_within(name: str, column: str) -> bool:
 FORMAT_VERSION = Attribute[int](
     f"{DOMAIN}/formatVersion",
     Literal[1, 2, 3],
-    "format version of the table; a new table gets 2 by default, and one that is there keeps its own",
+    "format version of the table; a new table gets 2 by default, and an existing one keeps its version",
     on_field=False,
     on_schema=True,
 )
@@ -80,9 +80,9 @@ TYPE = Attribute[str](
     is_geometry=lambda type_: type_.startswith("geo"),
 )
 INITIAL_DEFAULT = Attribute[Any](
-    f"{DOMAIN}/initialDefault", Any, "value of the field in rows older than the field (format 3)"
+    f"{DOMAIN}/initialDefault", Any, "value of the field in rows that are older than the field (format 3)"
 )
 WRITE_DEFAULT = Attribute[Any](
-    f"{DOMAIN}/writeDefault", Any, "value that is written where a row has none (format 3)"
+    f"{DOMAIN}/writeDefault", Any, "value that writers write if a row has none (format 3)"
 )
 ATTRIBUTES = (FORMAT_VERSION, IDENTIFIER_FIELDS, TABLE_PROPERTIES, TYPE, INITIAL_DEFAULT, WRITE_DEFAULT)

@@ -3,12 +3,12 @@
 Layer: engines.
 """
 
-from schemac.source.code import Code, Severity
+from schemac.source.code import codes_in, error, note
 
-ICEBERG_TYPE = Code("SC581", "iceberg-type", Severity.ERROR, "a type that Iceberg cannot hold")
-ICEBERG_NAME = Code("SC582", "iceberg-name", Severity.ERROR, "names that Iceberg cannot tell apart")
-ICEBERG_KEY = Code("SC583", "iceberg-key", Severity.ERROR, "a field that cannot identify rows in Iceberg")
-ICEBERG_DEFAULT = Code("SC584", "iceberg-default", Severity.ERROR, "a default value that Iceberg cannot have")
-ICEBERG_LOSS = Code("SC585", "iceberg-loss", Severity.NOTE, "something that Iceberg does not keep")
-CODES = (ICEBERG_TYPE, ICEBERG_NAME, ICEBERG_KEY, ICEBERG_DEFAULT, ICEBERG_LOSS)
+ICEBERG_TYPE = error("SC581", "iceberg-type", "a type that Iceberg cannot hold")
+ICEBERG_NAME = error("SC582", "iceberg-name", "names that Iceberg cannot tell apart")
+ICEBERG_KEY = error("SC583", "iceberg-key", "a field that cannot identify rows in Iceberg")
+ICEBERG_DEFAULT = error("SC584", "iceberg-default", "a default value that Iceberg cannot have")
+ICEBERG_LOSS = note("SC585", "iceberg-loss", "something that Iceberg does not keep")
+CODES = codes_in(globals())
 """By number."""

@@ -18,12 +18,12 @@ _FRACTION = re.compile(r"\.([0-9]+)")
 
 
 def default_error(type_: IcebergType, value: Any) -> str:
-    """Return what is wrong with a default value of a type; empty where nothing is."""
+    """Return what is wrong with a default value of a type; empty if nothing is."""
     rule = _default_rule(type_)
     if rule is None:
         return f"Iceberg has no default values for {type_.word}"
     example, fits = rule
-    return "" if fits(value) else f"it is no {type_.word}; write it as {example}"
+    return "" if fits(value) else f"it is not a valid {type_.word}; write it as {example}"
 
 
 def _default_rule(type_: IcebergType) -> tuple[str, Callable[[Any], bool]] | None:

@@ -7,38 +7,42 @@ Source: the Iceberg table specification, "Schema Evolution". It is stricter than
 of a decimal change and text become bytes (`tests/engines/iceberg/test_oracle.py`).
 """
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, update_wrapper
+from typing import cast
 
 from schemac.attributes.attribute import Role
 from schemac.attributes.registry import ATTRIBUTES
 from schemac.engines.iceberg import attributes
 from schemac.engines.iceberg.promotions import is_promotion, needs_format_3
-from schemac.engines.iceberg.types import FORMAT_3, NestedField
+from schemac.engines.iceberg.types import FORMAT_3, IcebergType, NestedField
 from schemac.engines.iceberg.view import errors_of, fields_of, format_of, schema_of
 from schemac.evolution.castability import castability, is_lossless_by_calendar
-from schemac.evolution.changes import ATTRIBUTE_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import (
+    ATTRIBUTE_FACTS,
+    DATASET_FACTS,
+    DESCRIPTION_FACTS,
+    KEY_FACTS,
+    PROPERTY_FACTS,
+    TYPE_FACTS,
+    Change,
+    Fact,
+)
 from schemac.evolution.constraints import TIGHTENED, tightened, verify_of
 from schemac.evolution.diff import diff_of
-from schemac.evolution.judge import Judge
-from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.judge import Judge, Rule, guarded
+from schemac.evolution.messages import make_optional
+from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.schema_fields import SchemaField
 
-_NEW_FIELD_HELP = "add a field beside it, fill it, and drop the old one"
+_NEW_FIELD_HELP = "add a field next to it, fill it, and drop the old one"
 _ELSEWHERE = "use a type and settings that Iceberg has, or leave iceberg out of `schemac.dev/targets`"
-_KEY_FACTS = frozenset(
-    {
-        Fact.PRIMARY_KEY_ADDED,
-        Fact.PRIMARY_KEY_REMOVED,
-        Fact.PRIMARY_KEY_MOVED,
-    }
-)
-_OF_FIELDS = frozenset({Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_RENAMED, Fact.FIELD_MOVED})
 
 
-def judge(change: Change, pair: VersionPair | None) -> Judgement:
-    """Return what a change means for a table with data."""
+def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
+    """Whether the schemas, or the key of a map, leave anything to be said of a change."""
     if pair is None:
         return SAFE
     if errors_of(pair.old):
@@ -46,34 +50,8 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     reason = _unheld(change, pair)
     if reason:
         return Judgement(Outcome.REFUSED, f"Iceberg cannot represent the new schema: {reason}", _ELSEWHERE)
-    if errors_of(pair.new):
-        # Another change is to blame, and says so.
-        return SAFE
-    if change.fact in TIGHTENED:
-        return tightened(change, pair, verify_of(change))
-    if change.fact in _KEY_FACTS or change.key in _key_attributes():
-        return _identifiers(pair)
-    old, new = change.old_field, change.new_field
-    if old is None and new is None:
-        return _schema(change, pair)
-    field = new if new is not None else old
-    assert field is not None
-    if field.is_in_key and (change.fact in _OF_FIELDS or change.fact is Fact.FIELDS_REORDERED):
-        return _fixed_key(field)
-    match change.fact:
-        case Fact.FIELD_ADDED if new is not None:
-            return _added(change, pair, new)
-        case Fact.FIELD_DROPPED | Fact.FIELD_RENAMED | Fact.FIELDS_REORDERED:
-            return Judgement(Outcome.METADATA)
-        case Fact.FIELD_MOVED:
-            return Judgement(
-                Outcome.REFUSED, "Iceberg cannot move a field out of its struct", _NEW_FIELD_HELP
-            )
-        case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
-            return of_another_unit(change)
-    if old is None or new is None:
-        return SAFE
-    return _field(change, pair, old, new)
+    # Where the new schema cannot be represented, another change is to blame, and says so.
+    return SAFE if errors_of(pair.new) else None
 
 
 @cache
@@ -97,17 +75,15 @@ def _unheld(change: Change, pair: VersionPair) -> str:
 
 
 def _is_related(change: Change, path: str) -> bool:
-    """Whether a change is about what stands at a path, above it or below it."""
+    """Whether a change is about what is at a path, above it or below it."""
     if not path or not change.path:
         return True
     paths = (f"{path}.", f"{change.path}.")
     return paths[0].startswith(paths[1]) or paths[1].startswith(paths[0])
 
 
-def _schema(change: Change, pair: VersionPair) -> Judgement:
-    """Return what was said of the schema as a whole."""
-    if change.fact is Fact.FIELDS_REORDERED:
-        return Judgement(Outcome.METADATA)
+def _in_schema(change: Change, pair: VersionPair) -> Judgement:
+    """Return what an attribute of the schema as a whole means."""
     if change.key == attributes.FORMAT_VERSION.key:
         old, new = format_of(pair.old), format_of(pair.new)
         if new < old:
@@ -116,12 +92,11 @@ def _schema(change: Change, pair: VersionPair) -> Judgement:
                 f"a table of format {old} cannot go back to format {new}",
                 f"keep `{attributes.FORMAT_VERSION.key}: {old}`",
             )
-        return Judgement(Outcome.METADATA) if new > old else SAFE
-    is_metadata = change.key == attributes.TABLE_PROPERTIES.key or "description" in change.fact
-    return Judgement(Outcome.METADATA) if is_metadata else SAFE
+        return METADATA if new > old else SAFE
+    return METADATA if change.key == attributes.TABLE_PROPERTIES.key else SAFE
 
 
-def _identifiers(pair: VersionPair) -> Judgement:
+def _identifiers(_change: Change, pair: VersionPair) -> Judgement:
     """Whether other fields identify a row than before."""
     old_ids, new_ids = (set(schema_of(version).identifier_ids) for version in (pair.old, pair.new))
     old = {schema_field for schema_field, field in fields_of(pair.old).items() if field.id in old_ids}
@@ -135,7 +110,8 @@ def _identifiers(pair: VersionPair) -> Judgement:
     return Judgement(Outcome.METADATA, "existing rows are not checked")
 
 
-def _added(change: Change, pair: VersionPair, new: SchemaField) -> Judgement:
+def _added(change: Change, pair: VersionPair) -> Judgement:
+    new = change.current_field
     field = fields_of(pair.new).get(new)
     if field is None:
         return SAFE
@@ -143,39 +119,66 @@ def _added(change: Change, pair: VersionPair, new: SchemaField) -> Judgement:
         return Judgement(Outcome.METADATA, f"existing rows read as {field.initial_default}")
     if not field.required:
         return Judgement(Outcome.METADATA, "existing rows read as null")
-    way_out = f"make it optional: {{kind: Option, inner: {new.type.kind}}}"
+    way_out = make_optional(new.type)
     if format_of(pair.new) >= FORMAT_3:
         way_out += f", or set its value in old rows with `{attributes.INITIAL_DEFAULT.key}`"
     return Judgement(Outcome.REFUSED, f"existing rows have no {change.path}, and it may not be null", way_out)
 
 
-def _field(change: Change, pair: VersionPair, old: SchemaField, new: SchemaField) -> Judgement:
-    """Return what was said of a field that stays."""
-    was, is_ = fields_of(pair.old).get(old), fields_of(pair.new).get(new)
-    if was is None and is_ is None:
-        return SAFE
-    if was is None or is_ is None:
-        return Judgement(
-            Outcome.REFUSED, "Iceberg cannot convert between variant and other types", _NEW_FIELD_HELP
-        )
-    if change.fact in (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED):
-        return _nullability(new, was, is_)
-    if change.fact in TYPE_FACTS or was.type.word != is_.type.word:
-        return _type(change, pair, old, new)
-    if "description" in change.fact:
-        return SAFE if was.doc == is_.doc else Judgement(Outcome.METADATA)
-    if change.fact in ATTRIBUTE_FACTS and change.key == attributes.INITIAL_DEFAULT.key:
+def _in_key(change: Change, _pair: object) -> Judgement | None:
+    field = change.new_field or change.old_field
+    return _fixed_key(field) if field is not None and field.is_in_key else None
+
+
+def _of_both(
+    rule: Callable[[Change, NestedField, NestedField], Judgement], in_schema: Rule | Judgement = SAFE
+) -> Rule:
+    """Ask a rule about a field that stays and whose type in Iceberg does; another one about the schema as a whole."""
+
+    def ask(change: Change, pair: VersionPair) -> Judgement:
+        if change.old_field is None or change.new_field is None:
+            return in_schema if isinstance(in_schema, Judgement) else in_schema(change, pair)
+        was, is_ = fields_of(pair.old).get(change.old_field), fields_of(pair.new).get(change.new_field)
+        if was is None and is_ is None:
+            return SAFE
+        if was is None or is_ is None:
+            return Judgement(
+                Outcome.REFUSED, "Iceberg cannot convert between variant and other types", _NEW_FIELD_HELP
+            )
+        if was.type.word != is_.type.word and rule is not _nullability:
+            return _promotion(*change.fields, was.type, is_.type, format_of(pair.new))
+        return rule(change, was, is_)
+
+    return update_wrapper(ask, cast("Rule", rule))
+
+
+def _unseen(_change: Change, _was: NestedField, _is: NestedField) -> Judgement:
+    return SAFE
+
+
+def _description(_change: Change, was: NestedField, is_: NestedField) -> Judgement:
+    return SAFE if was.doc == is_.doc else METADATA
+
+
+def _attribute(change: Change, pair: VersionPair) -> Judgement:
+    ask = _identifiers if change.key in _key_attributes() else _of_both(_default, _in_schema)
+    return ask(change, pair)
+
+
+def _default(change: Change, _was: NestedField, _is: NestedField) -> Judgement:
+    if change.key == attributes.INITIAL_DEFAULT.key:
         return Judgement(
             Outcome.REFUSED,
             "the value of a field in older rows is fixed when the field is added",
             f"leave `{attributes.INITIAL_DEFAULT.key}` unchanged; only `{attributes.WRITE_DEFAULT.key}` may change",
         )
-    if change.fact in ATTRIBUTE_FACTS and change.key == attributes.WRITE_DEFAULT.key:
+    if change.key == attributes.WRITE_DEFAULT.key:
         return Judgement(Outcome.NEW_FILES, "existing rows stay unchanged")
     return SAFE
 
 
-def _nullability(new: SchemaField, was: NestedField, is_: NestedField) -> Judgement:
+def _nullability(change: Change, was: NestedField, is_: NestedField) -> Judgement:
+    new = change.current_field
     if was.required == is_.required:
         return SAFE
     if new.is_in_key:
@@ -186,22 +189,26 @@ def _nullability(new: SchemaField, was: NestedField, is_: NestedField) -> Judgem
             f"{new.path_text} may be null in existing rows, and Iceberg does not check",
             "keep it optional, or copy the rows into a new table",
         )
-    return Judgement(Outcome.METADATA)
+    return METADATA
 
 
-def _type(change: Change, pair: VersionPair, old: SchemaField, new: SchemaField) -> Judgement:
-    was, is_ = fields_of(pair.old)[old].type, fields_of(pair.new)[new].type
-    if was.word == is_.word:
-        if change.fact in TYPE_FACTS and _is_doubtful(old, new):
-            return Judgement(
-                Outcome.DATA,
-                f"Iceberg's type stays {is_.word}, so values that do not fit {new.type.type_text()} stay too",
-                "check the values first",
-            )
+def _same_type(change: Change, _was: NestedField, is_: NestedField) -> Judgement:
+    old, new = change.fields
+    if not _is_doubtful(old, new):
         return SAFE
+    return Judgement(
+        Outcome.DATA,
+        f"Iceberg's type stays {is_.type.word}, so values that do not fit {new.type.type_text()} stay too",
+        "check the values first",
+    )
+
+
+def _promotion(
+    old: SchemaField, new: SchemaField, was: IcebergType, is_: IcebergType, format_version: int
+) -> Judgement:
     if new.is_in_key:
         return _fixed_key(new)
-    if not is_promotion(was, is_, format_of(pair.new)):
+    if not is_promotion(was, is_, format_version):
         hint = f", except in format {FORMAT_3}" if needs_format_3(was, is_) else ""
         return Judgement(Outcome.REFUSED, f"{was.word} cannot become {is_.word}{hint}", _NEW_FIELD_HELP)
     if _is_doubtful(old, new):
@@ -226,4 +233,27 @@ def _fixed_key(field: SchemaField) -> Judgement:
     )
 
 
-JUDGE = Judge(judge)
+JUDGE = Judge(
+    {
+        **dict.fromkeys(PROPERTY_FACTS, _of_both(_unseen)),
+        **dict.fromkeys(DATASET_FACTS, SAFE),
+        **dict.fromkeys(DESCRIPTION_FACTS, _of_both(_description, METADATA)),
+        **dict.fromkeys(ATTRIBUTE_FACTS, _attribute),
+        **dict.fromkeys(KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, _identifiers),
+        **dict.fromkeys(TIGHTENED, lambda change, pair: tightened(change, pair, verify_of(change))),
+        **dict.fromkeys(TYPE_FACTS, _of_both(_same_type)),
+        **dict.fromkeys(
+            (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED, Fact.FIELDS_REORDERED), guarded(_in_key, METADATA)
+        ),
+        **dict.fromkeys((Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED), _of_both(_nullability)),
+        Fact.FIELD_ADDED: guarded(_in_key, _added),
+        Fact.FIELD_MOVED: guarded(
+            _in_key,
+            Judgement(Outcome.REFUSED, "Iceberg cannot move a field out of its struct", _NEW_FIELD_HELP),
+        ),
+        Fact.UNIT_CHANGED: lambda change, pair: of_another_unit(
+            change, pair, _of_both(_unseen)(change, pair)
+        ),
+    },
+    _first,
+)

@@ -17,8 +17,8 @@ from schemac.engines.iceberg.types import NestedField
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.keys import named_key, primary_key
 from schemac.logical.schema_fields import SchemaField, preorder
+from schemac.source.help import Help
 from schemac.source.suggest import closest
-from schemac.syntax.remedies import Meant, Remove
 
 
 def identifier_ids(
@@ -45,16 +45,16 @@ def _declared(
 ) -> Iterator[int]:
     schema_fields = {field.path_text: field for field in preorder(dataset.columns)}
     for i, name in enumerate(named):
-        place = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
+        location = ("extra", attributes.IDENTIFIER_FIELDS.key, i)
         field = schema_fields.get(name)
         if field is None:
             near = closest(name, list(schema_fields))
             help = (
-                Meant.word(near, name, mark="'")
+                Help.did_you_mean(near, name, mark="'")
                 if near
-                else "name a field by its path, such as `address.city`"
+                else "specify a field by its path, such as `address.city`"
             )
-            emission.findings.at_schema(ICEBERG_KEY, f"there is no field '{name}'", *place, help=help)
+            emission.findings.at_schema(ICEBERG_KEY, f"there is no field '{name}'", *location, help=help)
             continue
         reason = _identifier_error(field, fields)
         if reason:
@@ -62,25 +62,23 @@ def _declared(
             emission.findings.at_schema(
                 ICEBERG_KEY,
                 message,
-                *place,
-                help=Remove.it(help="name other fields, or remove it", is_safe=False),
+                *location,
+                help=Help.remove(help="name other fields, or remove it", is_safe=False),
             )
             continue
         yield fields[field].id
 
 
 def _identifier_error(schema_field: SchemaField, fields: Mapping[SchemaField, NestedField]) -> str:
-    """Why a field cannot identify a row; empty where it can."""
+    """Why a field cannot identify a row; empty if it can."""
     field = fields.get(schema_field)
     if field is None or field.type.fields or field.type.word in ("variant", "unknown"):
-        return "it is no plain value"
+        return "it is not a plain value"
     if field.type.word in ("float", "double"):
-        return f"Iceberg takes no {field.type.word} for that"
-    above: SchemaField | None = schema_field
-    while above is not None:
+        return f"Iceberg does not allow {field.type.word} here"
+    for above in (schema_field, *schema_field.ancestors):
         if above.type.family in (Family.LIST, Family.MAP):
-            return f"it lies in the {above.type.kind.lower()} {above.path_text}"
+            return f"it is inside the {above.type.kind.lower()} {above.path_text}"
         if above.is_nullable:
             return f"{above.path_text} may be null"
-        above = above.parent
     return ""

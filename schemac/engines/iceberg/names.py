@@ -1,4 +1,4 @@
-"""Names that Iceberg cannot tell apart.
+"""Names that Iceberg cannot distinguish.
 
 Layer: engines.
 Source: `index_by_name` of pyiceberg and `IndexByName` of Java: a field is found by its full name, which joins the names

@@ -1,4 +1,4 @@
-"""Which types a field may be given while files keep the old one.
+"""The types that a field may get while files keep the old one.
 
 Layer: engines.
 Source: the Iceberg table specification, "Schema Evolution": the table of valid promotions. pyiceberg 0.12 itself lets the

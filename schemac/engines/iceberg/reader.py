@@ -62,7 +62,7 @@ def read_object(source: Any, report: Report) -> Imported | None:
     try:
         return _imported(metadata_of(source), name)
     except UnreadableError as error:
-        refuse("<pyiceberg>", f"it is no table or schema of Iceberg: {error}", report)
+        refuse("<pyiceberg>", f"it is not an Iceberg table or schema: {error}", report)
     return None
 
 
@@ -83,7 +83,7 @@ def read_file(file: Path, report: Report) -> TableMetadata | None:
     except (ValueError, RecursionError, EOFError, gzip.BadGzipFile, zlib.error) as error:
         refuse_json(file, error, report)
     except UnreadableError as error:
-        refuse(file, f"it is no metadata of Iceberg: {error}", report)
+        refuse(file, f"it is not Iceberg metadata: {error}", report)
     return None
 
 
@@ -133,7 +133,7 @@ def _comments(metadata: TableMetadata) -> list[str]:
 
 
 def _name(file: Path) -> str | None:
-    """Return the table's name: that of the folder which `metadata` lies in."""
+    """Return the table's name: that of the folder which `metadata` is in."""
     folder = file.resolve().parent
     return folder.parent.name or None if folder.name == "metadata" else None
 
@@ -170,7 +170,7 @@ class _Lifting:
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, field: NestedField, path: FieldPath) -> Json:
-        """Return an item, key or value: attributes go beside `kind`."""
+        """Return an item, key or value: attributes go next to `kind`."""
         tree, extra = self._field(field, path)
         return {**tree, "extra": extra} if extra else tree
 

@@ -1,4 +1,4 @@
-"""Where the metadata of an Iceberg table lies.
+"""Finds the metadata of an Iceberg table.
 
 Layer: engines.
 Source: the Iceberg table specification, "Table Metadata" and "File System Tables": metadata files are called

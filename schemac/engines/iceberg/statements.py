@@ -6,8 +6,7 @@ a type there is no file, for a table without a column is another table.
 Source: `SparkTypeToType` and `TypeUtil.assignFreshIds` of github.com/apache/iceberg; the grammar of Spark 4.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from schemac.artifacts.emission import Compilation, Emission
 from schemac.attributes import odf
@@ -70,10 +69,13 @@ def ddl(compilation: Compilation, schema: IcebergSchema, format_version: int, em
 def _statements(compilation: Compilation, schema: IcebergSchema, format_version: int) -> Iterator[str]:
     dataset = compilation.dataset
     extra, table = dataset.schema.extra, table_name(dataset.name)
-    columns = [_column(column) for column in schema.columns]
-    comment, properties = odf.DESCRIPTION.read(extra), _properties(extra, format_version)
-    if compilation.locked_number is not None:
-        properties[TABLE_VERSION] = str(compilation.locked_number)
+    columns = [f"{quoted_name(c.name)} {_spark_type(c.type)}{_suffix(c)}" for c in schema.columns]
+    comment, properties = (
+        odf.DESCRIPTION.read(extra),
+        {**(attributes.TABLE_PROPERTIES.read(extra) or {}), _FORMAT_VERSION: str(format_version)},
+    )
+    if compilation.table_record is not None:
+        properties[TABLE_VERSION] = compilation.table_record
     yield create_table(dataset.name, columns, "iceberg", comment, properties)
     if schema.identifier_ids:
         names = [
@@ -82,14 +84,6 @@ def _statements(compilation: Compilation, schema: IcebergSchema, format_version:
             if field.id in schema.identifier_ids
         ]
         yield f"ALTER TABLE {table} SET IDENTIFIER FIELDS {', '.join(names)}"
-
-
-def _properties(extra: Mapping[str, Any], format_version: int) -> dict[str, str]:
-    return {**(attributes.TABLE_PROPERTIES.read(extra) or {}), _FORMAT_VERSION: str(format_version)}
-
-
-def _column(field: NestedField) -> str:
-    return f"{quoted_name(field.name)} {_spark_type(field.type)}{_suffix(field)}"
 
 
 def _suffix(field: NestedField) -> str:
@@ -106,7 +100,7 @@ def _spark_type(type_: IcebergType) -> str:
     if isinstance(type_, Map):
         return f"MAP<{_spark_type(type_.key.type)}, {_spark_type(type_.value.type)}>"
     word = _word(type_)
-    assert word is not None, "types without a word make no statement"
+    assert word is not None, "types without a name have no statement"
     return word
 
 

@@ -1,4 +1,4 @@
-"""What Iceberg has in the place of a schema and its fields.
+"""What Iceberg has in place of a schema and its fields.
 
 Layer: engines.
 """
@@ -37,7 +37,7 @@ def format_of(version: SchemaVersion) -> int:
 
 
 def asked_format(version: SchemaVersion) -> int | None:
-    """Return the version of the format that a schema asks for; None where a table of any format will do."""
+    """Return the version of the format that a schema asks for; None if a table of any format will do."""
     return attributes.FORMAT_VERSION.read(version.dataset.schema.extra)
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.emission import Emission
-from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_variant, list_form
+from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_variant, list_form
 from schemac.attributes import odf, own
 from schemac.attributes.attribute import Role
 from schemac.attributes.family import Family
@@ -21,7 +21,6 @@ from schemac.engines.iceberg.codes import ICEBERG_DEFAULT, ICEBERG_TYPE
 from schemac.engines.iceberg.defaults import default_error
 from schemac.engines.iceberg.types import (
     FORMAT_3,
-    MOST_DIGITS,
     Decimal,
     Fixed,
     IcebergType,
@@ -33,14 +32,12 @@ from schemac.engines.iceberg.types import (
 )
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.field import LoweredField, LoweredSchema
-from schemac.syntax.remedies import Remove
-from schemac.syntax.remedies_around import AttachToSchema, LeaveOut
-from schemac.syntax.remedies_of_types import Retype
+from schemac.source.help import Help
 
-_ONLY_FORMAT_3 = AttachToSchema.pair(
+_ONLY_FORMAT_3 = Help.add_to_schema(
     f"write `{attributes.FORMAT_VERSION.key}: 3` under the `extra:` of the schema",
-    (attributes.FORMAT_VERSION.key,),
-    "3",
+    (),
+    (attributes.FORMAT_VERSION.key, "3"),
 )
 STRING, BINARY = Primitive("string"), Primitive("binary")
 
@@ -111,9 +108,9 @@ class _Writer(TypeWriter[IcebergType]):
             message = f"only format 3 has a type for what is always null ({field.path_text})"
             return self.refused_type(field, message, _ONLY_FORMAT_3)
         help = (
-            Retype.write("type", "Int64", reason=" and tell the unit with `schemac.dev/unit`")
+            Help.retype("type", "Int64", reason=" and give the unit with `schemac.dev/unit`")
             if field.type.family is Family.DURATION
-            else LeaveOut.engine("Iceberg", own.TARGETS_OF.key, "iceberg")
+            else Help.leave_out("Iceberg", own.TARGETS_OF.key, "iceberg")
         )
         return self.refused_type(field, f"Iceberg has no type for {field.type.type_text()}", help)
 
@@ -145,7 +142,7 @@ class _Writer(TypeWriter[IcebergType]):
         family, length = field.type.family, getattr(field.type, "fixed_length", None)
         root = word.partition("(")[0]
         if root == "uuid" and (family, length) != (Family.BYTES, 16):
-            help: str = Retype.write("type", "{kind: Binary, fixedLength: 16}")
+            help: str = Help.retype("type", "{kind: Binary, fixedLength: 16}")
             return self.refused_word(
                 field, f"a uuid has 16 bytes, and {field.path_text} is {field.type.type_text()}", help
             )
@@ -154,10 +151,10 @@ class _Writer(TypeWriter[IcebergType]):
                 "write `type: String`, or a Struct of `value` and `metadata`, both Binary and without Option"
             )
             return self.refused_word(
-                field, f"{field.path_text} is {field.type.type_text()}, which holds no variant", help
+                field, f"{field.path_text} is {field.type.type_text()}, which cannot hold a variant", help
             )
         if root in ("geometry", "geography") and (family, length) != (Family.BYTES, None):
-            help = Retype.write("type", "Binary", reason=", which holds the shape as WKB")
+            help = Help.retype("type", "Binary", reason=", which holds the shape as WKB")
             return self.refused_word(
                 field, f"a {root} is bytes, and {field.path_text} is {field.type.type_text()}", help
             )
@@ -168,15 +165,8 @@ class _Writer(TypeWriter[IcebergType]):
         return Primitive(word)
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
-        field: SchemaField = lowered.field
-        limit = DecimalLimit.broken_by(arrow_type, MOST_DIGITS)
-        if limit is not None:
-            message = f"a decimal of Iceberg has {limit.reason} ({field.path_text})"
-            help = f"change the {limit.property}, or leave Iceberg out with `schemac.dev/targets`"
-            self.emission.findings.at_type(field, ICEBERG_TYPE, message, limit.property, help=help)
+        if not self.holds_decimal(lowered, arrow_type, "a decimal of Iceberg", "Iceberg", ICEBERG_TYPE):
             return BINARY
-        if arrow_type.bit_width != 128:
-            self.lose(lowered, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
         return Decimal(arrow_type.precision, arrow_type.scale)
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> IcebergType:
@@ -231,13 +221,13 @@ class _Writer(TypeWriter[IcebergType]):
         return Map(self.field(key, "key"), self.field(value, "value"))
 
     def default(self, field: SchemaField, type_: IcebergType, key: str) -> Any:
-        """Return a default value; None where there is none, or it cannot be one."""
+        """Return a default value; None if there is none, or it cannot be one."""
         if key not in field.extra:
             return None
         value, findings = field.extra[key], self.emission.findings
         if not field.is_member:
-            message = f"{field.path_text} is a part of a list or map, which has no default value"
-            findings.at_extra(field, key, ICEBERG_DEFAULT, message, on_key=True, help=Remove.it())
+            message = f"{field.path_text} is a part of a list or map, and these have no default values"
+            findings.at_extra(field, key, ICEBERG_DEFAULT, message, on_key=True, help=Help.remove())
         elif self.format_version < FORMAT_3:
             message = f"only format 3 has default values ({field.path_text})"
             findings.at_extra(field, key, ICEBERG_DEFAULT, message, on_key=True, help=_ONLY_FORMAT_3)

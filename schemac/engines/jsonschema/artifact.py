@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: `jsonschema/schema.json`, an object with a property a column. A column that may be null may be absent too; other
-properties may stand beside. An attribute is a keyword of its own, which validators ignore; so is `schemac.dev/type`, the type
+properties may be next to. An attribute is a keyword of its own, which validators ignore; so is `schemac.dev/type`, the type
 of the manifest where the standard's keywords do not tell it.
 Errors: SC586; losses SC587.
 Source: JSON Schema 2020-12. Patterns and bounds are those of the values that a pipeline takes.
@@ -29,8 +29,9 @@ from schemac.logical.path import Part
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
+from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
+from schemac.source.help import Help
 from schemac.source.json_object import Json, in_order
-from schemac.syntax.remedies_around import LeaveOut
 
 SCHEMA_FILE = "jsonschema/schema.json"
 _STRING: Json = {"type": "string"}
@@ -143,7 +144,7 @@ class _Writer(TypeWriter[Json]):
     def refused(self, field: SchemaField) -> Json:
         what = "as the key of a map " if field.segment is Part.KEY else ""
         message = f"{field.type.type_text()} {what}has no form in JSON ({field.path_text})"
-        help = LeaveOut.engine("JSON Schema", own.TARGETS_OF.key, "jsonschema")
+        help = Help.leave_out("JSON Schema", own.TARGETS_OF.key, "jsonschema")
         self.emission.findings.at_type(field, JSON_SCHEMA_TYPE, message, help=help)
         return {"type": "null"}
 
@@ -197,7 +198,7 @@ class _Writer(TypeWriter[Json]):
         (item,) = lowered.children
         if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
             return self.field(item)
-        limit = json_values.LARGEST_BRAIN_FLOAT
+        limit = LARGEST_BRAIN_FLOAT
         tree = json_values.type_tree(item.field.type)
         named = ["number", "null"] if item.arrow.nullable else "number"
         return {"type": named, "minimum": -limit, "maximum": limit, words.TYPE: tree}

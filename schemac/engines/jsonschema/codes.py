@@ -3,11 +3,9 @@
 Layer: engines.
 """
 
-from schemac.source.code import Code, Severity
+from schemac.source.code import codes_in, error, note
 
-JSON_SCHEMA_TYPE = Code("SC586", "json-schema-type", Severity.ERROR, "a type that has no form in JSON")
-JSON_SCHEMA_LOSS = Code(
-    "SC587", "json-schema-loss", Severity.NOTE, "something that JSON Schema does not keep"
-)
-CODES = (JSON_SCHEMA_TYPE, JSON_SCHEMA_LOSS)
+JSON_SCHEMA_TYPE = error("SC586", "json-schema-type", "a type that has no form in JSON")
+JSON_SCHEMA_LOSS = note("SC587", "json-schema-loss", "something that JSON Schema does not keep")
+CODES = codes_in(globals())
 """By number."""

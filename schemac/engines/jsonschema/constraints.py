@@ -29,7 +29,7 @@ _DIGITS = {16: (11, 2.0**-24), 32: (24, 2.0**-149)}
 """By bits of a float, how many binary digits it keeps, and the least float above zero."""
 IGNORED = "a keyword that validators ignore"
 Lose = Callable[[str, str], None]
-"""Enters a loss: what is lost, and what stands in its place."""
+"""Enters a loss: what is lost, and what is in its place."""
 
 
 def constrained(schema: Json, field: SchemaField, lose: Lose) -> Json:
@@ -60,7 +60,7 @@ def joined(schema: Json, parts: list[Json]) -> Json:
 
 
 def _keywords(constraint: Constraint, lose: Lose) -> Json | None:
-    """Return the keywords of one constraint; None where there are none."""
+    """Return the keywords of one constraint; None if there are none."""
     family, name = constraint.type.family, constraint.attribute.name
     match constraint:
         case Bound() if family in _NUMERIC:

@@ -12,11 +12,11 @@ from typing import Any
 from schemac.attributes.constraints import OF_VALUES
 from schemac.attributes.family import Family
 from schemac.constraints.values import limits_of
-from schemac.engines.json_values import LARGEST_BRAIN_FLOAT
 from schemac.engines.jsonschema.constraints import LOWER, UPPER, is_narrow
 from schemac.engines.jsonschema.words import floating, nearest_float
 from schemac.importers.json_file import Beyond
 from schemac.logical.model import LogicalType
+from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
 from schemac.source.json_object import Json
 
 KEYWORDS = {attribute.name: attribute for attribute in OF_VALUES}
@@ -24,7 +24,7 @@ KEYWORDS = {attribute.name: attribute for attribute in OF_VALUES}
 
 
 def has_annotations(schema: Mapping[str, Any]) -> bool:
-    """Whether a schema has constraints as annotations of ours, beside which its keywords say nothing more."""
+    """Whether a schema has constraints as annotations of ours, next to which its keywords say nothing more."""
     return any(attribute.key in schema for attribute in OF_VALUES)
 
 
@@ -60,7 +60,7 @@ def _is_beyond(value: Any) -> bool:
 
 
 def redundant(schema: Mapping[str, Any], type_: LogicalType) -> set[str]:
-    """Return the keywords that say nothing beside the type, or beside annotations of ours."""
+    """Return the keywords that add nothing to the type, or to annotations of ours."""
     keywords = {*KEYWORDS, "allOf", "anyOf", "not"} if has_annotations(schema) else set()
     of_type = {word for word in KEYWORDS if word in schema and _is_of_type(word, schema[word], type_)}
     for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):

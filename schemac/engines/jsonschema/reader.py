@@ -55,16 +55,16 @@ def read(path: Path, report: Report) -> Imported | None:
         json.dumps(document, default=str, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         span = Span(error.pos, error.pos + 1)
-        refuse(path, f"it is no JSON: {first_line(error)}", report, source=source, span=span)
+        refuse(path, f"it is not valid JSON: {first_line(error)}", report, source=source, span=span)
         return None
     except UnicodeEncodeError:
         refuse(path, "a name or text in it is not valid Unicode", report, source=source)
         return None
     except (ValueError, RecursionError) as error:
-        refuse(path, f"it is no JSON: {first_line(error)}", report, source=source)
+        refuse(path, f"it is not valid JSON: {first_line(error)}", report, source=source)
         return None
     if not isinstance(document, dict):
-        refuse(path, "it is no JSON Schema of an object", report)
+        refuse(path, "it is not a JSON Schema of an object", report)
         return None
     try:
         return _Reader(document).table()
@@ -92,7 +92,7 @@ class _Reader:
             schema, _ = self._resolved(schema["items"], ())
             schema = {**({"title": title} if title is not None else {}), **schema}
         if not isinstance(schema.get("properties"), dict):
-            raise _UnreadableError("it describes no object with properties, which a table has to be")
+            raise _UnreadableError("it does not describe an object with properties, which a table has to be")
         title = schema.get("title")
         tree: Json = {"fields": self._members(schema, ())}
         extra = _extra(schema)
@@ -101,7 +101,6 @@ class _Reader:
             {**tree, **({"extra": extra} if extra else {})},
             name=title if isinstance(title, str) else None,
             notes=self._notes,
-            comments=self._notes.at(()),
         )
 
     def _members(self, schema: Json, holder: FieldPath) -> list[Json]:
@@ -279,7 +278,7 @@ class _Reader:
                 return ({} if schema is True else {"not": {}}), opened
             reference = schema.get("$ref")
             if isinstance(reference, str) and not reference.startswith("#"):
-                self._notes.add(path, f"not kept: what {reference} says, which is another document")
+                self._notes.add(path, f"not kept: {reference}, which is in another document")
                 schema = {key: value for key, value in schema.items() if key != "$ref"}
                 continue
             if isinstance(reference, str):
@@ -336,7 +335,7 @@ class _Reader:
             # What stands where a schema should be is taken for one.
             except (Unresolvable, AttributeError, TypeError, ValueError, RecursionError):
                 continue
-        raise _UnreadableError(f"{reference} is not there")
+        raise _UnreadableError(f"{reference} does not exist")
 
 
 def _keyword_text(key: str, schema: Json) -> str:
@@ -381,12 +380,12 @@ def _without_null(schema: Json) -> Json:
 
 
 def _says_type(schema: Json) -> bool:
-    """Whether a schema says a type, or what only one type has, beside a choice."""
+    """Whether a schema has a type, or what only one type has, in addition to a choice."""
     return any(key in schema for key in ("type", "properties", "enum", "const", TYPE))
 
 
 def _says_nothing(key: str, schema: Json) -> bool:
-    """Whether a keyword stands there with a value that every value keeps."""
+    """Whether a keyword is there with a value that every value keeps."""
     if key in ("additionalProperties", "unevaluatedProperties"):
         # False is said in other words.
         return isinstance(schema[key], bool)

@@ -1,4 +1,4 @@
-"""Which files hold a JSON Schema.
+"""Recognizes files that hold a JSON Schema.
 
 Layer: engines.
 """

@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: a schema as JSON, with numbers that have a fraction as `Decimal`, so that no digit is lost when it is written.
-Source: JSON Schema 2020-12, "Validation", 6 and 7. A `format` stands only where each text of the pattern has it: `date-time` wants
+Source: JSON Schema 2020-12, "Validation", 6 and 7. A `format` stands only where each text of the pattern has it: `date-time` needs
 seconds and an offset, which a pipeline does not, so a validator that checks formats would refuse what is taken.
 """
 
@@ -86,7 +86,7 @@ def uuid() -> Json:
 
 
 def leaf(schema: Mapping[str, Any]) -> tuple[Json, frozenset[str]] | None:
-    """Return the type that the standard's keywords say, and which keywords say it; None where there are none for a leaf.
+    """Return the type that the standard's keywords say, and which keywords say it; None if there are none for a leaf.
 
     Keywords that narrow the type further are not among them.
     """

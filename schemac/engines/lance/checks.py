@@ -9,17 +9,15 @@ from collections.abc import Mapping
 
 from schemac.attributes.arrow import EXTENSION_TYPE, METADATA
 from schemac.attributes.family import NUMBERS, Family
-from schemac.checks.brought import Checks
+from schemac.checks.engine_checks import Checks
 from schemac.engines.lance.attributes import ENCODING, FLOAT_ENCODING, PACKED, Encoding
 from schemac.engines.lance.names import BLOB_EXTENSION, BRAIN_FLOAT
 from schemac.kinds.sequences import Binary, String
 from schemac.logical.findings import Findings
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import UNSUPPORTED_HINT, USELESS_HINT
+from schemac.source.help import Help
 from schemac.source.suggest import with_article
-from schemac.syntax.remedies import Remove, Write
-from schemac.syntax.remedies_around import Detach
-from schemac.syntax.remedies_of_types import SwapAttribute
 
 _RESERVED = "lance."
 """What the names of Lance's own extension types start with."""
@@ -28,7 +26,7 @@ _EQUIVALENT_ATTRIBUTES = {
     BRAIN_FLOAT: ("lance.org/floatEncoding: {format: bfloat16}", "a fixed-length List of floats", ""),
     BLOB_EXTENSION: ("lance.org/blob: {}", "a Binary", Binary.__name__),
 }
-"""The attribute that stands in the place of an extension type, what it is for, and that as a type alone."""
+"""The attribute that is in place of an extension type, what it is for, and that as a type alone."""
 
 
 def check(field: SchemaField, findings: Findings) -> None:
@@ -58,10 +56,10 @@ def _check_extension(field: SchemaField, findings: Findings) -> None:
             "choose a name in a domain of your own",
         )
     else:
-        message = f"{extension.name} has an attribute of its own"
+        message = f"{extension.name} has its own attribute"
         pair, noun, type_ = equivalent
         help = f"write `{pair}` on {noun}"
-        help = SwapAttribute.of(help, EXTENSION_TYPE.key, pair, type_) if type_ else help
+        help = Help.swap_attribute(help, EXTENSION_TYPE.key, pair, type_) if type_ else help
     findings.at_extra(field, EXTENSION_TYPE.key, UNSUPPORTED_HINT, message, "name", help=help)
 
 
@@ -91,7 +89,7 @@ def _check_encoding(field: SchemaField, findings: Findings) -> None:
             USELESS_HINT,
             "this encoding is empty and has no effect",
             on_key=True,
-            help=Remove.it(help="remove it, or write `compression: zstd`", is_safe=False),
+            help=Help.remove(help="remove it, or write `compression: zstd`", is_safe=False),
         )
     _check_fit(field, encoding, ENCODING.key, words, findings)
 
@@ -99,7 +97,7 @@ def _check_encoding(field: SchemaField, findings: Findings) -> None:
 def _check_fit(
     field: SchemaField, encoding: Encoding, key: str, words: Mapping[str, str], findings: Findings
 ) -> None:
-    """Check an encoding against the type; `words` are its properties as they stand in the attribute `key`."""
+    """Check an encoding against the type; `words` are its properties as they are in the attribute `key`."""
     if field.type.family in PACKED:
         for name, value in encoding:
             if name != "packed" and value is not None:
@@ -121,17 +119,19 @@ def _check_fit(
             f"only a Struct can be packed, not {with_article(field.type.kind)}",
             words["packed"],
             on_key=True,
-            help=Detach.attribute("remove it", key, words["packed"]),
+            help=Help.remove_attribute("remove it", key, words["packed"]),
         )
     elif encoding.bss == "on" and not _can_be_split(field):
         message = (
             f"byte stream split works on numbers of 32 and 64 bits, not on {with_article(field.type.kind)}"
         )
-        findings.at_extra(field, key, UNSUPPORTED_HINT, message, words["bss"], on_key=True, help=Remove.it())
+        findings.at_extra(
+            field, key, UNSUPPORTED_HINT, message, words["bss"], on_key=True, help=Help.remove()
+        )
     elif encoding.compression == "fsst" and field.type.family not in (Family.TEXT, Family.BYTES):
         message = f"fsst compresses only texts and bytes, not {with_article(field.type.kind)}"
         word = words["compression"]
-        findings.at_extra(field, key, UNSUPPORTED_HINT, message, word, help=Write.value("zstd", key=word))
+        findings.at_extra(field, key, UNSUPPORTED_HINT, message, word, help=Help.write("zstd", key=word))
 
 
 def _can_be_split(field: SchemaField) -> bool:

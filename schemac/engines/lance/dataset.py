@@ -7,12 +7,11 @@ Shape: a path or an address, with the options of its object store. `tables` (sch
 
 import errno
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.storage import options_for
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.locations import is_local, local_path
@@ -20,10 +19,18 @@ from schemac.rows.runs.storage import Storage
 from schemac.source.catalogue import UNREADABLE_TABLE
 
 
+class Version(NamedTuple):
+    """One version of a dataset."""
+
+    number: int
+    committed: datetime
+    """In UTC."""
+
+
 def open_dataset(path: str, version: int | None = None, storage_options: Storage | None = None) -> Any:
     """Open pylance's dataset at a path: its newest version, or one of its versions.
 
-    Raises ValueError where there is none, OSError and RuntimeError where Lance cannot open it.
+    Raises ValueError if there is none, OSError and RuntimeError where Lance cannot open it.
     """
     import lance  # an extra that may not be there
 
@@ -33,7 +40,7 @@ def open_dataset(path: str, version: int | None = None, storage_options: Storage
 
 
 def find_dataset(path: str, storage_options: Storage | None = None) -> Any | None:
-    """Open the dataset; None where there is none. Anything else that keeps it from being opened is raised."""
+    """Open the dataset; None if there is none. Anything else that keeps it from being opened is raised."""
     if is_local(path) and os.path.isfile(local_path(path)):
         return None
     try:
@@ -47,20 +54,12 @@ def find_dataset(path: str, storage_options: Storage | None = None) -> Any | Non
 
 
 def _refuse_pipes(path: str) -> None:
-    """Raise OSError where a version of a table is no file: Lance would wait for ever for a pipe to be written to."""
+    """Raise OSError if a version of a table is not a file: Lance would wait for ever for a pipe to be written to."""
     versions = os.path.join(path, "_versions")
     entries = os.scandir(versions) if os.path.isdir(versions) else ()
     for entry in entries:
         if not (entry.is_file() or entry.is_dir()) and os.path.exists(entry.path):
             raise OSError(errno.EINVAL, f"_versions/{entry.name} is not a file")
-
-
-class Version(NamedTuple):
-    """One version of a dataset."""
-
-    number: int
-    committed: datetime
-    """In UTC."""
 
 
 def versions(dataset: Any) -> list[Version]:
@@ -83,30 +82,9 @@ def properties_of(transaction: Any | None) -> dict[str, str]:
     return dict(getattr(transaction, "transaction_properties", None) or {})
 
 
-def commit(
-    path: str,
-    operation: Any,
-    read_version: int,
-    properties: Mapping[str, str],
-    storage_options: Storage | None = None,
-) -> Any:
-    """Commit an operation that was made for a version, with what it says of itself; the dataset after it."""
-    import lance
-
-    made = lance.Transaction(read_version, operation, transaction_properties=dict(properties))
-    with lance_errors():
-        return lance.LanceDataset.commit(path, made, storage_options=options_for(path, storage_options))
-
-
 def data_files(dataset: Any) -> set[str]:
     """Names of the data files of a version."""
     return {file.path for fragment in dataset.get_fragments() for file in fragment.data_files()}
-
-
-def field_ids(dataset: Any) -> set[int]:
-    """Ids of all fields of a version, at every depth."""
-    _, *messages = dataset.lance_schema.__reduce__()[1]
-    return {pb.Field.FromString(message).id for message in messages}
 
 
 def reason_of(error: Exception) -> str:

@@ -23,9 +23,9 @@ from schemac.engines.lance.attributes import BLOB, ENCODING, Encoding
 from schemac.logical.findings import Findings
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import CONFLICTING_HINTS, INVALID_ATTRIBUTE
+from schemac.source.help import Help
 from schemac.source.suggest import closest
-from schemac.syntax.complaints import complaints
-from schemac.syntax.remedies import Meant, Remove
+from schemac.syntax.model_errors import model_errors
 
 
 def check_entries(field: SchemaField, findings: Findings) -> tuple[Encoding, Mapping[str, str]]:
@@ -35,8 +35,8 @@ def check_entries(field: SchemaField, findings: Findings) -> tuple[Encoding, Map
     names = [entry.removeprefix(ENCODING_PREFIX) for entry in KNOWN_ENTRIES]
     for entry in sorted(unreadable.difference(KNOWN_ENTRIES)):
         near = closest(entry.removeprefix(ENCODING_PREFIX), names)
-        known = f"Lance knows {', '.join(names)} behind `{ENCODING_PREFIX}`"
-        help = Meant.word(f"{ENCODING_PREFIX}{near}", entry) if near else known
+        known = f"Lance knows {', '.join(names)} after `{ENCODING_PREFIX}`"
+        help = Help.did_you_mean(f"{ENCODING_PREFIX}{near}", entry) if near else known
         message = f"Lance has no encoding `{entry}`"
         findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, entry, on_key=True, help=help)
     for attribute in (ENCODING, BLOB):
@@ -55,13 +55,17 @@ def _check_values(
     try:
         attribute.typed(value)
     except ValidationError as error:
-        for found in complaints(error, attribute.value_type, value):
-            steps = [entries[str(name)] for name in found.path]
-            message = found.message.replace(f"`{found.path[0]}`", f"`{steps[0]}`") if steps else found.message
-            help = found.help or f"its entries are those of `{attribute.key}`: {attribute.summary}"
+        for model_error in model_errors(error, attribute.value_type, value):
+            steps = [entries[str(name)] for name in model_error.path]
+            message = (
+                model_error.message.replace(f"`{model_error.path[0]}`", f"`{steps[0]}`")
+                if steps
+                else model_error.message
+            )
+            help = model_error.help or f"its entries are those of `{attribute.key}`: {attribute.summary}"
             findings.at_extra(field, METADATA.key, INVALID_ATTRIBUTE, message, *steps, help=help)
     for name in sorted(entries.keys() & field.extra.get(attribute.key, {}).keys()):
-        message = f"`{entries[name]}` and `{name}` of `{attribute.key}` say the same"
+        message = f"`{entries[name]}` and `{name}` of `{attribute.key}` set the same option"
         findings.at_extra(
-            field, METADATA.key, CONFLICTING_HINTS, message, entries[name], on_key=True, help=Remove.it()
+            field, METADATA.key, CONFLICTING_HINTS, message, entries[name], on_key=True, help=Help.remove()
         )

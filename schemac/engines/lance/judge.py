@@ -1,10 +1,14 @@
 """Lance tables.
 
 Layer: engines.
+Shape: one table: what each fact means, what is asked of the values, what the commit of the schema does.
 Source: every kind of change carried out on tables with data, pylance 14.0.2 (`tests/conformance/test_lance_verdicts.py`): one
 commit replaces the schema (names, order, nullability, metadata, drops), another adds columns of nulls, a cast writes a
 column anew under a new id.
 """
+
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from schemac.attributes import own
 from schemac.attributes.family import Family
@@ -13,121 +17,56 @@ from schemac.engines.lance.casts import is_cast
 from schemac.engines.lance.facts import LanceFact
 from schemac.engines.lance.nodes import lance_ids
 from schemac.engines.lance.tables.filters import how_to_find
+from schemac.engines.lance.tables.steps import Subject
 from schemac.engines.lance.view import column_words
 from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import JUDGED_FACTS, LAYOUT_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import (
+    DATASET_FACTS,
+    KEY_FACTS,
+    LAYOUT_FACTS,
+    PROPERTY_FACTS,
+    TYPE_FACTS,
+    Change,
+    Fact,
+)
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.constraints import TIGHTENED, tightened
-from schemac.evolution.judge import Judge
+from schemac.evolution.judge import Judge, Rule, guarded
 from schemac.evolution.keys import is_key_changed, loss_of_key, way_out_of_key
-from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.messages import make_optional
+from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.facts import AnyFact
 from schemac.logical.schema_fields import SchemaField, is_in_structs, preorder
 
-_LAYOUTS = LAYOUT_FACTS - {Fact.CHILD_NAMES_CHANGED} | {Fact.EXTENSION_TYPE_CHANGED}
-"""What may change Lance's own word for a type; the names of parts are metadata to it."""
-_NEW_FILES = frozenset(
-    {
-        LanceFact.COMPRESSION_CHANGED,
-        LanceFact.STRUCTURAL_ENCODING_CHANGED,
-        LanceFact.PAGE_ENCODING_CHANGED,
-        LanceFact.BLOB_THRESHOLDS_CHANGED,
-    }
-)
 _UNCOPIED = frozenset({lance.BLOB.key, lance.JSON.key})
 """Attributes of fields whose values Lance gives to readers otherwise than it takes them from writers."""
-_OF_MEMBERS = (
-    TYPE_FACTS
-    | _LAYOUTS
-    | {Fact.FIELD_ADDED, Fact.FIELD_DROPPED, Fact.FIELD_MOVED, Fact.FIELDS_REORDERED, Fact.JSON_CHANGED}
-)
-"""What changes how the members of a struct lie beside each other."""
-_NEW_FIELD_HELP = "add a new field beside it, fill it, and drop the old one"
+_NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 
 
-def judge(change: Change, pair: VersionPair | None) -> Judgement:
-    """Return what a change means for a table with data."""
-    if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED):
-        return SAFE
-    if change.fact in TIGHTENED:
-        return tightened(change, pair, how_to_find(change, pair))
-    if change.fact in _NEW_FILES:
-        return Judgement(
-            Outcome.NEW_FILES, "existing pages stay unchanged", "compact the table to rewrite them"
-        )
-    old, new = change.old_field, change.new_field
-    if change.fact in _OF_MEMBERS and any(map(_is_packed, _holders(change))):
-        return Judgement(
-            Outcome.REFUSED,
-            "existing files have the members of a packed struct side by side, in their old order",
-            _NEW_FIELD_HELP,
-        )
-    if change.fact in TYPE_FACTS or change.fact in _LAYOUTS:
-        assert pair is not None
-        assert old is not None
-        assert new is not None
-        return _type(change.fact, pair, old, new)
-    match change.fact:
-        case Fact.PRIMARY_KEY_ADDED | Fact.PRIMARY_KEY_REMOVED | Fact.PRIMARY_KEY_MOVED if pair is not None:
-            return key_judgement(pair)
-        case Fact.FIELD_ADDED if new is not None and pair is not None:
-            return _added(new, change, pair)
-        case Fact.FIELD_DROPPED if pair is not None and not any(
-            field in pair.before for field in pair.new.dataset.columns
-        ):
-            return Judgement(Outcome.REFUSED, "no column of the table would be left", "write a new table")
-        case Fact.FIELD_DROPPED if pair is not None and old is not None:
-            return _dropped(old, pair)
-        case Fact.FIELD_MOVED if new is not None and old is not None:
-            if is_in_structs(old) and is_in_structs(new):
-                assert pair is not None
-                return _moved(old, new, pair)
-            return Judgement(
-                Outcome.REFUSED, "Lance cannot move a field into or out of a list or map", _NEW_FIELD_HELP
-            )
-        case Fact.BECAME_REQUIRED if pair is not None and new is not None and not _node_types(pair.new, new):
-            return Judgement(Outcome.METADATA, "Lance does not record whether items of a vector may be null")
-        case Fact.BECAME_REQUIRED:
-            return Judgement(
-                Outcome.DATA,
-                f"Lance allows it if no row has null in {change.path}",
-                "check for nulls, and fill them first",
-            )
-        case Fact.STORAGE_VERSION_CHANGED:
-            return Judgement(
-                Outcome.REFUSED,
-                "the storage version of a table cannot change",
-                "copy the data into a new table",
-            )
-        case Fact.PACKED_STRUCT_CHANGED:
-            return Judgement(
-                Outcome.REFUSED,
-                "existing files have the other layout and cannot be read with this one",
-                _NEW_FIELD_HELP,
-            )
-        case Fact.BLOB_ADDED | Fact.BLOB_REMOVED | Fact.FLOAT_ENCODING_CHANGED:
-            return Judgement(Outcome.REFUSED, "Lance has no cast between the two layouts", _NEW_FIELD_HELP)
-        case Fact.JSON_CHANGED if change.new:
-            return Judgement(Outcome.DATA, "every text has to be valid JSON", "check the texts first")
-        case Fact.JSON_CHANGED:
-            return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
-        case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
-            return of_another_unit(change)
-    return Judgement(Outcome.METADATA)
+class Row(NamedTuple):
+    """What a fact means for a table with data, and what its plan does about it."""
+
+    judge: Rule | Judgement
+    subject: Subject = Subject.FIT
+    """What is asked of the values where the verdict depends on them."""
+    detail: str = "sets metadata, keys and encodings"
+    """What the commit of the schema does; empty where other steps do it."""
 
 
-def _holders(change: Change) -> list[SchemaField]:
-    """Return what the members stand in that a change is about."""
-    if change.fact is Fact.FIELDS_REORDERED:
-        return [] if change.old_field is None else [change.old_field]
-    return [
-        above
-        for field in (change.old_field, change.new_field)
-        if field is not None
-        for above in _around(field)
-    ]
+def _in_packed(change: Change, _pair: object) -> Judgement | None:
+    """Refuse what changes how the members of a packed struct lie beside each other."""
+    fields = [field for field in (change.old_field, change.new_field) if field is not None]
+    is_order = change.fact is Fact.FIELDS_REORDERED
+    holders = fields[:1] if is_order else [above for field in fields for above in field.ancestors]
+    if not any(map(_is_packed, holders)):
+        return None
+    return Judgement(
+        Outcome.REFUSED,
+        "existing files have the members of a packed struct side by side, in their old order",
+        _NEW_FIELD_HELP,
+    )
 
 
 def _is_packed(field: SchemaField) -> bool:
@@ -135,18 +74,19 @@ def _is_packed(field: SchemaField) -> bool:
     return encoding is not None and bool(encoding.packed)
 
 
-def _added(new: SchemaField, change: Change, pair: VersionPair) -> Judgement:
+def _added(change: Change, pair: VersionPair) -> Judgement:
+    new = change.current_field
     if has_values(new, pair):
         hollow = _hollow(new, pair)
         if hollow is not None:
             return Judgement(
                 Outcome.REFUSED,
                 f"existing rows have no {hollow.path_text}, and it may not be null",
-                f"make it optional: {{kind: Option, inner: {hollow.type.kind}}}",
+                make_optional(hollow.type),
             )
         return Judgement(Outcome.REWRITE, "it is built from fields that were elsewhere; their data is copied")
     if not new.is_nullable:
-        optional = f"make it optional: {{kind: Option, inner: {new.type.kind}}}"
+        optional = make_optional(new.type)
         return Judgement(
             Outcome.REFUSED,
             f"existing rows have no {change.path}, and it may not be null",
@@ -162,30 +102,34 @@ def _added(new: SchemaField, change: Change, pair: VersionPair) -> Judgement:
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
-def key_judgement(pair: VersionPair) -> Judgement:
+def key_judgement(_change: Change | None, pair: VersionPair | None) -> Judgement:
     """Return what it means that the primary key differs, with rows or without.
 
     Lance refuses every update of its marks ("cannot be changed once set"), and lets its columns be dropped.
     """
-    if not is_key_changed(pair):
-        return Judgement(Outcome.METADATA)
+    if pair is None or not is_key_changed(pair):
+        return METADATA
     return Judgement(
         Outcome.REFUSED,
-        "Lance lets the primary key of a table be set once, and neither changed nor removed",
+        "the primary key of a Lance table can be set once, and neither changed nor removed",
         way_out_of_key(pair),
     )
 
 
-def _dropped(old: SchemaField, pair: VersionPair) -> Judgement:
+def _dropped(change: Change, pair: VersionPair) -> Judgement:
     """Lance's files tell where a struct or a list is null in the data of what is below it, and nowhere else."""
+    old = change.old_field
+    assert old is not None
+    if not any(field in pair.before for field in pair.new.dataset.columns):
+        return Judgement(Outcome.REFUSED, "no column of the table would be left", "write a new table")
     lost = loss_of_key(old, pair)
-    for above in _around(old):
+    for above in old.ancestors:
         new = pair.after.get(above)
         if new is not None and not is_inside_map_or_vector(new) and not _is_covered(new, above, pair):
             return Judgement(
                 Outcome.REWRITE,
-                f"no field of {new.path_text} would be left that all files have, and without one they do not"
-                f" show where it is null; so another field of it is written{lost and f'; {lost}'}",
+                f"no field of {new.path_text} that all files have would be left, and without one the files do not show where it is null; so one more field of it is written"
+                f"{lost and f'; {lost}'}",
             )
     return Judgement(Outcome.METADATA, lost)
 
@@ -212,8 +156,13 @@ def _is_as_old(field: SchemaField, above: SchemaField, version: SchemaVersion) -
     return mine.first <= theirs.first or is_rewritten
 
 
-def _moved(old: SchemaField, new: SchemaField, pair: VersionPair) -> Judgement:
+def _moved(change: Change, pair: VersionPair) -> Judgement:
     """Return what becomes of values whose structs may be null, before or after."""
+    old, new = change.fields
+    if not (is_in_structs(old) and is_in_structs(new)):
+        return Judgement(
+            Outcome.REFUSED, "Lance cannot move a field into or out of a list or map", _NEW_FIELD_HELP
+        )
     uncopied = next((field for field in preorder([new]) if not _UNCOPIED.isdisjoint(field.extra)), None)
     if uncopied is not None:
         return Judgement(
@@ -233,33 +182,24 @@ def _moved(old: SchemaField, new: SchemaField, pair: VersionPair) -> Judgement:
             Outcome.DATA,
             f"rows in which a struct around {old.path_text} is null have no value for {new.path_text}, and it may"
             " not be null",
-            f"make it optional: {{kind: Option, inner: {new.type.kind}}}, or fill the struct in these rows first",
+            f"{make_optional(new.type)}, or fill the struct in these rows first",
         )
     return Judgement(Outcome.REWRITE, "Lance cannot move a column into another, so its data is copied")
 
 
 def moved_into(new: SchemaField, pair: VersionPair) -> list[SchemaField]:
     """Return the old structs that a field moves into, and which may be null in existing rows; outermost first."""
-    stayed = set(_around(pair.before[new]))
-    olds = [pair.before[above] for above in _around(new) if above in pair.before]
+    stayed = set(pair.before[new].ancestors)
+    olds = [pair.before[above] for above in new.ancestors if above in pair.before]
     return [old for old in reversed(olds) if old.is_nullable and old not in stayed]
 
 
 def left_behind(new: SchemaField, pair: VersionPair) -> bool:
     """Whether a required field moves out of a struct that may be null in existing rows."""
-    stay = {pair.before.get(above) for above in _around(new)}
+    stay = {pair.before.get(above) for above in new.ancestors}
     return not new.is_nullable and any(
-        old.is_nullable and old not in stay for old in _around(pair.before[new])
+        old.is_nullable and old not in stay for old in pair.before[new].ancestors
     )
-
-
-def _around(field: SchemaField) -> list[SchemaField]:
-    """Return what stands around a field, innermost first."""
-    ancestors = []
-    while field.parent is not None:
-        field = field.parent
-        ancestors.append(field)
-    return ancestors
 
 
 def has_values(new: SchemaField, pair: VersionPair) -> bool:
@@ -270,7 +210,7 @@ def has_values(new: SchemaField, pair: VersionPair) -> bool:
 
 
 def version_before(struct: SchemaField, version: SchemaVersion) -> int | None:
-    """Return the version in which the members of a struct stood elsewhere; None for one that did not begin like that.
+    """Return the version in which the members of a struct were elsewhere; None for one that did not begin like that.
 
     Whoever went from version to version has such a struct in every row, though its members may be null.
     """
@@ -301,14 +241,31 @@ def _hollow(new: SchemaField, pair: VersionPair) -> SchemaField | None:
     return None
 
 
-def _type(fact: AnyFact, pair: VersionPair, old: SchemaField, new: SchemaField) -> Judgement:
+def _required(change: Change, pair: VersionPair | None) -> Judgement:
+    if pair is not None and not _node_types(pair.new, change.current_field):
+        return Judgement(Outcome.METADATA, "Lance does not record whether items of a vector may be null")
+    return Judgement(
+        Outcome.DATA,
+        f"Lance allows it if no row has null in {change.path}",
+        "check for nulls, and fill them first",
+    )
+
+
+def _json(change: Change, _pair: object) -> Judgement:
+    if change.new:
+        return Judgement(Outcome.DATA, "every text has to be valid JSON", "check the texts first")
+    return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
+
+
+def _type(change: Change, pair: VersionPair) -> Judgement:
+    fact, (old, new) = change.fact, change.fields
     if fact is Fact.SORTED_KEYS_CHANGED and getattr(new.type, "keys_sorted", False):
         return Judgement(Outcome.REFUSED, "Lance has no map with sorted keys", "remove `keysSorted`")
     before, after = _words(pair.old, old), _words(pair.new, new)
     is_another = old.type.kind != new.type.kind
     if before == after and not (is_another and castability(old.type, new.type) is Castability.NEVER):
         # Views are not known to Lance; an extension type is, by its metadata.
-        return Judgement(Outcome.METADATA) if is_another or fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
+        return METADATA if is_another or fact is Fact.EXTENSION_TYPE_CHANGED else SAFE
     if before == ("json",) and not is_cast("json", after[0]):
         return Judgement(Outcome.REFUSED, "Lance can convert JSON only to bytes", _NEW_FIELD_HELP)
     if clock_of(old, new) is None:
@@ -334,7 +291,7 @@ def _undeclared_clock(old: SchemaField, new: SchemaField) -> Judgement:
     zone = getattr(instant.type, "timezone", "")
     return Judgement(
         Outcome.REFUSED,
-        f"{reading.path_text} has no zone, and no `clockZone` says in which zone its clock was",
+        f"{reading.path_text} has no zone, and no `clockZone` specifies the zone of its clock",
         f"write under its `extra:` `{own.CLOCK_ZONE.key}: {zone}` if the clock was in {zone}, or `UTC`, or"
         " another zone",
     )
@@ -359,13 +316,62 @@ def _node_types(version: SchemaVersion, field: SchemaField) -> tuple[str, ...]:
 
 
 def is_inside_map_or_vector(field: SchemaField) -> bool:
-    """Whether a map or a fixed-size list stands above."""
-    above = field.parent
-    while above is not None:
-        if above.type.family is Family.MAP or getattr(above.type, "fixed_length", None) is not None:
-            return True
-        above = above.parent
-    return False
+    """Whether a map or a fixed-size list is above."""
+    return any(
+        above.type.family is Family.MAP or getattr(above.type, "fixed_length", None) is not None
+        for above in field.ancestors
+    )
 
 
-JUDGE = Judge(judge, facts=JUDGED_FACTS | _NEW_FILES)
+ROWS: Mapping[AnyFact, Row] = {
+    **dict.fromkeys(PROPERTY_FACTS, Row(METADATA)),
+    **dict.fromkeys(DATASET_FACTS, Row(SAFE)),
+    **dict.fromkeys(
+        TIGHTENED,
+        Row(lambda change, pair: tightened(change, pair, how_to_find(change, pair)), Subject.RULE),
+    ),
+    **dict.fromkeys(TYPE_FACTS, Row(guarded(_in_packed, _type), detail="")),
+    **dict.fromkeys(LAYOUT_FACTS | {Fact.EXTENSION_TYPE_CHANGED}, Row(guarded(_in_packed, _type))),
+    # The names of parts are metadata to Lance.
+    Fact.CHILD_NAMES_CHANGED: Row(METADATA),
+    **dict.fromkeys(
+        (
+            LanceFact.COMPRESSION_CHANGED,
+            LanceFact.STRUCTURAL_ENCODING_CHANGED,
+            LanceFact.PAGE_ENCODING_CHANGED,
+            LanceFact.BLOB_THRESHOLDS_CHANGED,
+        ),
+        Row(
+            Judgement(Outcome.NEW_FILES, "existing pages stay unchanged", "compact the table to rewrite them")
+        ),
+    ),
+    **dict.fromkeys(KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED}, Row(key_judgement)),
+    Fact.FIELD_ADDED: Row(guarded(_in_packed, _added), detail=""),
+    Fact.FIELD_DROPPED: Row(guarded(_in_packed, _dropped), detail="drops {path}"),
+    Fact.FIELD_RENAMED: Row(METADATA, detail="renames {old} to {new}"),
+    Fact.FIELD_MOVED: Row(guarded(_in_packed, _moved), Subject.PLACE),
+    Fact.FIELDS_REORDERED: Row(guarded(_in_packed, METADATA), detail="reorders the fields"),
+    Fact.BECAME_OPTIONAL: Row(METADATA, detail="makes {path} optional"),
+    Fact.BECAME_REQUIRED: Row(_required, Subject.NULLS, "makes {path} required"),
+    Fact.STORAGE_VERSION_CHANGED: Row(
+        Judgement(
+            Outcome.REFUSED,
+            "the storage version of a table cannot change",
+            "copy the data into a new table",
+        )
+    ),
+    Fact.PACKED_STRUCT_CHANGED: Row(
+        Judgement(
+            Outcome.REFUSED,
+            "existing files have the other layout and cannot be read with this one",
+            _NEW_FIELD_HELP,
+        )
+    ),
+    **dict.fromkeys(
+        (Fact.BLOB_ADDED, Fact.BLOB_REMOVED, Fact.FLOAT_ENCODING_CHANGED),
+        Row(Judgement(Outcome.REFUSED, "Lance has no cast between the two layouts", _NEW_FIELD_HELP)),
+    ),
+    Fact.JSON_CHANGED: Row(guarded(_in_packed, _json)),
+    Fact.UNIT_CHANGED: Row(of_another_unit),
+}
+JUDGE = Judge({fact: row.judge for fact, row in ROWS.items()})

@@ -31,10 +31,7 @@ from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
 from schemac.source.diagnostic import Code
-from schemac.syntax.remedies import Remove
-from schemac.syntax.remedies_around import AttachToSchema, Detach
-from schemac.syntax.remedies_of_types import Retype
-from schemac.syntax.remedies_within import DropProperty, Rewrite
+from schemac.source.help import Help
 
 MAX_DEPTH = 32
 """Levels of nesting that Lance's way in, Arrow's C interface, takes with room to spare."""
@@ -49,8 +46,8 @@ _OF_BRAIN_FLOATS = frozenset({NAME_KEY, EXTENSION_METADATA.encode()})
 """Metadata of an item that the logical type of its vector tells."""
 
 
-class _Place(NamedTuple):
-    """What stands around a field."""
+class _Nesting(NamedTuple):
+    """What is around a field."""
 
     depth: int = 1
     is_repeated: bool = False
@@ -61,7 +58,7 @@ class _Place(NamedTuple):
     """Inside a fixed-size list of structs."""
 
 
-_TOP = _Place()
+_TOP = _Nesting()
 
 
 class Limits:
@@ -95,7 +92,7 @@ class Limits:
         self.findings.at_name(field, LANCE_NAME, message, help=help)
 
     def needs(self, version: str, field: SchemaField, what: str, instead: str = "") -> None:
-        """Refuse, unless the schema asks for that version or a newer one; `instead` does without the version."""
+        """Refuse, unless the schema specifies that version or a newer one; `instead` does without the version."""
         if self.version >= version:
             return
         message = f"{what} needs Lance's storage version {version}"
@@ -107,11 +104,11 @@ class Limits:
             message += f" the data files of the table have version {self.version}"
             help = f"copy the table into one with version {version}, or remove this; the storage version of a table cannot change"
         else:
-            message += f" the schema asks for {self.version}"
-            help = AttachToSchema.pair(
+            message += f" the schema specifies {self.version}"
+            help = Help.add_to_schema(
                 f'write `{lance.STORAGE_VERSION.key}: "{version}"` under the schema\'s `extra:`',
-                (lance.STORAGE_VERSION.key,),
-                f'"{version}"',
+                (),
+                (lance.STORAGE_VERSION.key, f'"{version}"'),
             )
         self.refuse(field, LANCE_STORAGE_VERSION, message, help=instead if is_unstable else help)
 
@@ -122,7 +119,7 @@ class Limits:
                 LANCE_UNSTABLE_VERSION,
                 f"Lance's storage version {self.version} is unstable: another release of Lance may not read the table",
                 *("extra", lance.STORAGE_VERSION.key),
-                help=Rewrite.text_of(
+                help=Help.rewrite(
                     f'write "{lance.DEFAULT_STORAGE_VERSION}" for tables that are kept',
                     lance.DEFAULT_STORAGE_VERSION,
                 ),
@@ -133,7 +130,7 @@ class Limits:
         name = str(field.segment)
         if "." in name:
             plain = name.replace(".", "_")
-            help = Rewrite.text_of(f"rename it to '{plain}'", plain)
+            help = Help.rewrite(f"rename it to '{plain}'", plain)
             self.refuse_name(field, f"Lance does not allow a dot in the column name '{name}'", help)
         elif "`" in name:
             message = (
@@ -146,59 +143,59 @@ class Limits:
             message = f"Lance's searches return a column '{name}' of their own"
             self.findings.at_name(field, LANCE_NAME_RISK, message, help="rename it")
 
-    def field(self, field: LoweredField, place: _Place) -> None:
+    def field(self, field: LoweredField, nesting: _Nesting) -> None:
         """One field and all below it."""
         schema_field: SchemaField = field.field
-        if place.depth > MAX_DEPTH:
+        if nesting.depth > MAX_DEPTH:
             message = f"{schema_field.path_text} is nested more than {MAX_DEPTH} levels deep"
             self.refuse(schema_field, LANCE_STRUCTURE, message, help="flatten the schema")
             return
         type_: Any = field.arrow.type
         if type_.id not in self.types.plain:
-            self.type(field, type_, place)
+            self.type(field, type_, nesting)
         if schema_field.extra and are_telling(schema_field.extra):
-            self.attributes(field, type_, place)
+            self.attributes(field, type_, nesting)
         if field.children:
-            below = self.below(schema_field, type_, place)
+            below = self.below(schema_field, type_, nesting)
             for child in field.children:
                 self.field(child, below)
 
-    def below(self, field: SchemaField, type_: Any, place: _Place) -> _Place:
-        """Return the place of a field's children."""
-        depth = place.depth + (2 if type_.id == self.types.map else 1)
+    def below(self, field: SchemaField, type_: Any, nesting: _Nesting) -> _Nesting:
+        """Return what stands around the children of a field."""
+        depth = nesting.depth + (2 if type_.id == self.types.map else 1)
         is_vector = type_.id == self.types.fixed_list
         if type_.id == self.types.struct or is_vector:
-            may_be_absent = place.may_be_absent or field.is_nullable
-            return _Place(depth, place.is_repeated, may_be_absent, place.is_in_vector or is_vector)
-        return _Place(depth, is_repeated=True, is_in_vector=place.is_in_vector)
+            may_be_absent = nesting.may_be_absent or field.is_nullable
+            return _Nesting(depth, nesting.is_repeated, may_be_absent, nesting.is_in_vector or is_vector)
+        return _Nesting(depth, is_repeated=True, is_in_vector=nesting.is_in_vector)
 
-    def type(self, field: LoweredField, type_: Any, place: _Place) -> None:
+    def type(self, field: LoweredField, type_: Any, nesting: _Nesting) -> None:
         """Check the type of a field and all that follows from it."""
         schema_field, id, types = field.field, type_.id, self.types
         if id in types.with_parameters:
             return
         if id in types.views:
             self.emission.lose(schema_field, f"{type_}", types.variable[id])
-            if place.depth > 1:
+            if nesting.depth > 1:
                 self.needs("2.1", schema_field, f"a {type_} below the top")
         elif id in types.variable:
             return
         elif id == types.struct:
             self.struct(schema_field, type_)
         elif id == types.fixed_list:
-            self.vector(field, type_, place)
+            self.vector(field, type_, nesting)
         elif id in types.lists:
-            self.inside_vector(schema_field, place)
+            self.inside_vector(schema_field, nesting)
         elif id == types.map:
-            self.map(schema_field, type_, place)
+            self.map(schema_field, type_, nesting)
         elif id == types.dictionary:
             self.dictionary(schema_field, type_)
         elif not isinstance(type_, pa.BaseExtensionType):
             is_decimal = schema_field.type.family is Family.DECIMAL
             help = (
-                Detach.attribute("remove the decimal hint: 128 bits are enough", DECIMAL_ENCODING.key)
+                Help.remove_attribute("remove the decimal hint: 128 bits are enough", DECIMAL_ENCODING.key)
                 if is_decimal
-                else Detach.attribute("remove the `View` hint", BUFFER_ENCODING.key)
+                else Help.remove_attribute("remove the `View` hint", BUFFER_ENCODING.key)
             )
             self.refuse(schema_field, LANCE_TYPE, f"Lance has no {type_}", help=help)
 
@@ -213,16 +210,15 @@ class Limits:
             self.needs("2.1", field, f"a struct that may be null ({field.path_text})")
 
     def supports_empty_struct(self, field: SchemaField) -> bool:
-        """Version 2.0 keeps it where it is never null; since then columns beside it come back wrong, or not at all."""
-        above: SchemaField | None = field
-        while above is not None:
-            is_vector = getattr(above.type, "fixed_length", None) is not None
-            if above.is_nullable or above.type.family is Family.MAP or is_vector:
-                return False
-            above = above.parent
-        return self.version == "2.0"
+        """Version 2.0 keeps it where it is never null; since then columns next to it come back wrong, or not at all."""
+        return self.version == "2.0" and not any(
+            above.is_nullable
+            or above.type.family is Family.MAP
+            or getattr(above.type, "fixed_length", None) is not None
+            for above in (field, *field.ancestors)
+        )
 
-    def vector(self, field: LoweredField, type_: Any, place: _Place) -> None:
+    def vector(self, field: LoweredField, type_: Any, nesting: _Nesting) -> None:
         """Check a fixed-size list and its items."""
         schema_field, types, item = field.field, self.types, type_.value_type
         item_metadata = type_.value_field.metadata or {}
@@ -232,11 +228,11 @@ class Limits:
         if item.id == types.struct and (
             not field.children or field.children[0].field.type.family is Family.STRUCT
         ):
-            self.vector_of_structs(field, place)
+            self.vector_of_structs(field, nesting)
         elif not is_plain and not is_vector:
             what = "an extension type" if is_marked else item
             message = f"Lance has no fixed-size list of {what}"
-            help = DropProperty.of("remove `fixedLength`, or make the items numbers", "fixedLength")
+            help = Help.remove_property("remove `fixedLength`, or make the items numbers", "fixedLength")
             self.refuse(schema_field, LANCE_TYPE, message, "itemType", help=help)
         else:
             if not type_.value_field.nullable:
@@ -254,18 +250,18 @@ class Limits:
             message = f"{field.path_text} may be null, but its items may not: if pyarrow builds a null row, as `pa.array` and `from_pylist` do, Lance refuses to write it"
             item = field.type.item_type.type_text()  # type: ignore[attr-defined]
             reason = "; Lance keeps items of vectors as optional anyway"
-            help = Retype.write("itemType", f"{{kind: Option, inner: {item}}}", reason=reason)
+            help = Help.retype("itemType", f"{{kind: Option, inner: {item}}}", reason=reason)
             self.findings.at_type(field, LANCE_NULL_VECTOR, message, "itemType", help=help)
 
-    def vector_of_structs(self, field: LoweredField, place: _Place) -> None:
+    def vector_of_structs(self, field: LoweredField, nesting: _Nesting) -> None:
         """Check a fixed-size list of structs."""
         schema_field = field.field
         what = f"a fixed-size list of structs ({schema_field.path_text})"
-        if not place.is_repeated:
+        if not nesting.is_repeated:
             self.needs("2.2", schema_field, what)
-            if not place.is_in_vector and self.is_miscounted(field):
+            if not nesting.is_in_vector and self.is_miscounted(field):
                 message = f"Lance can read {what} only alone; reading it together with other columns fails"
-                help: str = DropProperty.of(
+                help: str = Help.remove_property(
                     "remove `fixedLength`, or read it with `columns=[…]`", "fixedLength"
                 )
                 self.findings.at_type(schema_field, LANCE_READ_RISK, message, help=help)
@@ -274,9 +270,9 @@ class Limits:
                 "2.3",
                 schema_field,
                 f"{what} inside a list or map",
-                DropProperty.of("remove `fixedLength`", "fixedLength"),
+                Help.remove_property("remove `fixedLength`", "fixedLength"),
             )
-        elif (place.may_be_absent or schema_field.is_nullable) and _count_leaves(field) > 1:
+        elif (nesting.may_be_absent or schema_field.is_nullable) and _count_leaves(field) > 1:
             message = f"Lance cannot read {what} that may be null inside a list or map"
             help = "make it required, or remove `fixedLength`"
             self.refuse(schema_field, LANCE_STRUCTURE, message, help=help)
@@ -300,21 +296,21 @@ class Limits:
             return [field]
         return [leaf for child in field.children for leaf in self.unrepeated_leaves(child)]
 
-    def inside_vector(self, field: SchemaField, place: _Place) -> None:
+    def inside_vector(self, field: SchemaField, nesting: _Nesting) -> None:
         """Check a field inside a fixed-size list of structs."""
-        if place.is_in_vector:
+        if nesting.is_in_vector:
             what = f"a {field.type.kind} inside a fixed-size list of structs ({field.path_text})"
             self.needs("2.3", field, what, "remove `fixedLength` from the list around it")
 
-    def map(self, field: SchemaField, type_: Any, place: _Place) -> None:
+    def map(self, field: SchemaField, type_: Any, nesting: _Nesting) -> None:
         """Check a map."""
         if type_.keys_sorted:
             message = "Lance has no map with sorted keys"
             self.refuse(
-                field, LANCE_TYPE, message, "keysSorted", help=Remove.it(what="`keysSorted`", is_safe=False)
+                field, LANCE_TYPE, message, "keysSorted", help=Help.remove(what="`keysSorted`", is_safe=False)
             )
-        if place.is_in_vector:
-            self.inside_vector(field, place)
+        if nesting.is_in_vector:
+            self.inside_vector(field, nesting)
         else:
             self.needs("2.2", field, f"a map ({field.path_text})")
 
@@ -323,19 +319,19 @@ class Limits:
         value, types = type_.value_type, self.types
         is_supported_value = value.id in types.plain or value.id in types.variable
         if not is_supported_value or value.id in (*types.views, *types.dates):
-            help = Detach.attribute(
+            help = Help.remove_attribute(
                 "remove the dictionary hint: Lance finds repeated values by itself", DICTIONARY_ENCODING.key
             )
             self.refuse(field, LANCE_TYPE, f"Lance has no dictionary of {value}", help=help)
         elif type_.ordered:
             self.emission.lose(field, "an ordered dictionary", "a dictionary without order")
 
-    def attributes(self, field: LoweredField, type_: Any, place: _Place) -> None:
+    def attributes(self, field: LoweredField, type_: Any, nesting: _Nesting) -> None:
         """Check the attributes of a field."""
         schema_field: SchemaField = field.field
         encoding = lance.ENCODING.read(schema_field.extra)
         if encoding is not None and encoding.structural_encoding == "sparse":
-            instead = Detach.attribute(
+            instead = Help.remove_attribute(
                 "remove `structuralEncoding`", lance.ENCODING.key, "structuralEncoding"
             )
             self.needs("2.3", schema_field, "sparse structural encoding", instead)
@@ -348,23 +344,21 @@ class Limits:
                     schema_field,
                     LANCE_TYPE,
                     message,
-                    help=Detach.attribute("remove `packed`", lance.ENCODING.key, "packed"),
+                    help=Help.remove_attribute("remove `packed`", lance.ENCODING.key, "packed"),
                 )
         if lance.BLOB.key in schema_field.extra:
-            self.blob(schema_field, place)
+            self.blob(schema_field, nesting)
 
-    def blob(self, field: SchemaField, place: _Place) -> None:
+    def blob(self, field: SchemaField, nesting: _Nesting) -> None:
         """Check the place of a blob."""
-        parent = field.parent
-        while parent is not None:
+        for parent in field.ancestors:
             if parent.type.family is Family.MAP or getattr(parent.type, "fixed_length", None) is not None:
                 message = f"Lance does not allow a blob inside {parent.type.type_text()}"
                 help = "move it into a struct or a list of variable length"
                 self.refuse(field, LANCE_TYPE, message, help=help)
                 return
-            parent = parent.parent
         # Version 2.0 writes and reads it, 2.1 writes it only.
-        if place.is_repeated and self.version == "2.1":
+        if nesting.is_repeated and self.version == "2.1":
             self.needs("2.2", field, f"a blob inside a list ({field.path_text})")
 
     def packed(self, holder: SchemaField, member: LoweredField) -> None:
@@ -386,7 +380,7 @@ class Limits:
                 field,
                 LANCE_TYPE,
                 f"Lance cannot pack a struct in which {field.path_text} may be null",
-                help=Detach.attribute(
+                help=Help.remove_attribute(
                     f"remove `packed` from {holder.path_text}",
                     lance.ENCODING.key,
                     "packed",
@@ -398,7 +392,7 @@ class Limits:
                 "2.3",
                 field,
                 f"a packed struct inside which {field.path_text} is a struct",
-                Detach.attribute(
+                Help.remove_attribute(
                     f"remove `packed` from {holder.path_text}", lance.ENCODING.key, "packed", is_around=True
                 ),
             )
@@ -414,7 +408,7 @@ class Limits:
                 field,
                 LANCE_TYPE,
                 f"Lance cannot pack a struct with the {field.type.kind} {field.path_text}",
-                help=Detach.attribute(
+                help=Help.remove_attribute(
                     f"remove `packed` from {holder.path_text}",
                     lance.ENCODING.key,
                     "packed",

@@ -26,17 +26,17 @@ from schemac.physical.field import NO_METADATA, LoweredField, LoweredSchema
 NAME = "lance"
 
 
-def lance_ids(numbers: Numbers) -> tuple[int, ...]:
-    """Return the ids of all nodes that belong to a field, parents first."""
-    return numbers.of(NAME)
-
-
 class KeyMarks(NamedTuple):
     """What metadata says about a field's place in the table's keys."""
 
     is_primary: bool = False
     primary_position: int = 0
     clustering_position: int = 0
+
+
+def lance_ids(numbers: Numbers) -> tuple[int, ...]:
+    """Return the ids of all nodes that belong to a field, parents first."""
+    return numbers.of(NAME)
 
 
 class Node(NamedTuple):
@@ -133,7 +133,7 @@ def _canonical(metadata: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _key_marks(metadata: Mapping[str, str]) -> KeyMarks:
-    """Read the marks of keys: a position alone makes a primary key, whatever the flag says, unless it is no number."""
+    """Read the marks of keys: a position alone makes a primary key, whatever the flag says, unless it is not a number."""
     if _MARKS.isdisjoint(metadata):
         return NO_MARKS
     flag, primary, clustering = (metadata.get(key) for key in _MARK_KEYS)
@@ -211,7 +211,7 @@ def numbered(
 def numbers_of(
     lowered: LoweredSchema, fields: Sequence[tuple[str, int]]
 ) -> dict[SchemaField, Numbers] | None:
-    """Return the ids that a table's fields, given by name and id in pre-order, have for each field; None where they differ."""
+    """Return the ids that a table's fields, given by name and id in pre-order, have for each field; None if they differ."""
     nodes = nodes_of(lowered, is_tolerant=True)
     if [node.name for node in nodes] != [name for name, _ in fields]:
         return None

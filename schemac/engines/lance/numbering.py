@@ -83,17 +83,14 @@ class _Nodes:
 
         It adds nothing inside maps and vectors, and inside lists it makes no more than its own casts.
         """
-        column, families = field, set()
-        while column.parent is not None:
-            column = column.parent
-            is_vector = (
-                column.type.family is Family.LIST and getattr(column.type, "fixed_length", None) is not None
-            )
-            families.add("vector" if is_vector else column.type.family)
+        families = {
+            "vector" if getattr(above.type, "fixed_length", None) is not None else above.type.family
+            for above in field.ancestors
+        }
         is_possible = families <= {Family.STRUCT} or (
             families <= {Family.STRUCT, Family.LIST} and self._is_made_in_lists(field)
         )
-        return field if is_possible else column
+        return field if is_possible else field.column
 
     def _is_made_in_lists(self, field: SchemaField) -> bool:
         if field not in self.olds:

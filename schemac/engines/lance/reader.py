@@ -15,6 +15,7 @@ from typing import Any
 
 from schemac.engines.lance import attributes as words
 from schemac.engines.lance.nodes import NAME
+from schemac.engines.lance.transactions import schema_parts
 from schemac.identity.lock import Highest, Numbers
 from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, first_line, refuse
 from schemac.importers.lifted import lifted
@@ -130,8 +131,7 @@ def _ids(table: Any) -> _Ids:
     used = [id for field in fields for id in _ids_below(field)]
     for fragment in table.get_fragments():
         used += [id for file in fragment.metadata.files for id in file.fields]
-    _, *messages = schema.__reduce__()[1]
-    return _Ids(fields, max(used, default=-1), tuple(bytes(message) for message in messages))
+    return _Ids(fields, max(used, default=-1), tuple(schema_parts(schema)[1]))
 
 
 def _message(path: Path, report: Report) -> Imported | None:

@@ -63,7 +63,7 @@ _LISTS = ("list", "list.struct", "large_list", "large_list.struct")
 
 
 class UnreadableMessageError(Exception):
-    """A message that is no schema of Lance's."""
+    """A message that is not a schema of Lance's."""
 
 
 def to_arrow(message: pb.Schema) -> ArrowSchema:
@@ -82,7 +82,7 @@ def to_arrow(message: pb.Schema) -> ArrowSchema:
 def unknown_fields(message: pb.Schema) -> Iterator[tuple[FieldPath, str]]:
     """Yield what a newer Lance wrote and these classes do not know, with the path of the named field that has it; () for the schema.
 
-    Parents stand before their children, as Lance requires.
+    Parents are before their children, as Lance requires.
     """
     paths: dict[int, FieldPath] = {_ROOT: ()}
     structs, maps = {_ROOT}, set[int]()

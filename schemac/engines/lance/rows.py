@@ -1,4 +1,4 @@
-"""Rows that somebody else made, as a new table, and those of a table that is there.
+"""Rows that somebody else made, as a new table, and those of a table that exists.
 
 Layer: engines.
 """

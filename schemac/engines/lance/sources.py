@@ -1,4 +1,4 @@
-"""Which paths are Lance tables.
+"""Recognizes paths that are Lance tables.
 
 Layer: engines.
 """

@@ -1,4 +1,4 @@
-"""What Lance has in the place of a field.
+"""What Lance has in place of a field.
 
 Layer: engines.
 """
@@ -15,11 +15,6 @@ from schemac.logical.schema_fields import SchemaField
 
 Words = Mapping[SchemaField, tuple[str, ...]]
 """Lance's logical types of the nodes that belong to each field, parents first."""
-
-
-def words_of(dataset: LogicalDataset) -> Words:
-    """Return Lance's words for the fields of a dataset."""
-    return words_by_field(lower(dataset))
 
 
 class LazyWords(Words):
@@ -49,6 +44,11 @@ class LazyWords(Words):
     @cached_property
     def _all(self) -> Words:
         return words_of(self.dataset)
+
+
+def words_of(dataset: LogicalDataset) -> Words:
+    """Return Lance's words for the fields of a dataset."""
+    return words_by_field(lower(dataset))
 
 
 def _words(version: SchemaVersion) -> Words:

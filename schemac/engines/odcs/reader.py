@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: a column has its physical name, and the physical type where that is known in the dialect of the contract's server; else
 the logical type. Everything else that the contract says of a column is a comment above it.
-Errors: SC1xx for what is no YAML, SC551 unsupported-arrow-type, SC552 unreadable-source.
+Errors: SC1xx for what is not YAML, SC551 unsupported-arrow-type, SC552 unreadable-source.
 Source: the JSON Schema of the standard, version 3.1.0, and its page "Schema".
 """
 
@@ -25,7 +25,7 @@ from schemac.importers.declared import (
 )
 from schemac.importers.importer import Imported, Importer, Notes
 from schemac.importers.keys import mark_key
-from schemac.importers.type_texts import TypeFound, dialect_of, kind_of, type_of_text
+from schemac.importers.type_texts import TypeMatch, dialect_of, kind_of, type_of_text
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import pa
 from schemac.source.json_object import Json
@@ -57,9 +57,9 @@ def _objects(contract: Node) -> Iterator[Imported]:
     is_second = version.lstrip("v").startswith("2.")
     if not (is_second or version.lstrip("v").startswith("3.")):
         raise MisplacedError(
-            f"version {version} is not read; 2.2, 3.0 and 3.1 are",
+            f"version {version} is not supported; 2.2, 3.0 and 3.1 are",
             ("apiVersion",),
-            "if its form is one of these, write that version, such as `apiVersion: v3.1.0`",
+            "if it has the form of one of these, write that version, such as `apiVersion: v3.1.0`",
         )
     if is_second:
         yield from _tables(contract, version)
@@ -191,7 +191,7 @@ class _Reader:
             options.has("format") if logical in ("integer", "number") else physical.casefold() == "timestamp"
         )
 
-    def _with_notes(self, known: TypeFound, path: FieldPath) -> tuple[Json, Json]:
+    def _with_notes(self, known: TypeMatch, path: FieldPath) -> tuple[Json, Json]:
         self._notes.merge(known.notes, path)
         return known.tree, known.extra
 
@@ -227,7 +227,7 @@ class _Reader:
             return kind_of(pa.string())
         if logical is not None:
             raise MisplacedError(f"there is no logicalType {logical}", (*node.path, "logicalType"))
-        self._notes.add(path, "the contract does not say its type: set it")
+        self._notes.add(path, "the contract does not specify its type: set it")
         return kind_of(pa.string())
 
 

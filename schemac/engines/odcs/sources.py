@@ -1,4 +1,4 @@
-"""Which files are contracts of the standard.
+"""Recognizes files that are contracts of the standard.
 
 Layer: engines.
 """

@@ -121,7 +121,7 @@ class _Writer:
         )
 
     def _table(self, *values: tuple[int, Any, Any]) -> int:
-        """Where a table stands that has these values: number of the field, type, value."""
+        """Write a table with these values (number of the field, type, value), and return its offset."""
         builder = self._builder
         builder.StartObject(values[-1][0] + 1 if values else 0)
         for field, flags, value in reversed(values):

@@ -40,32 +40,32 @@ class Buffer:
         """Return the table that the first four bytes refer to."""
         return self.table(0, 0)
 
-    def table(self, place: int, depth: int) -> "Table":
-        """Return the table that the reference at a place leads to."""
+    def table(self, offset: int, depth: int) -> "Table":
+        """Return the table that the reference at an offset leads to."""
         self._left -= 1
         if self._left < 0:
             raise MalformedError("its tables refer to each other endlessly")
         if depth > MAX_DEPTH:
             raise MalformedError(f"its tables are nested more than {MAX_DEPTH} levels deep")
-        return Table(self, self.follow(place), depth)
+        return Table(self, self.follow(offset), depth)
 
-    def follow(self, place: int) -> int:
-        """Where the reference at a place leads."""
-        self.check(place, _WIDTH)
-        target = int(flat.Table(self.content, 0).Indirect(place))
-        if target == place:
-            raise MalformedError(f"the reference at byte {place} leads nowhere")
+    def follow(self, offset: int) -> int:
+        """Where the reference at an offset leads."""
+        self.check(offset, _WIDTH)
+        target = int(flat.Table(self.content, 0).Indirect(offset))
+        if target == offset:
+            raise MalformedError(f"the reference at byte {offset} leads nowhere")
         return target
 
-    def check(self, place: int, size: int) -> None:
-        """Refuse what does not lie inside of the buffer."""
-        if place < 0 or place + size > self._length:
-            outside = place if place < 0 else max(place, self._length)
-            raise MalformedError(f"byte {outside} lies outside its {self._length} bytes")
+    def check(self, offset: int, size: int) -> None:
+        """Refuse what is not inside the buffer."""
+        if offset < 0 or offset + size > self._length:
+            outside = offset if offset < 0 else max(offset, self._length)
+            raise MalformedError(f"byte {outside} is outside its {self._length} bytes")
 
 
 class Table:
-    """One table: values by the number of their field, None where a field is empty."""
+    """One table: values by the number of their field, None if a field is empty."""
 
     def __init__(self, buffer: Buffer, start: int, depth: int) -> None:
         self._buffer = buffer
@@ -113,20 +113,20 @@ class Table:
         if offset is None:
             return None
         start = self._flat.Vector(offset)
-        places = range(start, start + _WIDTH * self._flat.VectorLen(offset), _WIDTH)
-        return (self._buffer.table(place, self._depth + 1) for place in places)
+        offsets = range(start, start + _WIDTH * self._flat.VectorLen(offset), _WIDTH)
+        return (self._buffer.table(offset, self._depth + 1) for offset in offsets)
 
     def _offset(self, field: int, size: int) -> int | None:
-        """Where in the table the value of a field stands."""
+        """Where in the table the value of a field is."""
         offset = int(self._flat.Offset(4 + 2 * field))
         if offset == 0:
             return None
         if offset < 4 or offset + size > self._size:
-            raise MalformedError(f"slot {field} of the table at byte {self._flat.Pos} lies outside of it")
+            raise MalformedError(f"slot {field} of the table at byte {self._flat.Pos} is outside of it")
         return offset
 
     def _vector(self, field: int, width: int = 1) -> int | None:
-        """Return the same for a vector or text, all of whose items lie inside of the buffer."""
+        """Return the same for a vector or text, all of whose items are inside of the buffer."""
         offset = self._offset(field, _WIDTH)
         if offset is not None:
             start = self._buffer.follow(self._flat.Pos + offset)

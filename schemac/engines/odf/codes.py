@@ -3,10 +3,10 @@
 Layer: engines.
 """
 
-from schemac.source.code import Code, Severity
+from schemac.source.code import codes_in, error, note, warning
 
-ODF_LOSS = Code("SC532", "odf-loss", Severity.NOTE, "something that the ODF standard cannot express")
-ODF_KIND = Code("SC533", "odf-kind", Severity.ERROR, "a kind that the ODF standard does not have")
-ODF_LEFT_OUT = Code("SC534", "odf-left-out", Severity.WARNING, "a dataset that is built without ODF")
-CODES = (ODF_LOSS, ODF_KIND, ODF_LEFT_OUT)
+ODF_LOSS = note("SC532", "odf-loss", "something that the ODF standard cannot express")
+ODF_KIND = error("SC533", "odf-kind", "a kind that the ODF standard does not have")
+ODF_LEFT_OUT = warning("SC534", "odf-left-out", "a dataset that is built without ODF")
+CODES = codes_in(globals())
 """By number."""

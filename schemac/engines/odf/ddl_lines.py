@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: the same text with each such list as `schema:` with `fields:`; all else stays byte for byte, and comments between
-the lines stand above the fields that they stood above or behind.
+the lines are above the fields that they were above or behind.
 Errors: SC552 unreadable-source at the line that cannot be read.
 Source: the standard's change of `read.schema` to a DataSchema, and of the list of old to `read.ddlSchema`; as the reference
 implementation reads those lines, a column may be null unless it says NOT NULL, and a timestamp is one in UTC.
@@ -36,7 +36,7 @@ class _Edit(NamedTuple):
 
 
 def replace_ddl(source: SourceText, report: Report) -> SourceText | None:
-    """Return the text with schemas in place of its DDL; None where it has none, or where a line cannot be read."""
+    """Return the text with schemas in place of its DDL; None if it has none, or where a line cannot be read."""
     edits: list[_Edit] = []
     for document in parse(source, Report()):
         for at in _lists(document.value, ()):

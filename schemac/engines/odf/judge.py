@@ -6,57 +6,55 @@ are optional may be added; everything else is refused. A map is compared as a wh
 """
 
 from schemac.attributes.family import Family
-from schemac.evolution.changes import TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import DATASET_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
-from schemac.evolution.verdict import SAFE, Judgement, Outcome
-from schemac.evolution.version_pair import VersionPair
-from schemac.logical.schema_fields import SchemaField
+from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome
 
 _NEW_DATASET = "derive a new dataset with this schema"
 
 
-def judge(change: Change, pair: VersionPair | None) -> Judgement:
-    """Whether the event may follow the one before."""
-    if _is_in_map(change.new_field or change.old_field):
-        return Judgement(
-            Outcome.REFUSED,
-            "the standard compares maps as a whole and allows no change of type",
-            _NEW_DATASET,
-        )
-    if change.fact in (Fact.DATASET_ADDED, Fact.FIELDS_REORDERED):
+def _whole_map(change: Change, _pair: object) -> Judgement | None:
+    field = change.new_field or change.old_field
+    if field is None or not any(above.type.family is Family.MAP for above in field.ancestors):
+        return None
+    return Judgement(
+        Outcome.REFUSED, "the standard compares maps as a whole and allows no change of type", _NEW_DATASET
+    )
+
+
+def _added(change: Change, _pair: object) -> Judgement:
+    if change.current_field.is_nullable:
         return SAFE
-    if change.fact in TIGHTENED:
-        return tightened(change, pair)
-    if change.fact in TYPE_FACTS:
-        return Judgement(
-            Outcome.REFUSED, "the standard allows no change of type", "add a new optional field beside it"
-        )
-    match change.fact:
-        case Fact.FIELD_ADDED if change.new_field is not None:
-            if change.new_field.is_nullable:
-                return SAFE
-            return Judgement(Outcome.REFUSED, "existing records have no value for it", "make it optional")
-        case Fact.FIELD_DROPPED | Fact.FIELD_RENAMED | Fact.FIELD_MOVED:
-            return Judgement(
-                Outcome.REFUSED, "the standard does not allow fields to be removed", _NEW_DATASET
-            )
-        case Fact.BECAME_OPTIONAL | Fact.BECAME_REQUIRED:
-            return Judgement(
+    return Judgement(Outcome.REFUSED, "existing records have no value for it", "make it optional")
+
+
+JUDGE = Judge(
+    {
+        **dict.fromkeys(PROPERTY_FACTS | {Fact.UNIT_CHANGED}, METADATA),
+        **dict.fromkeys(DATASET_FACTS | {Fact.FIELDS_REORDERED}, SAFE),
+        **dict.fromkeys(TIGHTENED, tightened),
+        **dict.fromkeys(
+            TYPE_FACTS,
+            Judgement(
+                Outcome.REFUSED,
+                "the standard allows no change of type",
+                "add a new optional field next to it",
+            ),
+        ),
+        **dict.fromkeys(
+            (Fact.FIELD_DROPPED, Fact.FIELD_RENAMED, Fact.FIELD_MOVED),
+            Judgement(Outcome.REFUSED, "the standard does not allow fields to be removed", _NEW_DATASET),
+        ),
+        **dict.fromkeys(
+            (Fact.BECAME_OPTIONAL, Fact.BECAME_REQUIRED),
+            Judgement(
                 Outcome.REFUSED,
                 "the standard does not allow a change between optional and required",
                 _NEW_DATASET,
-            )
-        case Fact.DATASET_DROPPED:
-            return SAFE
-    return Judgement(Outcome.METADATA)
-
-
-def _is_in_map(field: SchemaField | None) -> bool:
-    above = field.parent if field is not None else None
-    while above is not None and above.type.family is not Family.MAP:
-        above = above.parent
-    return above is not None
-
-
-JUDGE = Judge(judge)
+            ),
+        ),
+        Fact.FIELD_ADDED: _added,
+    },
+    _whole_map,
+)

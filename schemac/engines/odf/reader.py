@@ -15,7 +15,7 @@ from schemac.arrow.raw_arrow import MalformedArrowError, decode_raw_arrow, read_
 from schemac.engines.odf.ddl_lines import replace_ddl
 from schemac.engines.odf.malformed import MalformedError
 from schemac.importers.importer import Imported, Importer, refuse
-from schemac.manifest.bind import bind
+from schemac.manifest.bind import read_datasets
 from schemac.source.json_object import Json
 from schemac.source.report import Report
 from schemac.source.text import SourceText, decode_text
@@ -57,7 +57,7 @@ def from_text(source: SourceText, path: Path, report: Report) -> Imported | None
     edited = replace_ddl(source, report)
     text = edited or source
     parsed = Report()
-    datasets = [] if report.has_errors else bind(parse(text, parsed), text, parsed, report)
+    datasets = [] if report.has_errors else read_datasets(parse(text, parsed), text, parsed, report)
     if report.has_errors:
         return None
     if not datasets:

@@ -48,7 +48,7 @@ def _field(table: Table) -> Json:
 
 
 def _type(table: Table, field: int, owner: str) -> Json:
-    """Return the type whose tag stands in a field and whose table in the next one."""
+    """Return the type whose tag is in a field and whose table in the next one."""
     tag = table.scalar(field, TAG) or 0
     kind = KINDS_BY_TAG.get(tag)
     if kind is None:
@@ -65,7 +65,7 @@ def _type(table: Table, field: int, owner: str) -> Json:
 
 
 def _property(table: Table, kind: str, alias: str, field: int, owner: str) -> Any:
-    """Return a property by its alias; None where it is left out."""
+    """Return a property by its alias; None if it is left out."""
     if alias in FLAGS:
         value = table.scalar(field, FLAGS[alias])
         if value is None:

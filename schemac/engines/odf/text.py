@@ -1,7 +1,7 @@
 """A schema in the standard's YAML.
 
 Layer: engines.
-Shape: block style in the standard's order of keys; only the attributes' lists stand on one line. Written here and not by
+Shape: block style in the standard's order of keys; only the attributes' lists are on one line. Written here and not by
 a YAML library, which takes a hundred times as long: the words are few, and what is more than a word is quoted.
 Source: RFC-016; YAML 1.2, sections 5.1 (characters), 5.7 (escapes) and 7.4.2 (keys have 1024 characters at most).
 """
@@ -34,10 +34,10 @@ _TOPS = {
         "spec:\n  kind: Root\n  metadata:\n    - kind: SetDataSchema\n      schema:\n"
     ),
 }
-"""What stands above the schema in each form."""
+"""What is above the schema in each form."""
 _INDENTS = {"schema": "", "event": "  ", "metadata-event": "    ", "snapshot": " " * 8, "resource": " " * 8}
 FORMS = tuple(_TOPS)
-"""The documents that a schema may stand in."""
+"""The documents that a schema may be in."""
 
 
 def write_text(dataset: LogicalDataset, form: str, lose: Lose) -> str:
@@ -120,7 +120,7 @@ def _flow(value: Any) -> str:
 
 @lru_cache(4096)
 def _key(key: str, indent: str) -> str:
-    """Return a key; a very long one is announced, as YAML wants it. Fields share a few."""
+    """Return a key; a very long one is announced, as YAML requires it. Fields share a few."""
     text = scalar(key)
     return text if len(text) < _LONGEST_KEY else f"? {text}\n{indent}"
 

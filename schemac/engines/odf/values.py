@@ -17,7 +17,7 @@ from schemac.logical.model import ExtraAttributes, LogicalType
 from schemac.logical.schema_fields import SchemaField
 
 Lose = Callable[[SchemaField, str, str], None]
-"""Enters a loss: where, what, and what stands instead."""
+"""Enters a loss: where, what, and what there is instead."""
 
 UNITS = tuple(ARROW_UNITS)
 """Units by their number in the standard's binary form."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
-from schemac.artifacts.type_writer import DecimalLimit, TypeTable, TypeWriter, is_lost, is_variant, list_form
+from schemac.artifacts.type_writer import TypeTable, TypeWriter, is_lost, is_variant, list_form
 from schemac.attributes import odf, own
 from schemac.attributes.attribute import Role
 from schemac.attributes.family import Family
@@ -49,12 +49,8 @@ from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
+from schemac.source.help import Help
 from schemac.source.report import Report
-from schemac.syntax.remedies import Remove, WriteText
-from schemac.syntax.remedies_around import Detach, LeaveOut
-from schemac.syntax.remedies_of_types import Retype
-
-MOST_DIGITS = 38
 
 
 def to_table_schema(
@@ -121,8 +117,8 @@ def table_schema(compilation: Compilation, emission: Emission, time_millis: int 
         schema_id=schema_id_of(version),
         time_millis=time_millis or time_millis_of(version),
     )
-    number = compilation.locked_number
-    return table if number is None else table.of_version(number)
+    record = compilation.table_record
+    return table if record is None else table.of_version(record)
 
 
 def _artifact(compilation: Compilation, emission: Emission) -> Artifact:
@@ -213,11 +209,11 @@ class _Writer(TypeWriter[PaimonType]):
     def refused(self, field: SchemaField) -> PaimonType:
         """Kinds that Paimon has no type for."""
         help = {
-            Family.DURATION: Retype.write(
+            Family.DURATION: Help.retype(
                 "type", "Int64", reason=" and give the unit with `schemac.dev/unit`"
             ),
             Family.NULL: "leave the field out until it has a type",
-        }.get(field.type.family, LeaveOut.engine("Paimon", own.TARGETS_OF.key, "paimon"))
+        }.get(field.type.family, Help.leave_out("Paimon", own.TARGETS_OF.key, "paimon"))
         message = f"Paimon has no type for {field.type.type_text()}"
         self.emission.findings.at_type(field, PAIMON_TYPE, message, help=help)
         return BYTES
@@ -235,15 +231,8 @@ class _Writer(TypeWriter[PaimonType]):
         return self.with_extension(lowered)
 
     def decimal(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
-        field: SchemaField = lowered.field
-        limit = DecimalLimit.broken_by(arrow_type, MOST_DIGITS)
-        if limit is not None:
-            message = f"a DECIMAL in Paimon has {limit.reason} ({field.path_text})"
-            help = f"change the {limit.property}, or leave Paimon out with `schemac.dev/targets`"
-            self.emission.findings.at_type(field, PAIMON_TYPE, message, limit.property, help=help)
+        if not self.holds_decimal(lowered, arrow_type, "a DECIMAL in Paimon", "Paimon", PAIMON_TYPE):
             return BYTES
-        if arrow_type.bit_width != 128:
-            self.lose(lowered, f"decimal of {arrow_type.bit_width} bits", "decimal of 128 bits")
         return Atomic("DECIMAL", (arrow_type.precision, arrow_type.scale))
 
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> PaimonType:
@@ -335,11 +324,11 @@ class _Writer(TypeWriter[PaimonType]):
                 return self.refuse_word(
                     field,
                     f"{field.path_text} has {has}, so it cannot be {type_.type_text()}",
-                    WriteText.text_of(right, is_safe=False),
+                    Help.write_text(right, is_safe=False),
                 )
         if length is not None and type_.root == "BINARY" and type_.parameters != (length,):
             message = f"{field.path_text} has {length} bytes, so it cannot be {type_.type_text()}"
-            return self.refuse_word(field, message, Remove.it(f": the length makes a BINARY({length})"))
+            return self.refuse_word(field, message, Help.remove(f": the length makes a BINARY({length})"))
         self.lose_to_word(lowered, type_)
         return type_
 
@@ -367,7 +356,7 @@ class _Writer(TypeWriter[PaimonType]):
         value = field.children[1]
         if value.type.kind != Int32.__name__ or value.is_nullable:
             message = f"the counts of a MULTISET are Int32, but the values of {field.path_text} are {_type_text(value)}"
-            return self.refuse_word(field, message, Retype.write("valueType", "Int32"))
+            return self.refuse_word(field, message, Help.retype("valueType", "Int32"))
         self.lose_child_names(lowered)
         return Multiset(self.key(lowered))
 
@@ -381,7 +370,7 @@ class _Writer(TypeWriter[PaimonType]):
         if isinstance(type_, Vector):
             return type_
         message = f"a VECTOR cannot have elements of type {type_.children[0].type_text()}"
-        help = Detach.attribute("make the items numbers, or remove the attribute", paimon.TYPE.key)
+        help = Help.remove_attribute("make the items numbers, or remove the attribute", paimon.TYPE.key)
         return self.refuse_word(field, message, help)
 
     def worded_array(self, lowered: LoweredField) -> PaimonType:
@@ -409,14 +398,14 @@ class _Writer(TypeWriter[PaimonType]):
 
 
 _WORDS: dict[str, tuple[tuple[Family, ...], str, str]] = {
-    **dict.fromkeys(("CHAR", "VARCHAR"), ((Family.TEXT,), "a text", Retype.write("type", "String"))),
+    **dict.fromkeys(("CHAR", "VARCHAR"), ((Family.TEXT,), "a text", Help.retype("type", "String"))),
     **dict.fromkeys(
-        ("BINARY", "VARBINARY", "BLOB"), ((Family.BYTES,), "made of bytes", Retype.write("type", "Binary"))
+        ("BINARY", "VARBINARY", "BLOB"), ((Family.BYTES,), "made of bytes", Help.retype("type", "Binary"))
     ),
-    "TIME": ((Family.TIME,), "a time of day", Retype.write("type", "Time")),
+    "TIME": ((Family.TIME,), "a time of day", Help.retype("type", "Time")),
     **dict.fromkeys(
         ("TIMESTAMP", "TIMESTAMP_LTZ"),
-        ((Family.TIMESTAMP,), "a point in time", Retype.write("type", "Timestamp")),
+        ((Family.TIMESTAMP,), "a point in time", Help.retype("type", "Timestamp")),
     ),
     "VARIANT": (
         (Family.TEXT, Family.STRUCT),

@@ -26,7 +26,7 @@ _TIMESTAMP = re.compile(
 
 
 def default_error(type_: PaimonType, written: str) -> str | None:
-    """Why Paimon cannot take a text as the default of a type; None where it can."""
+    """Why Paimon cannot take a text as the default of a type; None if it can."""
     text = (
         written[1:-1] if len(written) > 1 and written.startswith("'") and written.endswith("'") else written
     )

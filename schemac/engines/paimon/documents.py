@@ -11,4 +11,4 @@ DOCUMENTS = (
         "a snapshot of a Paimon table", has_keys("schemaId", "baseManifestList"), "import the table's folder"
     ),
 )
-"""What to import in the place of such a file."""
+"""What to import in place of such a file."""

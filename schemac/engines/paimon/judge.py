@@ -21,27 +21,25 @@ from schemac.engines.paimon.options import (
     option_error,
 )
 from schemac.engines.paimon.types import Atomic, PaimonType, Vector
-from schemac.engines.paimon.view import PaimonPlace, errors_of, places, table_schema
+from schemac.engines.paimon.view import PaimonField, errors_of, paimon_fields, table_schema
 from schemac.evolution.castability import castability, is_lossless_by_calendar
-from schemac.evolution.changes import JUDGED_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import DATASET_FACTS, PROPERTY_FACTS, TYPE_FACTS, Change, Fact
 from schemac.evolution.constraints import TIGHTENED, tightened
 from schemac.evolution.judge import Judge
-from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.messages import make_optional
+from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
 from schemac.logical.schema_fields import SchemaField
 
-_KEYS = frozenset({PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED})
 _OPTIONS = frozenset({PaimonFact.OPTION_SET, PaimonFact.OPTION_REMOVED})
-_OTHERS = frozenset({PaimonFact.COMMENT_CHANGED, PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED})
-"""What the table and its fields tell themselves, before and after."""
-_NEW_FIELD_HELP = "add a new field beside it, fill it, and drop the old one"
+_NEW_FIELD_HELP = "add a new field next to it, fill it, and drop the old one"
 _NEW_TABLE = "copy the rows into a new table"
 _ELSEWHERE = "use a type and settings that Paimon has, or leave paimon out of `schemac.dev/targets`"
 
 
-def judge(change: Change, pair: VersionPair | None) -> Judgement:
-    """Return what a change means for a table with data."""
+def _first(change: Change, pair: VersionPair | None) -> Judgement | None:
+    """Whether the schemas leave anything to be said of a change."""
     if pair is None:
         return SAFE
     if errors_of(pair.old):
@@ -51,44 +49,7 @@ def judge(change: Change, pair: VersionPair | None) -> Judgement:
     reason = _unheld(change, pair)
     if reason:
         return Judgement(Outcome.REFUSED, f"Paimon cannot represent the new schema: {reason}", _ELSEWHERE)
-    if change.fact in TIGHTENED:
-        return tightened(change, pair)
-    if change.fact in _KEYS or (change.fact in _OPTIONS and change.key in OPTION_OF.values()):
-        return _keys(change, pair)
-    if change.fact in _OPTIONS:
-        return _option(change, pair)
-    old, new = change.old_field, change.new_field
-    match change.fact:
-        case Fact.FIELD_ADDED if new is not None:
-            return _added(change, new)
-        case Fact.FIELD_DROPPED if old is not None:
-            return _dropped(pair, old)
-        case Fact.FIELD_RENAMED if old is not None and new is not None:
-            return _renamed(pair, old)
-        case Fact.FIELD_MOVED:
-            return Judgement(
-                Outcome.REFUSED,
-                "Paimon cannot move a field out of the struct, list or map around it",
-                _NEW_FIELD_HELP,
-            )
-        case Fact.FIELDS_REORDERED if new is not None:
-            if new.is_in_key:
-                return _fixed_key(new)
-            return Judgement(
-                Outcome.REFUSED,
-                "Paimon can change the order of columns, but not of the members of a ROW",
-                "keep the old order; readers find members by their names",
-            )
-        case Fact.BECAME_REQUIRED | Fact.BECAME_OPTIONAL if old is not None and new is not None:
-            return _nullability(pair, old, new)
-        case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
-            return of_another_unit(change)
-        case Fact.FIELDS_REORDERED:
-            return Judgement(Outcome.METADATA)
-    if old is not None and new is not None:
-        return _field(change, pair, old, new)
-    is_same = table_schema(pair.old).comment == table_schema(pair.new).comment
-    return SAFE if is_same else Judgement(Outcome.METADATA)
+    return None
 
 
 def names_after(pair: VersionPair) -> Mapping[str, str]:
@@ -111,19 +72,22 @@ def _unheld(change: Change, pair: VersionPair) -> str:
     return ""
 
 
-def _added(change: Change, new: SchemaField) -> Judgement:
+def _added(change: Change, _pair: object) -> Judgement:
+    new = change.current_field
     if new.is_in_key:
         return _fixed_key(new)
     if not new.is_nullable:
         return Judgement(
             Outcome.REFUSED,
             f"existing rows have no {change.path}, and it may not be null",
-            f"make it optional: {{kind: Option, inner: {new.type.kind}}}",
+            make_optional(new.type),
         )
     return Judgement(Outcome.METADATA, "existing rows read as null")
 
 
-def _dropped(pair: VersionPair, old: SchemaField) -> Judgement:
+def _dropped(change: Change, pair: VersionPair) -> Judgement:
+    old = change.old_field
+    assert old is not None
     if old.is_in_key:
         return _fixed_key(old)
     name, parent = str(old.segment), old.parent
@@ -142,7 +106,8 @@ def _dropped(pair: VersionPair, old: SchemaField) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _renamed(pair: VersionPair, old: SchemaField) -> Judgement:
+def _renamed(change: Change, pair: VersionPair) -> Judgement:
+    old, _ = change.fields
     if old.is_in_key:
         return _fixed_key(old)
     if old.parent is None and str(old.segment) in table_schema(pair.old).partition_keys:
@@ -151,21 +116,34 @@ def _renamed(pair: VersionPair, old: SchemaField) -> Judgement:
             f"the table is partitioned by {old.path_text}, whose name is in its folders",
             _NEW_TABLE,
         )
-    place = places(pair.old).get(old)
-    if old.parent is None and place is not None and place.type.root == "BLOB":
+    paimon_field = paimon_fields(pair.old).get(old)
+    if old.parent is None and paimon_field is not None and paimon_field.type.root == "BLOB":
         return Judgement(Outcome.REFUSED, "Paimon cannot rename a BLOB column", _NEW_FIELD_HELP)
     return Judgement(Outcome.METADATA)
 
 
-def _nullability(pair: VersionPair, old: SchemaField, new: SchemaField) -> Judgement:
-    places = _places(pair, old, new)
-    if places is None or places[0].type.is_nullable == places[1].type.is_nullable:
+def _reordered(change: Change, _pair: object) -> Judgement:
+    if change.new_field is None:
+        return METADATA
+    if change.new_field.is_in_key:
+        return _fixed_key(change.new_field)
+    return Judgement(
+        Outcome.REFUSED,
+        "Paimon can change the order of columns, but not of the members of a ROW",
+        "keep the old order; readers find members by their names",
+    )
+
+
+def _nullability(change: Change, pair: VersionPair) -> Judgement:
+    old, new = change.fields
+    paimon_fields = _paimon_fields(pair, old, new)
+    if paimon_fields is None or paimon_fields[0].type.is_nullable == paimon_fields[1].type.is_nullable:
         return SAFE
     if new.is_in_key:
         return _fixed_key(new)
     if _is_in_vector(pair, old):
         return Judgement(Outcome.REFUSED, "Paimon cannot change anything inside a VECTOR", _NEW_FIELD_HELP)
-    if places[1].type.is_nullable:
+    if paimon_fields[1].type.is_nullable:
         if old.parent is None and str(old.segment) in table_schema(pair.old).primary_keys:
             return Judgement(Outcome.REFUSED, "a column of the primary key may not be null", _NEW_TABLE)
         return Judgement(Outcome.METADATA)
@@ -182,12 +160,16 @@ def _nullability(pair: VersionPair, old: SchemaField, new: SchemaField) -> Judge
     )
 
 
-def _field(change: Change, pair: VersionPair, old: SchemaField, new: SchemaField) -> Judgement:
-    """Whatever else was said of a field: its type, its description, its default value, or what Paimon has no word for."""
-    places = _places(pair, old, new)
-    if places is None:
+def _rest(change: Change, pair: VersionPair) -> Judgement:
+    """Return what becomes of a type, a description, a default value, a comment, or of what Paimon has no word for."""
+    if change.old_field is None or change.new_field is None:
+        is_same = table_schema(pair.old).comment == table_schema(pair.new).comment
+        return SAFE if is_same else METADATA
+    old, new = change.fields
+    paimon_fields = _paimon_fields(pair, old, new)
+    if paimon_fields is None:
         return SAFE
-    was, is_ = places
+    was, is_ = paimon_fields
     if change.fact in TYPE_FACTS or _shell(was.type) != _shell(is_.type) or _key_differs(was.type, is_.type):
         return _type(change, pair, old, new, was.type, is_.type)
     if was.field is None or is_.field is None:
@@ -240,7 +222,7 @@ def _type(
 
 
 def _is_doubtful(old: SchemaField, new: SchemaField) -> bool:
-    """Whether values may not fit, by their kinds; Paimon's own moments reach as far as any calendar."""
+    """Whether values may not fit, by their kinds; Paimon's own timestamps reach as far as any calendar."""
     return castability(old.type, new.type) >= Castability.DEPENDS and not is_lossless_by_calendar(
         old.type, new.type
     )
@@ -262,6 +244,8 @@ def _keys(change: Change, pair: VersionPair) -> Judgement:
 
 
 def _option(change: Change, pair: VersionPair) -> Judgement:
+    if change.key in OPTION_OF.values():
+        return _keys(change, pair)
     old = after_renames(table_schema(pair.old).options, names_after(pair))
     new = table_schema(pair.new).options
     if old.get(change.key) == new.get(change.key):
@@ -280,9 +264,11 @@ def _option(change: Change, pair: VersionPair) -> Judgement:
     return Judgement(Outcome.METADATA)
 
 
-def _places(pair: VersionPair, old: SchemaField, new: SchemaField) -> tuple[PaimonPlace, PaimonPlace] | None:
-    """Return what Paimon has there before and after; None where it knows of neither."""
-    was, is_ = places(pair.old).get(old), places(pair.new).get(new)
+def _paimon_fields(
+    pair: VersionPair, old: SchemaField, new: SchemaField
+) -> tuple[PaimonField, PaimonField] | None:
+    """Return what Paimon has there before and after; None if it knows of neither."""
+    was, is_ = paimon_fields(pair.old).get(old), paimon_fields(pair.new).get(new)
     return None if was is None or is_ is None else (was, is_)
 
 
@@ -301,7 +287,7 @@ def _key_differs(was: PaimonType, is_: PaimonType) -> bool:
 
 
 def _is_in_vector(pair: VersionPair, field: SchemaField) -> bool:
-    above = places(pair.old).get(field.parent) if field.parent is not None else None
+    above = paimon_fields(pair.old).get(field.parent) if field.parent is not None else None
     return above is not None and above.type.root == "VECTOR"
 
 
@@ -315,4 +301,27 @@ def _fixed_key(field: SchemaField) -> Judgement:
     )
 
 
-JUDGE = Judge(judge, facts=JUDGED_FACTS | _KEYS | _OPTIONS | _OTHERS)
+JUDGE = Judge(
+    {
+        **dict.fromkeys(PROPERTY_FACTS | TYPE_FACTS, _rest),
+        **dict.fromkeys(DATASET_FACTS, SAFE),
+        **dict.fromkeys(TIGHTENED, tightened),
+        **dict.fromkeys((Fact.BECAME_REQUIRED, Fact.BECAME_OPTIONAL), _nullability),
+        **dict.fromkeys((PaimonFact.PRIMARY_KEYS_CHANGED, PaimonFact.PARTITION_KEYS_CHANGED), _keys),
+        **dict.fromkeys(_OPTIONS, _option),
+        **dict.fromkeys(
+            (PaimonFact.COMMENT_CHANGED, PaimonFact.TYPE_CHANGED, PaimonFact.DEFAULT_VALUE_CHANGED), _rest
+        ),
+        Fact.FIELD_ADDED: _added,
+        Fact.FIELD_DROPPED: _dropped,
+        Fact.FIELD_RENAMED: _renamed,
+        Fact.FIELD_MOVED: Judgement(
+            Outcome.REFUSED,
+            "Paimon cannot move a field out of the struct, list or map around it",
+            _NEW_FIELD_HELP,
+        ),
+        Fact.FIELDS_REORDERED: _reordered,
+        Fact.UNIT_CHANGED: lambda change, pair: of_another_unit(change, pair, _rest(change, pair)),
+    },
+    _first,
+)

@@ -21,7 +21,7 @@ class KeyColumn(NamedTuple):
     """A column of a key, and where the schema names it."""
 
     name: str
-    place: TreePath
+    location: TreePath
 
 
 class Table(NamedTuple):
@@ -59,7 +59,7 @@ class Table(NamedTuple):
 
 
 def read_table(extra: Mapping[str, Any]) -> Table:
-    """Keys and options, with the keys that stand among the options taken out of them."""
+    """Keys and options, with the keys that are among the options taken out of them."""
     options = dict(paimon.OPTIONS.read(extra) or {})
     doubled: list[str] = []
 

@@ -29,11 +29,9 @@ from schemac.engines.paimon.types import DataField, PaimonType, Row
 from schemac.logical.path import Part
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.diagnostic import Code
+from schemac.source.help import Help
 from schemac.source.suggest import closest
 from schemac.syntax.plain import written
-from schemac.syntax.remedies import Meant, Remove, Unwrap, Write
-from schemac.syntax.remedies_around import AttachToSchema, Detach, MeantPart
-from schemac.syntax.remedies_within import InsertKeys, Rewrite
 
 RESERVED_NAMES = frozenset({"_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "rowkind", "_ROW_ID"})
 RESERVED_PREFIX = "_KEY_"
@@ -51,7 +49,7 @@ _EVOLVING = " and ".join(f"`{key}: {value}`" for key, value in _EVOLVING_PAIRS)
 _REMOVE_OR_KEY = "remove it, or add `paimon.apache.org/primaryKeys`"
 
 
-class _Place(NamedTuple):
+class _NestedType(NamedTuple):
     """A type, the field that it stands for, and what is around it, outermost first."""
 
     schema_field: SchemaField
@@ -71,18 +69,18 @@ class Limits:
         self._types = {field.name: field.type for field in fields}
         self._table = table
         self._findings = emission.findings
-        self._places = [
-            place
+        self._nested_types = [
+            nested_type
             for schema_field, field in zip(columns, fields, strict=True)
-            for place in _places(schema_field, field.type, (), field)
+            for nested_type in _nested_types(schema_field, field.type, (), field)
         ]
 
     def check(self) -> None:
         """Report everything that Paimon would refuse."""
         for name, field in self._fields.items():
             self._name(name, field)
-        for place in self._places:
-            self._place(place)
+        for nested_type in self._nested_types:
+            self._check_type(nested_type)
         self._keys()
         self._buckets()
         self._options()
@@ -93,11 +91,11 @@ class Limits:
         elif name.startswith(RESERVED_PREFIX):
             message = f"Paimon reserves names that start with {RESERVED_PREFIX}"
             plain = name[len(RESERVED_PREFIX) :]
-            help = Rewrite.text_of(f"rename it, such as '{plain}'", plain) if plain else "rename it"
+            help = Help.rewrite(f"rename it, such as '{plain}'", plain) if plain else "rename it"
             self._findings.at_name(field, PAIMON_NAME, message, help=help)
 
-    def _place(self, place: _Place) -> None:
-        schema_field, field = place.schema_field, place.field
+    def _check_type(self, nested_type: _NestedType) -> None:
+        schema_field, field = nested_type.schema_field, nested_type.field
         if field is not None and field.description is not None and field.description.startswith(DIRECTIVES):
             message = (
                 f"Paimon reads the description of {schema_field.path_text} as a directive to change its type"
@@ -105,12 +103,12 @@ class Limits:
             help = "start it with another word, and set the type with `paimon.apache.org/type`"
             self._findings.at_description(schema_field, PAIMON_DESCRIPTION, message, help=help)
         if paimon.DEFAULT_VALUE.key in schema_field.extra:
-            self._default(schema_field, place.type, field)
-        if place.type.root == "BLOB":
-            self._blob(place)
-        if place.type.root == "VECTOR" and paimon.TYPE.key not in schema_field.extra:
+            self._default(schema_field, nested_type.type, field)
+        if nested_type.type.root == "BLOB":
+            self._blob(nested_type)
+        if nested_type.type.root == "VECTOR" and paimon.TYPE.key not in schema_field.extra:
             self._vector(schema_field)
-        self._format(place)
+        self._format(nested_type)
 
     def _vector(self, field: SchemaField) -> None:
         """Who writes `VECTOR` knows; who writes a list of fixed length may not."""
@@ -134,12 +132,12 @@ class Limits:
             paimon.DEFAULT_VALUE.key,
             PAIMON_DEFAULT,
             reason,
-            help=Detach.attribute("change or remove it", paimon.DEFAULT_VALUE.key),
+            help=Help.remove_attribute("change or remove it", paimon.DEFAULT_VALUE.key),
         )
 
-    def _blob(self, place: _Place) -> None:
-        field = place.schema_field
-        if place.around not in ((), ("ARRAY",), ("MAP",)) or field.segment is Part.KEY:
+    def _blob(self, nested_type: _NestedType) -> None:
+        field = nested_type.schema_field
+        if nested_type.around not in ((), ("ARRAY",), ("MAP",)) or field.segment is Part.KEY:
             message = (
                 "Paimon allows BLOBs only as columns, and as list items and map values of columns, not as"
                 f" {field.path_text}"
@@ -147,29 +145,29 @@ class Limits:
             self._at_type(field, PAIMON_TYPE, message, help="move it to the top level")
             return
         if not (self._table.is_set(ROW_TRACKING) and self._table.is_set(DATA_EVOLUTION)):
-            help = AttachToSchema.several(
+            help = Help.add_to_schema(
                 f"write {_EVOLVING} under `{paimon.OPTIONS.key}`", (paimon.OPTIONS.key,), *_EVOLVING_PAIRS
             )
             message = f"a BLOB ({field.path_text}) needs a table with row tracking and data evolution"
             self._at_type(field, PAIMON_OPTION, message, help=help)
-        if all(_has_blobs(type_) for type_ in self._types.values()):
+        if all("BLOB" in (t.root, *(child.root for child in t.children)) for t in self._types.values()):
             message = f"Paimon does not allow a table with only BLOBs ({field.path_text})"
             self._at_type(field, PAIMON_TYPE, message, help="add a column of another type")
 
-    def _format(self, place: _Place) -> None:
+    def _format(self, nested_type: _NestedType) -> None:
         format = self._table.options.get("file.format", "parquet").strip().lower()
-        unsupported = _unheld(format, place.type, self._table.options)
+        unsupported = _unheld(format, nested_type.type, self._table.options)
         if unsupported is not None:
-            message = f"{format} files cannot store {unsupported} ({place.schema_field.path_text})"
+            message = f"{format} files cannot store {unsupported} ({nested_type.schema_field.path_text})"
             other = "orc" if format == "parquet" else "parquet"
-            help: str = AttachToSchema.pair(
+            help: str = Help.add_to_schema(
                 f"write `file.format: {other}` under `{paimon.OPTIONS.key}`",
-                (paimon.OPTIONS.key, "file.format"),
-                other,
+                (paimon.OPTIONS.key,),
+                ("file.format", other),
             )
-            if isinstance(place.type, Row):
+            if isinstance(nested_type.type, Row):
                 help = "give it a member, or leave it out"
-            self._at_type(place.schema_field, PAIMON_FORMAT, message, help=help)
+            self._at_type(nested_type.schema_field, PAIMON_FORMAT, message, help=help)
 
     def _at_type(self, field: SchemaField, code: Code, message: str, help: str) -> None:
         """Report a finding about a type, at the attribute that decides it where there is one."""
@@ -183,20 +181,20 @@ class Limits:
         for option in table.doubled:
             attribute = next(key for key, name in OPTION_OF.items() if name == option)
             message = f"the option `{option}` duplicates `{attribute}`"
-            self._at_option(option, PAIMON_KEY, message, help=Remove.it(is_safe=False), on_key=True)
+            self._at_option(option, PAIMON_KEY, message, help=Help.remove(is_safe=False), on_key=True)
         for key, noun in ((table.primary, "primary key"), (table.partition, "partition keys")):
             self._key_columns(key, noun)
         for column in table.primary:
             field = self._fields.get(column.name)
             if field is not None and field.is_nullable and not table.is_set("primary-key.nullable"):
                 message = f"a primary key may not be null, but {field.path_text} may"
-                help = Unwrap.part(f"write its type ({field.type.type_text()}) without Option", is_safe=False)
+                help = Help.unwrap(f"write its type ({field.type.type_text()}) without Option", is_safe=False)
                 self._findings.at_option(field, 0, PAIMON_KEY, message, help=help)
         names = table.primary_names
         if names and set(names) <= set(table.partition_names):
             message = "the primary key has only partition columns, so each partition would hold one row"
             self._at(
-                table.primary[0].place[:2],
+                table.primary[0].location[:2],
                 PAIMON_KEY,
                 message,
                 help="add a column that identifies rows within a partition",
@@ -204,19 +202,19 @@ class Limits:
 
     def _key_columns(self, key: Sequence[KeyColumn], noun: str) -> None:
         seen: set[str] = set()
-        for name, place in key:
+        for name, nested_type in key:
             if name not in self._types:
-                self._at(place, PAIMON_KEY, f"there is no column '{name}'", help=self._nearest(name))
+                self._at(nested_type, PAIMON_KEY, f"there is no column '{name}'", help=self._nearest(name))
             elif name in seen:
                 self._at(
-                    place,
+                    nested_type,
                     PAIMON_KEY,
                     f"the column '{name}' is listed twice",
-                    help=_once(place, [n for n, at in key if at == place]),
+                    help=_once(nested_type, [n for n, at in key if at == nested_type]),
                 )
             elif self._types[name].root in NO_KEY:
                 message = f"'{name}' is {self._types[name].type_text()}, which is not allowed in the {noun}"
-                self._at(place, PAIMON_KEY, message, help="use a column of a plain type")
+                self._at(nested_type, PAIMON_KEY, message, help="use a column of a plain type")
             seen.add(name)
 
     def _buckets(self) -> None:
@@ -226,33 +224,33 @@ class Limits:
         except ValueError:
             message = f"the number of buckets has to be a whole number, not '{text}'"
             self._at_option(
-                "bucket", PAIMON_BUCKET, message, help=Write.value('"4"', key="bucket", is_safe=False)
+                "bucket", PAIMON_BUCKET, message, help=Help.write('"4"', key="bucket", is_safe=False)
             )
             return
         if bucket == UNAWARE:
             if "bucket-key" in self._table.options:
                 message = "`bucket-key` needs a number of buckets"
-                help: str = InsertKeys.beside('add `bucket: "4"`, or remove it', ("bucket", '"4"'))
+                help: str = Help.add_keys('add `bucket: "4"`, or remove it', ("bucket", '"4"'))
                 if self._table.is_set(ROW_TRACKING):
                     # Row tracking has no buckets.
-                    help = Remove.it(is_safe=False)
+                    help = Help.remove(is_safe=False)
                 self._at_option("bucket-key", PAIMON_BUCKET, message, help=help, on_key=True)
         elif bucket == POSTPONED:
             if not self._table.primary:
                 message = 'only tables with a primary key can have `bucket: "-2"`'
-                way_out = Remove.it(help=_REMOVE_OR_KEY, is_safe=False)
+                way_out = Help.remove(help=_REMOVE_OR_KEY, is_safe=False)
                 self._at_option("bucket", PAIMON_BUCKET, message, help=way_out)
         elif bucket < 1:
             message = f"a table has at least one bucket, not {bucket}"
             more = ', or "-1" for as many as needed'
-            one = Write.value('"1"', key="bucket", reason=more, is_safe=False)
+            one = Help.write('"1"', key="bucket", reason=more, is_safe=False)
             self._at_option("bucket", PAIMON_BUCKET, message, help=one)
         elif self._table.is_of_first_version:
             return
         elif not self._table.primary and "bucket-key" not in self._table.options:
             message = "a table without a primary key needs a bucket key to assign rows to buckets"
             near = next((n for n, t in self._types.items() if t.root not in NO_BUCKET_KEY), "…")
-            help = InsertKeys.beside(
+            help = Help.add_keys(
                 f"add `bucket-key: {near}`, or remove `bucket`",
                 *([("bucket-key", written(near))] if near in self._types else []),
             )
@@ -293,7 +291,7 @@ class Limits:
                 self._columns_of(option)
         if table.options.get("changelog-producer", "none").strip().lower() != "none" and not table.primary:
             message = "only tables with a primary key can produce a changelog"
-            help = Remove.it(help=_REMOVE_OR_KEY, is_safe=False)
+            help = Help.remove(help=_REMOVE_OR_KEY, is_safe=False)
             self._at_option("changelog-producer", PAIMON_OPTION, message, help=help)
         if table.is_set(ROW_TRACKING):
             self._row_tracking()
@@ -303,7 +301,7 @@ class Limits:
                 DATA_EVOLUTION,
                 PAIMON_OPTION,
                 message,
-                help=InsertKeys.beside(f'add `{ROW_TRACKING}: "true"`', (ROW_TRACKING, '"true"')),
+                help=Help.add_keys(f'add `{ROW_TRACKING}: "true"`', (ROW_TRACKING, '"true"')),
             )
         is_evolving = table.is_set(ROW_TRACKING) and table.is_set(DATA_EVOLUTION)
         if "vector.file.format" in table.options and not is_evolving:
@@ -312,7 +310,7 @@ class Limits:
                 "vector.file.format",
                 PAIMON_OPTION,
                 message,
-                help=InsertKeys.beside(f"add {_EVOLVING}", *_EVOLVING_PAIRS),
+                help=Help.add_keys(f"add {_EVOLVING}", *_EVOLVING_PAIRS),
                 on_key=True,
             )
 
@@ -337,7 +335,7 @@ class Limits:
                 message = f"the option `{option}` refers to '{name}', but there is no such column"
                 near = closest(name, self._types)
                 help = (
-                    MeantPart.word(near, name, mark="'", is_in_key=True)
+                    Help.did_you_mean_part(near, name, mark="'", is_in_key=True)
                     if near
                     else "name a column of the schema"
                 )
@@ -346,50 +344,46 @@ class Limits:
     def _row_tracking(self) -> None:
         if self._table.primary:
             message = "a table with a primary key cannot have row tracking"
-            help = Remove.it(help="remove it, or remove the primary key", is_safe=False)
+            help = Help.remove(help="remove it, or remove the primary key", is_safe=False)
             self._at_option(ROW_TRACKING, PAIMON_OPTION, message, help=help, on_key=True)
         if self._table.options.get("bucket", "-1").strip() != "-1":
             message = "a table with row tracking cannot have a number of buckets"
-            self._at_option("bucket", PAIMON_OPTION, message, help=Remove.it(is_safe=False), on_key=True)
+            self._at_option("bucket", PAIMON_OPTION, message, help=Help.remove(is_safe=False), on_key=True)
 
     def _no_column(self, option: str, name: str, text: str, code: Code) -> None:
         help = self._nearest(name)
         if name.strip() in self._types:
             names = ",".join(part.strip() for part in text.split(","))
-            help = Rewrite.text_of(
+            help = Help.rewrite(
                 f"write `{option}: {names}`: spaces are part of the name", names, is_safe=True
             )
         self._at_option(option, code, f"there is no column '{name}'", help=help)
 
     def _nearest(self, name: str) -> str:
         near = closest(name, self._types)
-        return Meant.word(near, name, mark="'") if near else "name a column of the schema"
+        return Help.did_you_mean(near, name, mark="'") if near else "name a column of the schema"
 
     def _at_option(self, option: str, code: Code, message: str, *, help: str, on_key: bool = False) -> None:
         self._at(("extra", paimon.OPTIONS.key, option), code, message, help=help, on_key=on_key)
 
     def _at(
-        self, place: tuple[str | int, ...], code: Code, message: str, *, help: str, on_key: bool = False
+        self, nested_type: tuple[str | int, ...], code: Code, message: str, *, help: str, on_key: bool = False
     ) -> None:
-        self._findings.at_schema(code, message, *place, help=help, on_key=on_key)
+        self._findings.at_schema(code, message, *nested_type, help=help, on_key=on_key)
 
 
-def _places(
+def _nested_types(
     schema_field: SchemaField, type_: PaimonType, around: tuple[str, ...], field: DataField | None
-) -> Iterator[_Place]:
+) -> Iterator[_NestedType]:
     """Yield a type and all below it, with their fields."""
-    yield _Place(schema_field, type_, around, field)
+    yield _NestedType(schema_field, type_, around, field)
     inside = (*around, type_.root)
     members: Sequence[DataField | None] = (
         type_.fields if isinstance(type_, Row) else [None] * len(type_.children)
     )
     # A multiset has no type for its counts, and what was refused has no children.
     for child, inner, member in zip(schema_field.children, type_.children, members, strict=False):
-        yield from _places(child, inner, inside, member)
-
-
-def _has_blobs(type_: PaimonType) -> bool:
-    return type_.root == "BLOB" or any(child.root == "BLOB" for child in type_.children)
+        yield from _nested_types(child, inner, inside, member)
 
 
 def _unheld(format: str, type_: PaimonType, options: dict[str, str]) -> str | None:
@@ -414,8 +408,8 @@ _REFUSED = {
 }
 
 
-def _once(place: tuple[str | int, ...], names: Iterable[str]) -> str:
+def _once(nested_type: tuple[str | int, ...], names: Iterable[str]) -> str:
     """Return how a column is named once: in the list of an attribute, or in the text of an option, which names all of these."""
-    if place[1] != paimon.OPTIONS.key:
-        return Remove.it(what="one")
-    return Rewrite.text_of("remove one", ",".join(dict.fromkeys(names)), is_safe=True)
+    if nested_type[1] != paimon.OPTIONS.key:
+        return Help.remove(what="one")
+    return Help.rewrite("remove one", ",".join(dict.fromkeys(names)), is_safe=True)

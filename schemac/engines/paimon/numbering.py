@@ -75,17 +75,13 @@ def _known_ids(columns: Sequence[SchemaField], former: Former) -> dict[SchemaFie
         before = former.fields.get(field)
         if before is None or not former.is_in_its_place(field):
             continue
-        if not _is_of_the_same_form(field, before.field):
+        # Paimon casts plain values under the same id, but makes no row of a number.
+        if field.type.kind != before.field.type.kind and (field.children or before.field.children):
             continue
         if before.numbers:
             ids[field] = before.numbers[0]
         stack.extend(field.children)
     return ids
-
-
-def _is_of_the_same_form(field: SchemaField, before: SchemaField) -> bool:
-    """Whether Paimon could keep the id: it casts plain values, but makes no row of a number."""
-    return field.type.kind == before.type.kind or not (field.children or before.children)
 
 
 class _Counter:

@@ -62,7 +62,7 @@ def is_about_files(key: str) -> bool:
 
 
 def option_error(key: str, old: Mapping[str, str], new: Mapping[str, str]) -> str:
-    """Why Paimon refuses to change an option of a table with data; empty where it does not."""
+    """Why Paimon refuses to change an option of a table with data; empty if it does not."""
     if key in IMMUTABLE:
         return f"the option `{key}` cannot change once the table has data"
     if key == "bucket":

@@ -57,21 +57,24 @@ def read_table_schema(document: Any) -> TableSchema:
     )
 
 
-def member_ids(fields: Iterable[DataField], above: FieldPath = ()) -> list[tuple[FieldPath, int]]:
+def member_ids(fields: Iterable[DataField]) -> list[tuple[FieldPath, int]]:
     """Return the ids of columns and of the members of ROWs, by the paths that a manifest gives them."""
-    path_ids: list[tuple[FieldPath, int]] = []
+    return [(path, field.id) for path, field in members(fields)]
+
+
+def members(fields: Iterable[DataField], above: FieldPath = ()) -> Iterator[tuple[FieldPath, DataField]]:
+    """Yield columns and members of ROWs in pre-order, with the paths that a manifest gives them."""
     for field in fields:
         path = (*above, field.name)
-        path_ids.append((path, field.id))
-        path_ids += _below(field.type, path)
-    return path_ids
+        yield path, field
+        yield from _members_below(field.type, path)
 
 
-def _below(type_: PaimonType, path: FieldPath) -> Iterator[tuple[FieldPath, int]]:
+def _members_below(type_: PaimonType, path: FieldPath) -> Iterator[tuple[FieldPath, DataField]]:
     if isinstance(type_, Row):
-        yield from member_ids(type_.fields, path)
+        yield from members(type_.fields, path)
     for part, inner in parts(type_):
-        yield from _below(inner, (*path, part))
+        yield from _members_below(inner, (*path, part))
 
 
 def parts(type_: PaimonType) -> tuple[tuple[Part, PaimonType], ...]:
@@ -96,15 +99,15 @@ def _refuse_collisions(paths: Iterable[tuple[FieldPath, int]]) -> None:
             )
 
 
-def _number(value: Any, place: str) -> int:
+def _number(value: Any, location: str) -> int:
     if type(value) is not int:
-        raise UnreadableError(place, "it is not a whole number")
+        raise UnreadableError(location, "it is not a whole number")
     return value
 
 
-def _names(value: Any, place: str) -> tuple[str, ...]:
+def _names(value: Any, location: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise UnreadableError(place, "it is not a list of names")
+        raise UnreadableError(location, "it is not a list of names")
     return tuple(value)
 
 

@@ -77,13 +77,13 @@ def read_schema_file(file: Path, report: Report) -> TableSchema | None:
 
 
 def _name(file: Path) -> str | None:
-    """Return the table's name: that of the folder which `schema` lies in."""
+    """Return the table's name: that of the folder which `schema` is in."""
     folder = file.resolve().parent
     return folder.parent.name or None if folder.name == "schema" else None
 
 
 def _notes(table: TableSchema) -> list[str]:
-    """Return what an author should know of the table beside its schema, one line each."""
+    """Return what an author should know of the table besides its schema, one line each."""
     notes: list[str] = []
     if table.version < VERSION:
         notes.append(
@@ -136,7 +136,7 @@ class _Lifting:
         self._report = report
 
     def member(self, field: DataField, path: FieldPath, *, is_required: bool = False) -> Json | None:
-        """Return a column, or a member of a struct; None where no kind stands for its type."""
+        """Return a column, or a member of a struct; None if no kind stands for its type."""
         converted = self._field(field.type.required() if is_required else field.type, path)
         if converted is None:
             return None
@@ -148,7 +148,7 @@ class _Lifting:
         return {"name": field.name, "type": type_, **({"extra": extra} if extra else {})}
 
     def _part(self, type_: PaimonType, path: FieldPath, *, is_key: bool = False) -> Json | None:
-        """Return an item, key or value: attributes go beside `kind`. A key is no Option; its map says if it may be null."""
+        """Return an item, key or value: attributes go next to `kind`. A key is not an Option; its map says if it may be null."""
         converted = self._field(type_.required() if is_key else type_, path)
         if converted is None:
             return None

@@ -1,4 +1,4 @@
-"""Which paths are Paimon tables or their schema files.
+"""Recognizes paths that are Paimon tables or their schema files.
 
 Layer: engines.
 """
@@ -13,7 +13,7 @@ FILE_NAME = re.compile(r"schema-([0-9]+)")
 
 
 def is_source(path: Path) -> bool:
-    """Tell whether a path is a folder with schema files, or such a file by its name and what stands in it."""
+    """Tell whether a path is a folder with schema files, or such a file by its name and what is in it."""
     if path.is_dir():
         return any(any(folder.glob("schema-[0-9]*")) for folder in (path / "schema", path))
     is_named = path.name.startswith("schema-") or path.suffix.lower() == ".json"

@@ -58,9 +58,9 @@ class TableSchema:
         """Return the file's text."""
         return _text(self.to_dict(), "\n")
 
-    def of_version(self, number: int) -> "TableSchema":
-        """Return the schema with the number of its locked version among its options."""
-        return replace(self, options={**self.options, TABLE_VERSION: str(number)})
+    def of_version(self, table_record: str) -> "TableSchema":
+        """Return the schema with its locked version among its options."""
+        return replace(self, options={**self.options, TABLE_VERSION: table_record})
 
     def renumbered(self, ids: Mapping[int, int]) -> "TableSchema":
         """Return the schema with other ids for all of its columns and members."""

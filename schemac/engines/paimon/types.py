@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: frozen values; a type is a text or, where it has parts, a JSON object. Nullability belongs to the type.
 Units: lengths in code points (CHAR, VARCHAR), bytes (BINARY, VARBINARY) or items (VECTOR), precisions in digits.
-Source: `DataTypeJsonParser` and the `asSQLString` of Paimon's types (github.com/apache/paimon); the spellings beside
+Source: `DataTypeJsonParser` and the `asSQLString` of Paimon's types (github.com/apache/paimon); the spellings next to
 the canonical ones are those that Java reads, and those that pypaimon writes.
 """
 
@@ -39,8 +39,8 @@ _ALIASES = {"INTEGER": "INT", "DEC": "DECIMAL", "NUMERIC": "DECIMAL"}
 class UnreadableError(Exception):
     """A place in a schema file that is not as Paimon writes it."""
 
-    def __init__(self, place: str, reason: str) -> None:
-        super().__init__(f"{place}: {reason}" if place else reason)
+    def __init__(self, location: str, reason: str) -> None:
+        super().__init__(f"{location}: {reason}" if location else reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,51 +262,51 @@ class Row(PaimonType):
         return {"type": "ROW" + self._suffix, "fields": [member.to_json() for member in self.fields]}
 
 
-def parse_type(written: Any, place: str = "type") -> PaimonType:
+def parse_type(written: Any, location: str = "type") -> PaimonType:
     """Return a type in any spelling that a schema file may have. Raises UnreadableError."""
     if isinstance(written, str):
-        return _Words(written, place).type()
+        return _Words(written, location).type()
     if isinstance(written, dict):
-        return _parse_object(written, place)
-    raise UnreadableError(place, "a type has to be a text or an object")
+        return _parse_object(written, location)
+    raise UnreadableError(location, "a type has to be a text or an object")
 
 
-def parse_field(written: Any, place: str) -> DataField:
+def parse_field(written: Any, location: str) -> DataField:
     """Return a column or member; a null is an absent key. Raises UnreadableError."""
     if not isinstance(written, dict):
-        raise UnreadableError(place, "a field has to be an object")
+        raise UnreadableError(location, "a field has to be an object")
     id = written.get("id")
     if type(id) is not int or not 0 <= id < 2**31:
-        raise UnreadableError(place, "a field needs an `id`, a whole number from 0 on")
+        raise UnreadableError(location, "a field needs an `id`, a whole number from 0 on")
     name = written.get("name")
     if not isinstance(name, str):
-        raise UnreadableError(place, "a field needs a `name`")
+        raise UnreadableError(location, "a field needs a `name`")
     if "type" not in written:
-        raise UnreadableError(place, "a field needs a `type`")
+        raise UnreadableError(location, "a field needs a `type`")
     texts = [written.get(key) for key in ("description", "defaultValue")]
     if not all(text is None or isinstance(text, str) for text in texts):
-        raise UnreadableError(place, "`description` and `defaultValue` have to be texts")
-    return DataField(id, name, parse_type(written["type"], f"{place}.type"), *texts)
+        raise UnreadableError(location, "`description` and `defaultValue` have to be texts")
+    return DataField(id, name, parse_type(written["type"], f"{location}.type"), *texts)
 
 
-def _parse_object(written: Mapping[str, Any], place: str) -> PaimonType:
+def _parse_object(written: Mapping[str, Any], location: str) -> PaimonType:
     head = written.get("type")
     if not isinstance(head, str):
-        raise UnreadableError(place, "an object of a type needs a `type`, a text")
+        raise UnreadableError(location, "an object of a type needs a `type`, a text")
     root = next((root for root in _OBJECTS if head.startswith(root)), None)
     if root is None:
         # pypaimon's reader takes plain types in this form as well.
-        return _Words(head, place).type()
+        return _Words(head, location).type()
     missing = next((key for key in _OBJECT_KEYS[root] if key not in written), None)
     if missing is not None:
-        raise UnreadableError(place, f"{root} needs `{missing}`")
-    return _OBJECTS[root](written, place).required(_is_required(head, written))
+        raise UnreadableError(location, f"{root} needs `{missing}`")
+    return _OBJECTS[root](written, location).required(_is_required(head, written))
 
 
 def _is_required(head: str, written: Mapping[str, Any]) -> bool:
     """Return what an object's `type` says of its own nullability.
 
-    pypaimon spells parts out in it (`MAP<STRING NOT NULL, INT>`) and then tells the nullability beside it.
+    pypaimon spells parts out in it (`MAP<STRING NOT NULL, INT>`) and then tells the nullability next to it.
     """
     if "<" not in head:
         return "NOT NULL" in head
@@ -315,30 +315,30 @@ def _is_required(head: str, written: Mapping[str, Any]) -> bool:
     return head.endswith(" NOT NULL")
 
 
-def _parse_vector(written: Mapping[str, Any], place: str) -> PaimonType:
-    return _vector(parse_type(written["element"], f"{place}.element"), written["length"], place)
+def _parse_vector(written: Mapping[str, Any], location: str) -> PaimonType:
+    return _vector(parse_type(written["element"], f"{location}.element"), written["length"], location)
 
 
-def _vector(element: PaimonType, length: Any, place: str) -> PaimonType:
+def _vector(element: PaimonType, length: Any, location: str) -> PaimonType:
     if element.root not in VECTOR_ELEMENTS:
-        raise UnreadableError(place, f"a VECTOR cannot have elements of type {element.type_text()}")
+        raise UnreadableError(location, f"a VECTOR cannot have elements of type {element.type_text()}")
     if type(length) is not int or not 1 <= length <= LONGEST:
-        raise UnreadableError(place, "the `length` of a VECTOR has to be a whole number from 1 on")
+        raise UnreadableError(location, "the `length` of a VECTOR has to be a whole number from 1 on")
     return Vector(element, length)
 
 
-def _parse_row(written: Mapping[str, Any], place: str) -> PaimonType:
+def _parse_row(written: Mapping[str, Any], location: str) -> PaimonType:
     fields = written["fields"]
     if not isinstance(fields, list):
-        raise UnreadableError(place, "the `fields` of a ROW have to be a list")
-    return Row(tuple([parse_field(member, f"{place}.fields[{i}]") for i, member in enumerate(fields)]))
+        raise UnreadableError(location, "the `fields` of a ROW have to be a list")
+    return Row(tuple([parse_field(member, f"{location}.fields[{i}]") for i, member in enumerate(fields)]))
 
 
 _OBJECTS: dict[str, Callable[[Mapping[str, Any], str], PaimonType]] = {
-    "ARRAY": lambda written, place: Array(parse_type(written["element"], f"{place}.element")),
-    "MULTISET": lambda written, place: Multiset(parse_type(written["element"], f"{place}.element")),
-    "MAP": lambda written, place: Map(
-        parse_type(written["key"], f"{place}.key"), parse_type(written["value"], f"{place}.value")
+    "ARRAY": lambda written, location: Array(parse_type(written["element"], f"{location}.element")),
+    "MULTISET": lambda written, location: Multiset(parse_type(written["element"], f"{location}.element")),
+    "MAP": lambda written, location: Map(
+        parse_type(written["key"], f"{location}.key"), parse_type(written["value"], f"{location}.value")
     ),
     "ROW": _parse_row,
     "VECTOR": _parse_vector,
@@ -358,9 +358,9 @@ _GEO = re.compile(r"(?P<type>(?:GEOMETRY|GEOGRAPHY)(?:\([^)]*\))?)(?P<required>\
 class _Words:
     """Reads a type that is a text."""
 
-    def __init__(self, text: str, place: str) -> None:
+    def __init__(self, text: str, location: str) -> None:
         self._text = text
-        self._place = place
+        self._location = location
         self._tokens: list[str] = []
         at, end = 0, len(text.rstrip())
         while at < end and not self._is_geo:
@@ -435,7 +435,7 @@ class _Words:
             if self._take(",") and self._tokens and self._tokens[0].isdecimal():
                 length = int(self._tokens.pop(0))
                 if self._take(">"):
-                    return _vector(element, length, self._place)
+                    return _vector(element, length, self._location)
         raise self._wrong()
 
     def _with_nullability(self, type_: PaimonType) -> PaimonType:
@@ -459,5 +459,5 @@ class _Words:
 
     def _wrong(self, reason: str = "") -> UnreadableError:
         return UnreadableError(
-            self._place, f"'{self._text}' is not a Paimon type{f': {reason}' if reason else ''}"
+            self._location, f"'{self._text}' is not a Paimon type{f': {reason}' if reason else ''}"
         )

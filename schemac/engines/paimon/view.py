@@ -1,4 +1,4 @@
-"""What Paimon has in the place of a schema and its fields.
+"""What Paimon has in place of a schema and its fields.
 
 Layer: engines.
 """
@@ -18,7 +18,7 @@ from schemac.source.diagnostic import Diagnostic, Severity
 from schemac.source.report import Report
 
 
-class PaimonPlace(NamedTuple):
+class PaimonField(NamedTuple):
     """What Paimon has at a field."""
 
     type: PaimonType
@@ -36,9 +36,9 @@ def errors_of(schema_version: SchemaVersion) -> tuple[Diagnostic, ...]:
     return schema_version.view(_compiled)[1]
 
 
-def places(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonPlace]:
+def paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonField]:
     """Return what Paimon has at every field that it knows of: not at the counts of a multiset, nor inside a VARIANT."""
-    return schema_version.view(_places)
+    return schema_version.view(_paimon_fields)
 
 
 def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnostic, ...]]:
@@ -54,15 +54,15 @@ def _compiled(schema_version: SchemaVersion) -> tuple[TableSchema, tuple[Diagnos
         schema_id=0 if version is None else schema_id_of(version),
     )
     if version is not None:
-        table = table.of_version(version.number)
+        table = table.of_version(version.table_record)
     return table, tuple(d for d in report.diagnostics if d.severity is Severity.ERROR)
 
 
-def _places(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonPlace]:
-    places_by_field: dict[SchemaField, PaimonPlace] = {}
+def _paimon_fields(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonField]:
+    fields_by_schema_field: dict[SchemaField, PaimonField] = {}
 
     def enter(schema_field: SchemaField, type_: PaimonType, field: DataField | None) -> None:
-        places_by_field[schema_field] = PaimonPlace(type_, field)
+        fields_by_schema_field[schema_field] = PaimonField(type_, field)
         fields = type_.fields if isinstance(type_, Row) else (None,) * len(type_.children)
         for child, inner, member in zip(schema_field.children, type_.children, fields, strict=False):
             enter(child, inner, member)
@@ -71,4 +71,4 @@ def _places(schema_version: SchemaVersion) -> Mapping[SchemaField, PaimonPlace]:
         schema_version.dataset.columns, table_schema(schema_version).fields, strict=True
     ):
         enter(schema_field, field.type, field)
-    return places_by_field
+    return fields_by_schema_field

@@ -1,4 +1,4 @@
-"""Which scripts are of PostgreSQL for sure.
+"""Recognizes scripts that are certainly of PostgreSQL.
 
 Layer: engines.
 """

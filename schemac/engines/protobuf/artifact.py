@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: `protobuf/<dataset>.proto`, a message with a field a column; a struct is a message inside it. What has no label for what it
-is (a list that may be null, an item that may be, a list of lists, a map with other keys than numbers, truth values and texts) is a
+is (a list that may be null, an item that may be, a list of lists, a map with other keys than numbers, booleans and texts) is a
 message around it. What the manifest says beyond is a comment, `schemac: {…}`, which `schemac import` reads.
 Errors: SC595 to SC597; losses SC598.
 Source: the language specification of proto3.
@@ -25,8 +25,8 @@ from schemac.engines.protobuf.numbering import is_number, numbers_of
 from schemac.logical.findings import Other
 from schemac.logical.path import Part
 from schemac.logical.schema_fields import SchemaField
+from schemac.source.help import Help
 from schemac.source.json_object import Json
-from schemac.syntax.remedies_around import LeaveOut
 
 MARK = "schemac:"
 """Begins a comment that is read again."""
@@ -46,7 +46,7 @@ class Typed(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it can stand in a list or map, and can be `optional`."""
+        """Whether it can be in a list or map, and can be `optional`."""
         return not self.label and not self.type.startswith("map<")
 
 
@@ -56,7 +56,7 @@ class Message:
     def __init__(self, name: str, around: str = "") -> None:
         self.name = name
         self.around = around
-        """What the message is there for, if it is no struct: `option`, `item`, `value` or `entry`."""
+        """What the message is there for, if it is not a struct: `option`, `item`, `value` or `entry`."""
         self.lines: list[str] = []
         self.inner: list[Message] = []
         self.used_names: set[str] = set()
@@ -119,13 +119,13 @@ class _Writer:
         for field in fields:
             number = self._numbers[field]
             if not is_number(number):
-                message_text = f"{field.path_text} would have the number {number}, which Protobuf keeps for itself or does not have"
-                help = f"leave Protobuf out with `{own.TARGETS_OF.key}`, or import the schema from a .proto with numbers of its own"
+                message_text = f"{field.path_text} would have the number {number}, which Protobuf reserves or does not have"
+                help = f"leave Protobuf out with `{own.TARGETS_OF.key}`, or import the schema from a .proto that has numbers"
                 self._emission.findings.at_name(field, PROTOBUF_NUMBER, message_text, help=help)
             self.field(message, field, str(field.segment), number)
 
     def field(self, message: Message, schema_field: SchemaField, name: str, number: int) -> None:
-        """Enter a field for a field: a member, or the value of a message that is there for it."""
+        """Enter a field for a field: a member, or the value of a message that exists for it."""
         typed = self.type(message, schema_field, name)
         label = f"{typed.label} " if typed.label else ""
         annotation: Json = {}
@@ -162,7 +162,7 @@ class _Writer:
         if leaf is None:
             message_text = f"Protobuf cannot hold {field.type.type_text()} ({field.path_text})"
             self._emission.findings.at_type(
-                field, PROTOBUF_TYPE, message_text, help=LeaveOut.engine("it", own.TARGETS_OF.key, "protobuf")
+                field, PROTOBUF_TYPE, message_text, help=Help.leave_out("it", own.TARGETS_OF.key, "protobuf")
             )
             return Typed("", "bytes")
         if not leaf.is_lossless:
@@ -223,18 +223,18 @@ class _Writer:
                 message = f"{field.path_text} and {fields_by_name[name].path_text} have one name in Protobuf or in its JSON"
                 other = Other(fields_by_name[name], "the other one")
                 self._emission.findings.at_name(
-                    field, PROTOBUF_NAME, message, help="give one of them another name", other=other
+                    field, PROTOBUF_NAME, message, help="rename one of them", other=other
                 )
             fields_by_name.setdefault(name, field)
 
 
 def _is_inline(field: SchemaField) -> bool:
-    """Whether an item or value stands in its list or map as it is, with no message around it; attributes never ask for one."""
+    """Whether an item or value is in its list or map as it is, with no message around it; attributes never ask for one."""
     return not field.is_nullable and (field.type.family is Family.STRUCT or leaf_of(field) is not None)
 
 
 def _is_plain_key(field: SchemaField) -> bool:
-    """Whether a key can stand in a `map`."""
+    """Whether a key can be in a `map`."""
     leaf = leaf_of(field)
     is_scalar = leaf is not None and not leaf.is_message and leaf.type not in ("bytes", ENUM_TYPE)
     return is_scalar and field.type.family in _KEYS

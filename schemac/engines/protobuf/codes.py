@@ -3,13 +3,11 @@
 Layer: engines.
 """
 
-from schemac.source.code import Code, Severity
+from schemac.source.code import codes_in, error, note
 
-PROTOBUF_TYPE = Code("SC595", "protobuf-type", Severity.ERROR, "a type that Protobuf cannot hold")
-PROTOBUF_NAME = Code("SC596", "protobuf-name", Severity.ERROR, "names that Protobuf cannot tell apart")
-PROTOBUF_NUMBER = Code(
-    "SC597", "protobuf-number", Severity.ERROR, "a number that no field of Protobuf can have"
-)
-PROTOBUF_LOSS = Code("SC598", "protobuf-loss", Severity.NOTE, "something that Protobuf does not keep")
-CODES = (PROTOBUF_TYPE, PROTOBUF_NAME, PROTOBUF_NUMBER, PROTOBUF_LOSS)
+PROTOBUF_TYPE = error("SC595", "protobuf-type", "a type that Protobuf cannot hold")
+PROTOBUF_NAME = error("SC596", "protobuf-name", "names that Protobuf cannot tell apart")
+PROTOBUF_NUMBER = error("SC597", "protobuf-number", "a number that no field of Protobuf can have")
+PROTOBUF_LOSS = note("SC598", "protobuf-loss", "something that Protobuf does not keep")
+CODES = codes_in(globals())
 """By number."""

@@ -54,13 +54,13 @@ def read(path: Path, report: Report) -> Imported | None:
     try:
         tables = _Reader(parse(path.read_text(encoding="utf-8"))).tables()
     except MalformedError as error:
-        refuse(path, f"it is no .proto: {error}", report)
+        refuse(path, f"it is not a .proto file: {error}", report)
         return None
     except RecursionError:
-        refuse(path, "it is no .proto: it is nested too deep", report)
+        refuse(path, "it is not a .proto file: it is nested too deeply", report)
         return None
     if not tables:
-        refuse(path, "it has no message with fields that stands by itself", report)
+        refuse(path, "it has no message with fields that is not a part of another", report)
         return None
     first, *others = tables
     return Imported(
@@ -273,7 +273,7 @@ class _Reader:
         return _with_extra(_annotated_type(part_annotation, tree), part_annotation.get("extra", {}))
 
     def _wrapped(self, around: Message, inner: Field, path: FieldPath) -> Json:
-        """Return the type of the value in a message that is there only for it."""
+        """Return the type of the value in a message that exists only for it."""
         annotation = _annotation(inner)
         return _with_extra(self._field(around, inner, annotation, path), _extra(inner.comments, annotation))
 
@@ -362,7 +362,7 @@ def _full_name(message: Message) -> str:
 
 
 def _parted(tree: Json) -> tuple[Json, Json]:
-    """Return a type without the attributes that stand in it, and these."""
+    """Return a type without the attributes that are in it, and these."""
     if tree["kind"] == "Option":
         inner, extra = _parted(tree["inner"])
         return {**tree, "inner": inner}, extra

@@ -41,7 +41,7 @@ class Rule(NamedTuple):
     parts: tuple[Part, ...]
     """Where it holds, from the field inwards."""
     constraints: Mapping[str, Any]
-    """The same as attributes; empty where no attribute means it."""
+    """The same as attributes; empty if no attribute means it."""
     text: str
     """The rule in its own words."""
     is_required: bool = False
@@ -74,7 +74,7 @@ def exempt(options: Sequence[Option]) -> Collection[str]:
 
 
 def _rules(option: Option, name: str = FIELD_RULES) -> Mapping[str, Any]:
-    """Return the value of an option as that of the whole message of rules; empty where it is none."""
+    """Return the value of an option as that of the whole message of rules; empty if it is none."""
     value = option.value
     for step in reversed([step for step in option.name.removeprefix(name).split(".") if step]):
         value = {step: value}

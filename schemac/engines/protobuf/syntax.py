@@ -49,7 +49,7 @@ class Option:
     name: str
     """As it is written, without blanks: `deprecated`, `(buf.validate.field).int32.gte`."""
     value: Any
-    """A text, a Word, a truth value, an integer or float; for a message a mapping, whose lists are repeated fields."""
+    """A text, a Word, a boolean, an integer or float; for a message a mapping, whose lists are repeated fields."""
     text: str
     """The name and the value as they are written, without blanks."""
 
@@ -62,7 +62,7 @@ class Field:
     type: str
     number: int
     label: str = ""
-    """Empty where there is none; `map` and `oneof` count as labels."""
+    """Empty if there is none; `map` and `oneof` count as labels."""
     comments: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     oneof: str = ""
@@ -182,7 +182,7 @@ class _Parser:
         return file
 
     def _member(self, message: Message) -> None:
-        """Read what stands in a message, or at the top of a file."""
+        """Read what is in a message, or at the top of a file."""
         if self._peek() in ("export", "local") and self._peek(1) in ("message", "enum"):
             self._skip(1)
         word, comments = self._peek(), self._tokens.leading[self._at]
@@ -278,7 +278,7 @@ class _Parser:
             raise MalformedError(f"the field {name} has no number") from None
 
     def _type(self) -> str:
-        """Read the name of a type, whose parts may stand on several lines."""
+        """Read the name of a type, whose parts may be on several lines."""
         name = self._next()
         while name.endswith(".") or self._peek().startswith("."):
             name += self._next()
@@ -407,7 +407,7 @@ class _Parser:
         """Pass over a sign; return the comments behind it."""
         word = self._next()
         if word != sign:
-            raise MalformedError(f"'{sign}' is expected in the place of '{word}'")
+            raise MalformedError(f"'{sign}' is expected instead of '{word}'")
         return tuple(self._tokens.trailing.get(self._at - 1, ()))
 
 

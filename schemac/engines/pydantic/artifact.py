@@ -1,7 +1,7 @@
 """Pydantic: models that take the records which a pipeline takes, with the same reasons for what they refuse.
 
 Layer: engines.
-Shape: `pydantic/<dataset>_models.py`, one file that stands alone: the validators that it needs, a name for each type without
+Shape: `pydantic/<dataset>_models.py`, one file that is alone: the validators that it needs, a name for each type without
 parts, a class for each struct, the table last. The metadata of an annotation has the type of the manifest and its attributes.
 Errors: SC589; losses SC590.
 Source: pydantic 2; the values that a pipeline takes.
@@ -11,6 +11,7 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from schemac.artifacts.emission import Artifact, Compilation, Emission, Target
@@ -85,6 +86,7 @@ _OF_MODULE = frozenset(
         "Annotated",
         "Any",
         "BaseModel",
+        "BrokenRuleError",
         "ConfigDict",
         "Decimal",
         "Field",
@@ -92,6 +94,7 @@ _OF_MODULE = frozenset(
         "InitErrorDetails",
         "Mapping",
         "Nanoseconds",
+        "Number",
         "Record",
         "Self",
         "UUID",
@@ -221,6 +224,9 @@ class _Module:
     def _field(self, path: Sequence[str], member: LoweredField, name: str) -> str:
         field: SchemaField = member.field
         annotation = self._type(path, member)
+        if _brackets(annotation) > _MOST_BRACKETS:
+            annotation = "Any"
+            self._leaves.refuse_depth(field)
         settings: list[str] = []
         if field.is_nullable:
             settings.append("default=None")
@@ -301,7 +307,7 @@ class _Module:
 
 
 def _tree(type_: LogicalType) -> Json:
-    """Return a type as a manifest writes it; its attributes stand beside it."""
+    """Return a type as a manifest writes it; its attributes are next to it."""
     return {key: value for key, value in json_values.type_tree(type_).items() if key != "extra"}
 
 
@@ -321,9 +327,19 @@ def _python(value: Any) -> str:
 
 
 def _metadata_text(value: Any) -> str:
-    """Return the metadata of an annotation: JSON as text, for unions want what can be hashed."""
+    """Return the metadata of an annotation: JSON as text, for unions need what can be hashed."""
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
     return f"'{text}'" if text.isprintable() and not {"'", "\\"} & set(text) else literal(text)
+
+
+def _brackets(annotation: str) -> int:
+    """Return how many brackets of an annotation are inside each other at most; those in texts count as well."""
+    changes = ((char in "[(") - (char in "])") for char in annotation if char in "[]()")
+    return max(accumulate(changes), default=0)
+
+
+_MOST_BRACKETS = 190
+"""Python reads 200 brackets inside each other; the annotations of a module stand in some more."""
 
 
 def _names(lines: Iterable[str]) -> set[str]:

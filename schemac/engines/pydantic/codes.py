@@ -3,11 +3,9 @@
 Layer: engines.
 """
 
-from schemac.source.code import Code, Severity
+from schemac.source.code import codes_in, error, note
 
-PYDANTIC_TYPE = Code("SC589", "pydantic-type", Severity.ERROR, "a type that no model of pydantic can have")
-PYDANTIC_LOSS = Code(
-    "SC590", "pydantic-loss", Severity.NOTE, "something that a model of pydantic does not keep"
-)
-CODES = (PYDANTIC_TYPE, PYDANTIC_LOSS)
+PYDANTIC_TYPE = error("SC589", "pydantic-type", "a type that no model of pydantic can have")
+PYDANTIC_LOSS = note("SC590", "pydantic-loss", "something that a model of pydantic does not keep")
+CODES = codes_in(globals())
 """By number."""

@@ -13,11 +13,11 @@ from schemac.engines.pydantic.vocabulary import ANNOTATIONS
 from schemac.source.json_object import Json
 
 SETTERS = frozenset({"Field", "StringConstraints", *ANNOTATIONS})
-"""What stands in `Annotated` and narrows values."""
+"""What is in `Annotated` and narrows values."""
 
 
 def choices_of(node: ast.expr) -> list[ast.expr] | None:
-    """Return what a type is one of: `A | B`, `Optional[A]`, `Union[A, B]`; None for a type that is no choice."""
+    """Return what a type is one of: `A | B`, `Optional[A]`, `Union[A, B]`; None for a type that is not a choice."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return [*(choices_of(node.left) or [node.left]), *(choices_of(node.right) or [node.right])]
     if isinstance(node, ast.Subscript):

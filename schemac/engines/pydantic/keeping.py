@@ -91,7 +91,7 @@ def keeps_unique_items() -> Callable[[Any], Any]:
 
 
 def value_at(record: Any, *names: str) -> Any:
-    """Return what stands in a record; None where a struct on the way there is absent."""
+    """Return what is in a record; None if a struct on the way there is absent."""
     for name in names:
         record = None if record is None else getattr(record, name)
     return record
@@ -150,6 +150,6 @@ def either(left: bool | None, right: bool | None) -> bool | None:
 
 
 def keep_condition(text: str, truth: bool | None) -> None:
-    """Refuse a record for which a condition is false; null is no violation."""
+    """Refuse a record for which a condition is false; null is not a violation."""
     if truth is False:
         raise broken(f"check: {text}", "the condition is false")

@@ -101,8 +101,8 @@ class Types:
         return pa.list_(vector) if name == "MultiVector" else vector
 
     def _number(self, node: ast.expr | None) -> int | None:
-        found = self._module.values.get(node.id) if isinstance(node, ast.Name) else node
-        return found.value if isinstance(found, ast.Constant) and type(found.value) is int else None
+        value = self._module.values.get(node.id) if isinstance(node, ast.Name) else node
+        return value.value if isinstance(value, ast.Constant) and type(value.value) is int else None
 
     def _of_class(self, node: ast.ClassDef) -> ArrowType:
         bases = set(self._module.bases(node))
@@ -141,7 +141,7 @@ def _evaluated(annotation: ast.expr) -> ast.expr:
 
 
 def _without_none(annotation: ast.expr) -> ast.expr | None:
-    """Return what an annotation is if it is not None; None where it cannot be None, or may be several things."""
+    """Return what an annotation is if it is not None; None if it cannot be None, or may be several things."""
     choices = choices_of(annotation) or []
     bare = [choice for choice in choices if not is_none(choice)]
     return bare[0] if len(bare) == 1 and len(choices) > 1 else None

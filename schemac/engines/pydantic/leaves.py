@@ -15,12 +15,12 @@ from schemac.attributes.registry import has_role
 from schemac.attributes.zones import is_utc
 from schemac.engines import json_values
 from schemac.engines.pydantic.codes import PYDANTIC_TYPE
-from schemac.kinds.units import ARROW_PER_SECOND
+from schemac.kinds.units import FRACTION_DIGITS
 from schemac.logical.path import Part
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
-from schemac.syntax.remedies_around import LeaveOut
+from schemac.source.help import Help
 
 
 class Leaf(NamedTuple):
@@ -28,7 +28,7 @@ class Leaf(NamedTuple):
 
     type: str
     metadata: tuple[str, ...]
-    """What stands behind the type in `Annotated`: the one place for validators and constraints."""
+    """What is behind the type in `Annotated`: the one place for validators and constraints."""
     suffix: str = ""
     """Tells it from others of the same type text."""
 
@@ -59,18 +59,18 @@ _TABLE: TypeTable[Leaf] = TypeTable(
         "DOUBLE": _before("float", "floating(64)"),
         **dict.fromkeys(("STRING", "LARGE_STRING", "STRING_VIEW"), _TEXT),
         **dict.fromkeys(("BINARY", "LARGE_BINARY", "BINARY_VIEW"), _binary()),
-        **dict.fromkeys(("DATE32", "DATE64"), _before("date", "day")),
+        **dict.fromkeys(("DATE32", "DATE64"), _before("date", "day()")),
     },
     other={},
 )
 _JSON = Leaf("Any", ("BeforeValidator(present)",), "Json")
-_UUID = Leaf("UUID", ("BeforeValidator(uuid)",), "Uuid")
+_UUID = Leaf("UUID", ("BeforeValidator(uuid())",), "Uuid")
 _KEYS = {
     Family.BOOLEAN: "boolean_key",
     Family.INTEGER: "number_key",
     Family.DECIMAL: "number_key",
     Family.FLOAT: "number_key",
-    Family.DURATION: "count_key",
+    Family.DURATION: "number_key",
 }
 """What makes values of the texts that the keys of an object are."""
 
@@ -82,7 +82,7 @@ class Leaves(TypeWriter[Leaf]):
         super().__init__(emission, _TABLE)
 
     def leaf(self, lowered: LoweredField) -> Leaf | None:
-        """Return the annotation; None where there is none but null."""
+        """Return the annotation; None if there is none but null."""
         leaf = self.type(lowered, lowered.arrow.type)
         return None if leaf.type == "None" else leaf
 
@@ -103,7 +103,7 @@ class Leaves(TypeWriter[Leaf]):
         """Return the annotation of the items of a vector of brain floats; None for any other list."""
         if not has_role(lowered.field.extra, Role.BRAIN_FLOATS):
             return None
-        return _before("float", "brain_float")._replace(suffix="Brain")
+        return _before("float", "brain_float()")._replace(suffix="Brain")
 
     def type(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Return the annotation of an Arrow type; blobs and extension types have others than their storage."""
@@ -124,9 +124,17 @@ class Leaves(TypeWriter[Leaf]):
         """Report a type that has no annotation."""
         what = "as the key of a map " if field.segment is Part.KEY else ""
         message = f"{field.type.type_text()} {what}has no form in a model of pydantic ({field.path_text})"
-        help = LeaveOut.engine("pydantic", own.TARGETS_OF.key, "pydantic")
-        self.emission.findings.at_type(field, PYDANTIC_TYPE, message, help=help)
+        self._refuse(field, message)
         return Leaf("None", ())
+
+    def refuse_depth(self, field: SchemaField) -> None:
+        """Report a field whose annotation Python cannot read."""
+        message = f"lists and maps are nested too deeply for a model of pydantic ({field.path_text}): Python reads 200 brackets inside each other"
+        self._refuse(field, message)
+
+    def _refuse(self, field: SchemaField, message: str) -> None:
+        help = Help.leave_out("pydantic", own.TARGETS_OF.key, "pydantic")
+        self.emission.findings.at_type(field, PYDANTIC_TYPE, message, help=help)
 
     def type_text(self, type_: Leaf) -> str:
         """Return the type of Python."""
@@ -139,23 +147,23 @@ class Leaves(TypeWriter[Leaf]):
     def timestamp(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Return that of instants, which are in UTC, or of readings of a clock without a zone."""
         field: SchemaField = lowered.field
-        unit = 10**9 // ARROW_PER_SECOND[arrow_type.unit]
+        digits = FRACTION_DIGITS[arrow_type.unit]
         zone = arrow_type.tz
         if zone is None:
-            return self._time(lowered, arrow_type, "datetime", f"clock({unit})", "timestamp_text")
+            return self._time(lowered, arrow_type, "datetime", f"clock({digits})", "timestamp_text")
         declared = own.CLOCK_ZONE.read(field.extra)
         clock = "UTC" if is_utc(declared or zone) else declared
         margin = "0" if is_utc(zone) else "MARGIN"
         read = repr(None) if clock is None else f'"{clock}"'
         leaf = self._time(
-            lowered, arrow_type, "datetime", f"instant({unit}, {read}, {margin})", "instant_text"
+            lowered, arrow_type, "datetime", f"instant({digits}, {read}, {margin})", "instant_text"
         )
         return leaf._replace(suffix="Clock") if declared else leaf
 
     def time(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Return the annotation of times of day."""
-        unit = 10**9 // ARROW_PER_SECOND[arrow_type.unit]
-        return self._time(lowered, arrow_type, "time", f"time_of_day({unit})", "time_text")
+        digits = FRACTION_DIGITS[arrow_type.unit]
+        return self._time(lowered, arrow_type, "time", f"time_of_day({digits})", "time_text")
 
     def _time(self, lowered: LoweredField, arrow_type: Any, type_: str, validator: str, writer: str) -> Leaf:
         if arrow_type.unit != "ns":
@@ -167,7 +175,7 @@ class Leaves(TypeWriter[Leaf]):
     def duration(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Return that of counts of the unit, as JSON has them."""
         self.lose(lowered, f"a duration in {arrow_type.unit}", "its count")
-        return _before("int", "count")
+        return _before("int", "count()")
 
     def fixed_size_binary(self, lowered: LoweredField, arrow_type: Any) -> Leaf:
         """Return that of bytes of one length."""

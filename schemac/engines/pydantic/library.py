@@ -1,4 +1,4 @@
-"""The parts of `values` and `keeping` that a generated module needs.
+"""The parts of `values`, `keeping` and the values of `rows` that a generated module needs.
 
 Layer: engines.
 Shape: source text; a part is a statement at the top of these modules, and needs the parts whose names it has.
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pkgutil import get_data
 
-_FILES = ("values.py", "keeping.py")
+_FILES = (("schemac.rows.judging", "values.py"), (__package__, "values.py"), (__package__, "keeping.py"))
 
 
 class Parts:
@@ -30,7 +30,7 @@ class Parts:
         if isinstance(statement, ast.Import):
             self._imports |= {name.name: f"import {name.name}" for name in statement.names}
             return
-        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(__package__):
+        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("schemac."):
             return
         if isinstance(statement, ast.ImportFrom):
             line = f"from {statement.module} import "
@@ -72,8 +72,8 @@ def _defined(statement: ast.stmt) -> Iterator[str]:
 
 @cache
 def parts() -> Parts:
-    """Return the parts of both modules."""
-    contents = [get_data(__package__, name) for name in _FILES]
+    """Return the parts of all modules."""
+    contents = [get_data(package, name) for package, name in _FILES]
     return Parts(content.decode() for content in contents if content is not None)
 
 

@@ -1,7 +1,7 @@
 """A file of Python with models: its classes, their fields and the names that it gives; it is parsed and never run.
 
 Layer: engines.
-Errors: SC552 for what is no Python.
+Errors: SC552 for what is not Python.
 """
 
 import ast
@@ -57,10 +57,10 @@ class Module:
         except SyntaxError as error:
             lines = source.content.splitlines(keepends=True)
             at = sum(map(len, lines[: (error.lineno or 1) - 1])) + max((error.offset or 1) - 1, 0)
-            reason = f"it is no Python: {error.msg}"
+            reason = f"it is not valid Python: {error.msg}"
             refuse(path, reason, report, source=source, span=Span(at, min(at + 1, len(source.content))))
         except (ValueError, RecursionError, MemoryError) as error:
-            refuse(path, f"it is no Python: {first_line(error)}", report, source=source)
+            refuse(path, f"it is not valid Python: {first_line(error)}", report, source=source)
         return None
 
     def _name(self, target: ast.expr | None, value: ast.expr | None) -> None:
@@ -82,13 +82,13 @@ class Module:
         """Return the classes of the file that a class has its fields from, the most basic first."""
         class_defs: list[ast.ClassDef] = []
 
-        def enter(held: ast.ClassDef, above: tuple[str, ...]) -> None:
-            for base in reversed(self.bases(held)):
+        def enter(class_def: ast.ClassDef, above: tuple[str, ...]) -> None:
+            for base in reversed(self.bases(class_def)):
                 below = self.classes.get(base)
                 if below is not None and below.name not in above:
                     enter(below, (*above, below.name))
-            if held not in class_defs:
-                class_defs.append(held)
+            if class_def not in class_defs:
+                class_defs.append(class_def)
 
         enter(node, (node.name,))
         return class_defs
@@ -99,15 +99,15 @@ class Module:
 
     def members(self, node: ast.ClassDef) -> list[Member]:
         """Return the fields of a class, those of its bases first; a field that is declared again keeps its place."""
-        found: dict[str, Member] = {}
+        members: dict[str, Member] = {}
         for one in self.lineage(node):
             for statement in one.body:
                 if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                     name = statement.target.id
                     is_variable = "ClassVar" in ast.dump(statement.annotation)
                     if not name.startswith("_") and name != "model_config" and not is_variable:
-                        found[name] = Member(name, statement.annotation, statement.value)
-        return list(found.values())
+                        members[name] = Member(name, statement.annotation, statement.value)
+        return list(members.values())
 
     def region(self, node: ast.expr) -> Region:
         """Return where an expression begins; Python counts its columns in bytes."""

@@ -46,7 +46,7 @@ from schemac.source.report import Report
 
 _DEEPEST = 50
 _OF_PROGRAMS = (
-    "in a program, take `schemac.from_arrow(rides_schema.ARROW_SCHEMA)` of a module of the target `python`"
+    "in a program, use `schemac.from_arrow(rides_schema.ARROW_SCHEMA)` with a module of the target `python`"
 )
 
 
@@ -90,7 +90,7 @@ class _Reader:
         used |= {base for name in models for base in self._bases(name)}
         tables = [self._table(name) for name in models if name not in used]
         if not tables:
-            raise _UnreadableError("it has no model with fields that stands by itself")
+            raise _UnreadableError("it has no model with fields that is not a part of another")
         return tables
 
     def _table(self, name: str) -> Imported:
@@ -198,7 +198,7 @@ class _Reader:
             self._digits = before
 
     def _type(self, node: ast.expr, path: FieldPath) -> Json:
-        """Return the type of an annotation, with its attributes as `extra` beside the outermost kind."""
+        """Return the type of an annotation, with its attributes as `extra` next to the outermost kind."""
         if len(path) > _DEEPEST:
             raise _UnreadableError("it is nested too deeply")
         if isinstance(node, ast.Constant):
@@ -259,7 +259,7 @@ class _Reader:
         return self._constrained({"kind": kind}, enumerated(values), path)
 
     def _constrained(self, tree: Json, constraints: Json, path: FieldPath) -> Json:
-        """Return a type with constraints beside its outermost kind; those that it cannot have are noted."""
+        """Return a type with constraints next to its outermost kind; those that it cannot have are noted."""
         accepted, lost = fitting(tree, constraints)
         for key, reason in lost.items():
             self._notes.add(path, f"not kept: {key.rpartition('/')[2]} {constraints[key]!r}: {reason}")
@@ -384,7 +384,7 @@ def _digits(settings: Json) -> Json | None:
 
 
 def _optional(tree: Json) -> Json:
-    """Return a type that may be null; its attributes stand beside the outermost kind."""
+    """Return a type that may be null; its attributes are next to the outermost kind."""
     extra = tree.pop("extra", {})
     return {"kind": "Option", "inner": tree, **({"extra": extra} if extra else {})}
 

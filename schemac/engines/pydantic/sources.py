@@ -1,4 +1,4 @@
-"""Which files of Python hold models of LanceDB.
+"""Recognizes Python files that hold models of LanceDB.
 
 Layer: engines.
 """

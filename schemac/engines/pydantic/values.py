@@ -1,18 +1,18 @@
-"""Validators of values, as a pipeline judges them; generated modules have copies of those that they use.
+"""Validators of values; generated modules have copies of those that they use.
 
-Layer: engines. Only pydantic and the standard library are imported here, and nothing of the compiler.
-Shape: each takes a value of JSON, with `Decimal` for numbers that have a fraction or an exponent, or the value of Python itself.
+Layer: engines. Only pydantic, the standard library and `schemac.rows.judging.values` are used here, of which the modules have copies, too.
+Shape: each takes a value of JSON, with `Number` for numbers that have a fraction or an exponent, or the value of Python itself, whose text
+       is read as that of a record is.
 Errors: the type of an error is the rule of the pipeline's quarantine that is broken.
 """
 
 import base64
 import json
-import math
 import re
 import struct
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, time, timedelta
-from decimal import Context, Decimal
+from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
+from decimal import Decimal
 from typing import Any, NoReturn, Self
 from uuid import UUID
 from zoneinfo import ZoneInfo
@@ -20,21 +20,37 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidatorFunctionWrapHandler
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-LONGEST_NUMBER = 400
-"""Digits; no type reaches further, and longer integers take Python long to read."""
-LARGEST_BRAIN_FLOAT = 3.3895313892515355e38
-
+from schemac.rows.judging.values import (
+    LONGEST_NUMBER,
+    NOT_FINITE,
+    BrokenRuleError,
+    boolean_of,
+    brain_float_of,
+    bytes_of,
+    clock_of,
+    count_of,
+    day_of,
+    decimal_of,
+    exact_of,
+    float_of,
+    instant_of,
+    integer_of,
+    time_of,
+    uuid_of,
+)
 
 HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 """An escape that is half of a character, and no text alone."""
 
 
-class Exponential(Decimal):
-    """A number that JSON writes with an exponent."""
+class Number(Decimal):
+    """A number as JSON writes it."""
+
+    text: str
 
 
 class Record(BaseModel):
-    """What the models have in common: JSON is read with every digit of its numbers, and a key that stands twice is refused."""
+    """What the models have in common: JSON is read with every digit of its numbers, and a key that occurs twice is refused."""
 
     model_config = ConfigDict(protected_namespaces=())
 
@@ -59,17 +75,19 @@ class Record(BaseModel):
         return cls.model_validate(value, **options)
 
 
-def _number_of_digits(digits: str) -> Decimal:
-    return Exponential(digits) if "e" in digits.lower() else Decimal(digits)
+def _number_of_digits(digits: str) -> Number:
+    number = Number(exact_of(digits))
+    number.text = digits
+    return number
 
 
-def _integer_of_digits(digits: str) -> int | Decimal:
+def _integer_of_digits(digits: str) -> int | Number:
     # An integer of Python has no negative zero.
-    return Decimal(digits) if digits == "-0" or len(digits) >= LONGEST_NUMBER else int(digits)
+    return _number_of_digits(digits) if digits == "-0" or len(digits) >= LONGEST_NUMBER else int(digits)
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no value of JSON")
+    raise ValueError(f"{constant} is not a JSON value")
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> Mapping[str, Any]:
@@ -83,144 +101,67 @@ def broken(rule: str, message: str) -> PydanticCustomError:
     return PydanticCustomError(rule, "{message}", {"message": message})
 
 
-def number_of(value: Any) -> int | float | Decimal:
-    """Return a value that is a number; a text is none, and a truth value neither."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise broken("type", "not a number")
-    return value
+def reading(text_of: Callable[[Any], str], read: Callable[..., Any], *more: Any) -> Callable[[Any], Any]:
+    """Make a validator of values that are read from their text."""
 
-
-def exact_of(value: Any) -> Decimal:
-    """Return a finite number; the shortest digits of a float count."""
-    number = number_of(value)
-    exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
-    if not exact.is_finite():
-        raise broken("cast", "not a finite number")
-    return exact
-
-
-def integer(lowest: int, highest: int) -> Callable[[Any], int]:
-    """Make a validator of integers; 5.0 and 5e3 are some, too."""
-
-    def validate(value: Any) -> int:
-        if isinstance(value, int) and not isinstance(value, bool):
-            number = value
-        else:
-            exact = exact_of(value)
-            if exact and exact.adjusted() >= LONGEST_NUMBER:
-                raise broken("range", f"not from {lowest} to {highest}")
-            if (exact and exact.adjusted() < -LONGEST_NUMBER) or exact != exact.to_integral_value():
-                raise broken("cast", "not an integer")
-            number = int(exact)
-        if not lowest <= number <= highest:
-            raise broken("range", f"not from {lowest} to {highest}")
-        return number
-
-    return validate
-
-
-def count(value: Any) -> int:
-    """Return a count of 64 bits, which JSON writes without an exponent."""
-    if isinstance(value, Exponential):
-        raise broken("cast", "not written as an integer")
-    return integer(-(2**63), 2**63 - 1)(value)
-
-
-def floating(bits: int) -> Callable[[Any], float]:
-    """Make a validator of floats of a width, which are rounded to it; what rounds to infinity is refused."""
-
-    def validate(value: Any) -> float:
-        number = number_of(value)
-        if isinstance(number, float) and not math.isfinite(number):
-            return number
+    def validate(value: Any) -> Any:
         try:
-            converted = _rounded(number, bits)
-        except OverflowError:
-            converted = math.inf
-        if math.isinf(converted):
-            raise broken("range", "too large")
-        return converted
+            return read(text_of(value), *more)
+        except BrokenRuleError as error:
+            raise broken(error.rule, error.message) from None
 
     return validate
 
 
-def _rounded(number: float | Decimal, bits: int) -> float:
-    """Return the nearest float of a width; that of 16 bits is the nearest of the single. Raises OverflowError."""
-    double = float(number)
-    if bits == 64 or math.isinf(double):
-        return double
-    is_even = struct.pack("<d", double)[0] % 2 == 0
-    if is_even and not isinstance(number, float) and Decimal(double) != Decimal(number):
-        # It may be a middle of two singles, on either side of the number; the odd double beside it is none.
-        double = math.nextafter(double, math.inf if Decimal(number) > Decimal(double) else -math.inf)
-    single = _packed(double, "<f")
-    return single if bits == 32 else _packed(single, "<e")
-
-
-def _packed(number: float, form: str) -> float:
-    found: float = struct.unpack(form, struct.pack(form, number))[0]
-    return found
-
-
-def brain_float(value: Any) -> float:
-    """Return the nearest float of which 16 bits are kept, the upper half of a single."""
-    single = floating(32)(value)
-    if not math.isfinite(single):
-        return single
-    if abs(single) > LARGEST_BRAIN_FLOAT:
-        raise broken("range", "too large")
-    bits = int.from_bytes(struct.pack("<f", single), "little")
-    upper = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-    found: float = struct.unpack("<f", upper.to_bytes(4, "little"))[0]
-    return found
-
-
-def decimal(precision: int, scale: int) -> Callable[[Any], Decimal]:
-    """Make a validator of decimals, which all have `scale` digits after the point; zeros at the end of a fraction do not count."""
-
-    def validate(value: Any) -> Decimal:
-        exact = exact_of(value)
-        if not exact:
-            return Decimal((0, (0,), -scale))
-        if exact.adjusted() >= precision - scale:
-            raise broken("range", f"more than {precision - scale} digits before the point")
-        _, digits, exponent = exact.as_tuple()
-        zeros = len(digits) - len("".join(map(str, digits)).rstrip("0"))
-        if int(exponent) + zeros < -scale:
-            raise broken("precision", f"more than {scale} digits after the point")
-        return exact.quantize(Decimal((0, (1,), -scale)), context=Context(prec=precision))
-
-    return validate
+def number_text(value: Any) -> str:
+    """Write a number; a text is none, and a truth value neither."""
+    if isinstance(value, Number):
+        return value.text
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise BrokenRuleError("type", "not a number")
+    if isinstance(value, int) and abs(value) >= 2**64:
+        # Python writes no integer of thousands of digits.
+        value = Decimal(value)
+    return "NaN" if value != value else str(value)  # noqa: PLR0124 — NaN is not itself
 
 
 def text_of(value: Any) -> str:
     """Return a value that is a text."""
     if not isinstance(value, str):
-        raise broken("type", "not a text")
+        raise BrokenRuleError("type", "not a text")
     return value
 
 
-def matched(pattern: re.Pattern[str], value: Any) -> re.Match[str]:
-    """Return what a text says in a form."""
-    match = pattern.fullmatch(text_of(value))
-    if match is None:
-        raise broken("cast", "not of the form that this type has")
-    return match
+def integer(lowest: int, highest: int) -> Callable[[Any], int]:
+    """Make a validator of integers; 5.0 and 5e3 are some, too."""
+    return reading(number_text, integer_of, lowest, highest)
 
 
-BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+def count() -> Callable[[Any], int]:
+    """Make a validator of counts of 64 bits, which JSON writes without an exponent."""
+    return reading(number_text, count_of)
+
+
+def floating(bits: int) -> Callable[[Any], float]:
+    """Make a validator of floats of a width, which are rounded to it; what rounds to infinity is refused."""
+    return reading(number_text, float_of, bits)
+
+
+def brain_float() -> Callable[[Any], float]:
+    """Make a validator of floats of which 16 bits are kept, the upper half of a single."""
+    return reading(number_text, lambda text: struct.unpack("<f", b"\0\0" + brain_float_of(text))[0])
+
+
+def decimal(precision: int, scale: int) -> Callable[[Any], Decimal]:
+    """Make a validator of decimals, which all have `scale` digits after the point; zeros at the end of a fraction do not count."""
+    return reading(number_text, decimal_of, precision, scale)
 
 
 def binary(length: int | None) -> Callable[[Any], bytes]:
     """Make a validator of binaries: base64 in JSON."""
-
-    def validate(value: Any) -> bytes:
-        data = value if isinstance(value, bytes) else base64.b64decode(matched(BASE64, value)[0])
-        if length is not None and len(data) != length:
-            raise broken("length", f"not {length} bytes")
-        return data
-
-    return validate
+    return reading(
+        lambda value: base64_of(value) if isinstance(value, bytes) else text_of(value), bytes_of, length
+    )
 
 
 def base64_of(value: bytes) -> str:
@@ -228,12 +169,12 @@ def base64_of(value: bytes) -> str:
     return base64.b64encode(value).decode()
 
 
-UUID_FORM = re.compile("[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
-
-
-def uuid(value: Any) -> UUID:
-    """Return a UUID of its usual form."""
-    return value if isinstance(value, UUID) else UUID(matched(UUID_FORM, value)[0])
+def uuid() -> Callable[[Any], UUID]:
+    """Make a validator of UUIDs of their usual form."""
+    return reading(
+        lambda value: str(value) if isinstance(value, UUID) else text_of(value),
+        lambda text: UUID(bytes=uuid_of(text)),
+    )
 
 
 def present(value: Any) -> Any:
@@ -243,155 +184,75 @@ def present(value: Any) -> Any:
     return value
 
 
-DATE = re.compile("([0-9]{4}-[0-9]{2}-[0-9]{2})")
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 — a clock
 
 
-def day(value: Any) -> date:
-    """Return a day such as 2024-02-29."""
-    if isinstance(value, date) and not isinstance(value, datetime):
-        return value
-    return _day_of(matched(DATE, value)[1])
+def day() -> Callable[[Any], date]:
+    """Make a validator of days such as 2024-02-29."""
+    return reading(day_text, lambda text: EPOCH.date() + timedelta(days=day_of(text)))
 
 
-def _day_of(text: str) -> date:
-    if text.startswith("0000"):
-        raise broken("range", "the years begin with 0001")
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise broken("cast", "not a day of the calendar") from None
+def day_text(value: Any) -> str:
+    """Write a day."""
+    is_day = isinstance(value, date) and not isinstance(value, datetime)
+    return value.isoformat() if is_day else text_of(value)
 
 
 class Nanoseconds(int):
     """Nanoseconds since 1970, or since midnight; the types of Python for time end at microseconds."""
 
 
-SECOND, NANOSECOND = 10**9, 1
-CLOCK = re.compile(
-    "([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:[.,]([0-9]*))?)?(.*)",
-    re.DOTALL,
-)
-OFFSET = re.compile("[Zz]|([+-])([0-9]{2})(?::?([0-5][0-9]))?")
-FIRST, LAST, MARGIN = -62135596800 * SECOND, 253402300800 * SECOND, 86400 * SECOND
-"""Nanoseconds of the years 0001 to 9999 since 1970, the last excluded, and how far from their ends zones other than UTC stay."""
+SECOND, MARGIN = 10**9, 86400 * 10**9
+"""In nanoseconds; the margin is how far from the first and the last year zones other than UTC stay."""
 
 
-def in_unit(nanoseconds: int, unit: int) -> int:
-    """Return nanoseconds that are whole in a unit."""
-    if nanoseconds % unit:
-        raise broken("precision", "more digits than the unit has")
-    return nanoseconds
+def moment_text(value: Any) -> str:
+    """Write an instant in UTC, or what a clock without a zone shows."""
+    if not isinstance(value, datetime):
+        return text_of(value)
+    if value.tzinfo is None:
+        return value.isoformat()
+    return f"{value.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
 
 
-def fraction(digits: str | None) -> int:
-    """Return the nanoseconds of a fraction of a second."""
-    if digits and digits[9:].strip("0"):
-        raise broken("precision", "more digits than the unit has")
-    return int(f"{digits or '':0<9}"[:9])
+def in_nanoseconds(
+    digits: int, validate: Callable[[Any], int], found: Callable[[int], Any]
+) -> Callable[[Any], Any]:
+    """Make a validator that takes nanoseconds as they are where these are kept, and else makes a value of Python of them."""
+    if digits < 9:
+        return lambda value: found(validate(value))
+    return lambda value: value if isinstance(value, Nanoseconds) else Nanoseconds(validate(value))
 
 
-def clock(unit: int) -> Callable[[Any], Any]:
-    """Make a validator of timestamps without a zone; `unit` in nanoseconds."""
-
-    def validate(value: Any) -> datetime | Nanoseconds:
-        if unit == NANOSECOND and isinstance(value, Nanoseconds):
-            return value
-        if isinstance(value, datetime):
-            if value.tzinfo is not None:
-                raise broken("cast", "an instant, not the reading of a clock")
-            return _timestamp(_nanoseconds(value), unit, 0, None)
-        nanoseconds, rest = _local_nanoseconds(value)
-        if rest:
-            raise broken("cast", "not of the form that this type has")
-        return _timestamp(nanoseconds, unit, 0, None)
-
-    return validate
+def clock(digits: int) -> Callable[[Any], Any]:
+    """Make a validator of timestamps without a zone, with so many digits of a second."""
+    read = reading(moment_text, clock_of, digits)
+    return in_nanoseconds(digits, read, lambda count: EPOCH + timedelta(microseconds=count // 1000))
 
 
-def instant(unit: int, clock_zone: str | None, margin: int) -> Callable[[Any], Any]:
+def instant(digits: int, clock_zone: str | None, margin: int) -> Callable[[Any], Any]:
     """Make a validator of timestamps with a zone; a text without one is what a clock in `clock_zone` shows."""
-
-    def validate(value: Any) -> datetime | Nanoseconds:
-        if unit == NANOSECOND and isinstance(value, Nanoseconds):
-            return value
-        if isinstance(value, datetime):
-            if value.tzinfo is None:
-                raise broken("zone", "a clock without a zone")
-            return _timestamp(_nanoseconds(value.astimezone(UTC).replace(tzinfo=None)), unit, margin, UTC)
-        nanoseconds, rest = _local_nanoseconds(value)
-        if rest:
-            return _timestamp(nanoseconds - _offset(rest), unit, margin, UTC)
-        if clock_zone is None:
-            raise broken("zone", "a clock without a zone")
-        return _timestamp(nanoseconds - _distance(nanoseconds, clock_zone), unit, margin, UTC)
-
-    return validate
+    read = reading(moment_text, instant_of, digits, clock_zone and rules_of(clock_zone), margin)
+    start = EPOCH.replace(tzinfo=UTC)
+    return in_nanoseconds(digits, read, lambda count: start + timedelta(microseconds=count // 1000))
 
 
-def _local_nanoseconds(value: Any) -> tuple[int, str]:
-    """Return what a clock shows, in nanoseconds as if it was in UTC, and what stands behind it."""
-    day, hours, minutes, seconds, digits, rest = matched(CLOCK, value).groups()
-    days = _day_of(day).toordinal() - date(1970, 1, 1).toordinal()
-    in_seconds = ((days * 24 + int(hours)) * 60 + int(minutes)) * 60 + int(seconds or 0)
-    return in_seconds * SECOND + fraction(digits), rest
-
-
-def _nanoseconds(value: datetime) -> int:
-    return (value - datetime(1970, 1, 1)) // timedelta(microseconds=1) * 1000  # noqa: DTZ001 — a clock
-
-
-def _offset(text: str) -> int:
-    sign, hours, minutes = matched(OFFSET, text).groups()
-    seconds = (int(hours or 0) * 60 + int(minutes or 0)) * 60
-    if seconds > 18 * 3600:
-        raise broken("cast", "further than 18 hours from UTC")
-    return (-seconds if sign == "-" else seconds) * SECOND
-
-
-def _distance(nanoseconds: int, zone: str) -> int:
-    """Return how far a clock is ahead of UTC."""
+def rules_of(zone: str) -> tzinfo:
+    """Return the rules of a zone, such as `UTC`, `+05:30` or `Europe/Berlin`."""
     if zone == "UTC":
-        return 0
+        return UTC
     if zone[0] in "+-":
-        return _offset(zone)
-    at = datetime(1970, 1, 1) + timedelta(seconds=nanoseconds // SECOND)  # noqa: DTZ001 — a clock
-    offsets = {at.replace(tzinfo=ZoneInfo(zone), fold=fold).utcoffset() or timedelta() for fold in (0, 1)}
-    if len(offsets) > 1:
-        back = (at - min(offsets)).replace(tzinfo=UTC).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
-        raise broken(*(("zone-overlap", "shown twice") if back == at else ("zone-gap", "never shown")))
-    return offsets.pop() // timedelta(seconds=1) * SECOND
+        minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+        return timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
+    return ZoneInfo(zone)
 
 
-def _timestamp(nanoseconds: int, unit: int, margin: int, zone: Any) -> datetime | Nanoseconds:
-    if not FIRST + margin <= nanoseconds < LAST - margin:
-        raise broken("range", "not in the years 0001 to 9999")
-    if unit == NANOSECOND:
-        if not -(2**63) <= nanoseconds < 2**63:
-            raise broken("range", "not in the years 1677 to 2262")
-        return Nanoseconds(nanoseconds)
-    return datetime(1970, 1, 1, tzinfo=zone) + timedelta(microseconds=in_unit(nanoseconds, unit) // 1000)
-
-
-TIME = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:\.([0-9]*))?)?")
-
-
-def time_of_day(unit: int) -> Callable[[Any], Any]:
-    """Make a validator of times of day such as 13:45:00.5; `unit` in nanoseconds."""
-
-    def validate(value: Any) -> time | Nanoseconds:
-        if unit == NANOSECOND and isinstance(value, Nanoseconds):
-            return value
-        if isinstance(value, time):
-            in_seconds, below = (value.hour * 60 + value.minute) * 60 + value.second, value.microsecond * 1000
-        else:
-            hours, minutes, seconds, digits = matched(TIME, value).groups()
-            in_seconds, below = (int(hours) * 60 + int(minutes)) * 60 + int(seconds or 0), fraction(digits)
-        ticks = in_unit(in_seconds * SECOND + below, unit)
-        if unit == NANOSECOND:
-            return Nanoseconds(ticks)
-        return (datetime(1970, 1, 1) + timedelta(microseconds=ticks // 1000)).time()  # noqa: DTZ001 — a clock
-
-    return validate
+def time_of_day(digits: int) -> Callable[[Any], Any]:
+    """Make a validator of times of day such as 13:45:00.5, with so many digits of a second."""
+    read = reading(
+        lambda value: value.isoformat() if isinstance(value, time) else text_of(value), time_of, digits
+    )
+    return in_nanoseconds(digits, read, lambda count: (EPOCH + timedelta(microseconds=count // 1000)).time())
 
 
 def timestamp_text(value: Any) -> Any:
@@ -412,28 +273,16 @@ def time_text(value: Any) -> Any:
     return timestamp_text(value).partition("T")[2] if isinstance(value, Nanoseconds) else value
 
 
-NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
-NOT_FINITE = re.compile("NaN|[+-]?(?:Infinity|inf)")
-
-
 def number_key(value: Any) -> Any:
     """Return the number that the key of an object says."""
     if not isinstance(value, str):
         return value
-    if NOT_FINITE.fullmatch(value):
-        return float(value)
-    return Decimal(matched(NUMBER, value)[0])
-
-
-def count_key(value: Any) -> Any:
-    """Return the count that the key of an object says."""
-    return int(matched(WHOLE, value)[1]) if isinstance(value, str) else value
+    return float(value) if NOT_FINITE.fullmatch(value) else reading(text_of, _number_of_digits)(value)
 
 
 def boolean_key(value: Any) -> Any:
     """Return the truth value that the key of an object says."""
-    return {"true": True, "false": False}.get(value.lower(), value) if isinstance(value, str) else value
+    return reading(text_of, boolean_of)(value) if isinstance(value, str) else value
 
 
 def distinct_keys(value: Any, validate: ValidatorFunctionWrapHandler) -> Any:

@@ -1,7 +1,7 @@
 """Python: the schemas of Spark and Arrow, and the names of the columns, as a module.
 
 Layer: engines.
-Shape: `python/<dataset>_schema.py`, one file that stands alone, so that it can be a part of a package or go along with
+Shape: `python/<dataset>_schema.py`, one file that is alone, so that it can be a part of a package or go along with
 `spark-submit --py-files`. `STRUCT_TYPE` and `ARROW_SCHEMA` are made when they are first asked for: who needs one of them does
 not need the library of the other.
 Errors: none; what Spark refuses has no StructType, which is a loss. Losses SC588.

@@ -3,10 +3,8 @@
 Layer: engines.
 """
 
-from schemac.source.code import Code, Severity
+from schemac.source.code import codes_in, note
 
-PYTHON_LOSS = Code(
-    "SC588", "python-loss", Severity.NOTE, "something that the module for Python does not keep"
-)
-CODES = (PYTHON_LOSS,)
+PYTHON_LOSS = note("SC588", "python-loss", "something that the module for Python does not keep")
+CODES = codes_in(globals())
 """By number."""

@@ -20,7 +20,7 @@ ENGINE = Engine(
     arrow_form="schemac.engines.spark.marks:FORM",
     version=VersionSetting(
         "lance_spark",
-        "the version of lance-spark to judge for, such as 0.4.0; `next` for changes that are not released yet",
+        "the version of lance-spark that verdicts are for, such as 0.4.0; `next` for changes that are not released yet",
         "schemac.engines.spark.versions:checked",
     ),
     codes="schemac.engines.spark.codes:CODES",

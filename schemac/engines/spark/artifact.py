@@ -52,8 +52,8 @@ from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField, LoweredSchema
+from schemac.source.help import Help
 from schemac.source.json_object import Json
-from schemac.syntax.remedies_around import Detach, LeaveOut
 
 MOST_DIGITS = 38
 MOST_QUOTATIONS = 4
@@ -127,7 +127,7 @@ def _check_properties(compilation: Compilation, properties: Mapping[str, str], e
                 SPARK_PROPERTY,
                 f"the table property {key} is '{written[key]}', but the schema makes it '{value}'",
                 *("extra", spark.TABLE_PROPERTIES.key, key),
-                help=Detach.attribute(
+                help=Help.remove_attribute(
                     "remove it: the build writes the property itself", spark.TABLE_PROPERTIES.key, key
                 ),
             )
@@ -206,12 +206,12 @@ class _Writer(TypeWriter[SparkType]):
             field,
             SPARK_TYPE,
             f"Spark has no type for {field.type.type_text()} ({field.path_text})",
-            help=LeaveOut.engine("Spark", own.TARGETS_OF.key, "spark"),
+            help=Help.leave_out("Spark", own.TARGETS_OF.key, "spark"),
         )
         return SparkType("void", "VOID")
 
     def special(self, lowered: LoweredField, arrow_type: Any) -> SparkType | None:
-        """Types that an attribute decides; None where the Arrow type does."""
+        """Types that an attribute decides; None if the Arrow type does."""
         field: SchemaField = lowered.field
         word = spark.TYPE.read(field.extra)
         if word is not None:
@@ -381,7 +381,7 @@ def types(compilation: Compilation, emission: Emission) -> dict[SchemaField, str
     }
 
 
-def _beside(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
+def _report_connector(compilation: Compilation, emission: Emission, asked: frozenset[str]) -> None:
     """Say what is to be known of the tables that the connector makes, also where Spark alone is asked for."""
     of_storage = load_target(ENGINE.alters).of_storage
     if of_storage is not None and ENGINE.alters not in asked:
@@ -389,4 +389,4 @@ def _beside(compilation: Compilation, emission: Emission, asked: frozenset[str])
     warn_of_unreadable(compilation, emission, asked)
 
 
-TARGET = Target("spark", SPARK_LOSS, emit, interop=_beside, types=types)
+TARGET = Target("spark", SPARK_LOSS, emit, interop=_report_connector, types=types)

@@ -3,13 +3,11 @@
 Layer: engines.
 """
 
-from schemac.source.code import Code, Severity
+from schemac.source.code import codes_in, error, note, warning
 
-SPARK_TYPE = Code("SC521", "spark-type", Severity.ERROR, "a type that Spark cannot represent")
-SPARK_LOSS = Code("SC522", "spark-loss", Severity.NOTE, "something that Spark does not keep")
-SPARK_CONNECTOR = Code("SC523", "spark-connector", Severity.WARNING, "a table that lance-spark cannot read")
-SPARK_PROPERTY = Code(
-    "SC524", "spark-property", Severity.WARNING, "a table property that contradicts the schema"
-)
-CODES = (SPARK_TYPE, SPARK_LOSS, SPARK_CONNECTOR, SPARK_PROPERTY)
+SPARK_TYPE = error("SC521", "spark-type", "a type that Spark cannot represent")
+SPARK_LOSS = note("SC522", "spark-loss", "something that Spark does not keep")
+SPARK_CONNECTOR = warning("SC523", "spark-connector", "a table that lance-spark cannot read")
+SPARK_PROPERTY = warning("SC524", "spark-property", "a table property that contradicts the schema")
+CODES = codes_in(globals())
 """By number."""

@@ -61,7 +61,7 @@ class Maker:
     ) -> list[MadeField]:
         """Return the columns of the table; what DDL does not say of a column is not in them."""
         made = []
-        places = {name: str(i) for i, name in enumerate(key, 1)} if self.connector.knows_widths else {}
+        key_positions = {name: str(i) for i, name in enumerate(key, 1)} if self.connector.knows_widths else {}
         # Most tables have no property of a column; the version of the files is one of the table.
         are_described = len(properties) > 1
         for column in columns:
@@ -70,7 +70,7 @@ class Maker:
             field = MadeField(column.name, type_, column.is_nullable, metadata)
             if are_described and column.metadata:  # of which all properties are made
                 field = self.with_properties(field, properties, version)
-            made.append(_with_key(field, places) if places else field)
+            made.append(_with_key(field, key_positions) if key_positions else field)
         return made
 
     def with_properties(self, made: MadeField, properties: Mapping[str, str], version: str) -> MadeField:
@@ -139,12 +139,12 @@ def blob_type() -> ArrowType:
     return pa.struct([pa.field(name, type_) for name, type_ in members])
 
 
-def _with_key(made: MadeField, places: Mapping[str, str]) -> MadeField:
+def _with_key(made: MadeField, key_positions: Mapping[str, str]) -> MadeField:
     """Return a column of the key as the second statement marks it."""
-    place = places.get(made.name)
-    if place is None:
+    key_position = key_positions.get(made.name)
+    if key_position is None:
         return made
-    return made._replace(metadata={**made.metadata, PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: place})
+    return made._replace(metadata={**made.metadata, PRIMARY_KEY: "true", PRIMARY_KEY_POSITION: key_position})
 
 
 @cache

@@ -1,7 +1,7 @@
 """What the table that the DDL makes has otherwise than the Lance artifact.
 
 Layer: engines.
-Shape: the lowered fields beside the Arrow fields of `connector.made_table`, place by place: layout, nullability,
+Shape: the lowered fields compared with the Arrow fields of `connector.made_table`, place by place: layout, nullability,
 names of items, and what the attributes say. All that differs is told, so that nothing can be left out by forgetting it.
 """
 
@@ -32,12 +32,12 @@ Lose = Callable[[SchemaField, str, str], None]
 def report_differences(
     expected: Sequence[LoweredField], made: Sequence[MadeField], reported_paths: frozenset[str], lose: Lose
 ) -> None:
-    """Enter all differences; the types of the fields that were `told` of count as told."""
+    """Enter all differences; the types of the fields in `reported_paths` have been reported."""
     for field, there in zip(expected, made, strict=True):
         _report_field(field, there, reported_paths, lose)
 
 
-def _report_field(field: LoweredField, made: MadeField, told: frozenset[str], lose: Lose) -> None:
+def _report_field(field: LoweredField, made: MadeField, reported_paths: frozenset[str], lose: Lose) -> None:
     schema_field: SchemaField = field.field
     arrow = field.arrow
     expected_type: Any = arrow.type
@@ -52,7 +52,11 @@ def _report_field(field: LoweredField, made: MadeField, told: frozenset[str], lo
     if not field.children and expected_type.equals(made.type):
         return
     words, becomes = _layout(expected_type), _layout(made.type)
-    if words != becomes and not (told and schema_field.path_text in told) and not _is_json(arrow):
+    if (
+        words != becomes
+        and not (reported_paths and schema_field.path_text in reported_paths)
+        and not _is_json(arrow)
+    ):
         lose(schema_field, words, becomes)
     if not field.children:
         return
@@ -64,8 +68,13 @@ def _report_field(field: LoweredField, made: MadeField, told: frozenset[str], lo
         for child, part in zip(field.children, parts, strict=True):
             if pa.types.is_list(made.type) and child.arrow.name != part.name:
                 lose(schema_field, f"the name {child.arrow.name} of its items", part.name)
-            inner = MadeField(part.name, part.type, part.nullable, _texts(part.metadata))
-            _report_field(child, inner, told, lose)
+            inner = MadeField(
+                part.name,
+                part.type,
+                part.nullable,
+                {key.decode(): value.decode() for key, value in (part.metadata or {}).items()},
+            )
+            _report_field(child, inner, reported_paths, lose)
 
 
 def _is_json(field: ArrowField) -> bool:
@@ -95,10 +104,6 @@ def _parts(type_: ArrowType) -> list[ArrowField]:
     if pa.types.is_struct(type_):
         return list(type_.fields)
     return [type_.value_field] if pa.types.is_nested(type_) else []
-
-
-def _texts(metadata: Any) -> dict[str, str]:
-    return {key.decode(): value.decode() for key, value in (metadata or {}).items()}
 
 
 def _report_metadata(

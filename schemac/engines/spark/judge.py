@@ -1,6 +1,7 @@
 """Spark SQL over a catalog of lance-spark.
 
 Layer: engines.
+Shape: one table: what each fact means with a version of lance-spark, and the statement that makes the change.
 Source: the statements that lance-spark's catalog accepts, which depend on its version. No release changes columns: 0.4.0
 answers "Table alteration is not supported", builds up to August 2026 "Only SET/UNSET TBLPROPERTIES is supported". Its open
 pull request 752 has ADD, DROP and RENAME COLUMN at the top level, DROP and SET NOT NULL, one sort a statement. What is
@@ -8,105 +9,103 @@ refused, `schemac apply` does through Lance itself. Comments and metadata have n
 on them, so they are no reason to refuse a change.
 """
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 from schemac.attributes.odf import DESCRIPTION
+from schemac.engines.spark.columns import SparkField
 from schemac.engines.spark.facts import SparkFact
 from schemac.engines.spark.marks import COMMENT
 from schemac.engines.spark.versions import KNOWN, Connector
 from schemac.engines.spark.view import spark_column
+from schemac.engines.spark_sql import literal, quoted_name
 from schemac.evolution.castability import castability, misfit
-from schemac.evolution.changes import JUDGED_FACTS, TYPE_FACTS, Change, Fact
+from schemac.evolution.changes import (
+    DATASET_FACTS,
+    KEY_FACTS,
+    PROPERTY_FACTS,
+    STORAGE_FACTS,
+    TYPE_FACTS,
+    Change,
+    Fact,
+)
 from schemac.evolution.constraints import TIGHTENED, tightened, verify_of
 from schemac.evolution.judge import Judge
 from schemac.evolution.keys import is_key_changed, way_out_of_key
-from schemac.evolution.verdict import SAFE, Judgement, Outcome, of_another_unit
+from schemac.evolution.renames import in_turn
+from schemac.evolution.verdict import METADATA, SAFE, Judgement, Outcome, of_another_unit
 from schemac.evolution.version_pair import VersionPair
 from schemac.logical.castability import Castability
-from schemac.logical.schema_fields import SchemaField
+from schemac.logical.facts import AnyFact
 
 _APPLY = "use `schemac apply`, which changes the table through Lance itself"
-_STORAGE = frozenset(
-    {
-        Fact.BLOB_ADDED,
-        Fact.BLOB_REMOVED,
-        Fact.FLOAT_ENCODING_CHANGED,
-        Fact.PACKED_STRUCT_CHANGED,
-        Fact.JSON_CHANGED,
-        Fact.STORAGE_VERSION_CHANGED,
-    }
-)
-"""What is decided when a column or table is made."""
-_PROPERTIES = frozenset({SparkFact.TABLE_PROPERTY_SET, SparkFact.TABLE_PROPERTY_REMOVED})
-_KEYS = frozenset({Fact.PRIMARY_KEY_ADDED, Fact.PRIMARY_KEY_REMOVED, Fact.PRIMARY_KEY_MOVED})
-_COLUMNS = frozenset(
-    {
-        Fact.FIELD_ADDED,
-        Fact.FIELD_DROPPED,
-        Fact.FIELD_RENAMED,
-        Fact.BECAME_OPTIONAL,
-        Fact.BECAME_REQUIRED,
-    }
-)
-"""What a change of one column can be."""
+Statement = Callable[[Sequence[Change], VersionPair], Iterator[str]]
+"""Yields what follows `ALTER TABLE` and the table's name, for all changes of one sort."""
 
 
-def judge(change: Change, pair: VersionPair | None, connector: Connector = KNOWN) -> Judgement:
-    """Return what Spark's ALTER TABLE makes of a change, with a version of lance-spark."""
-    if change.fact in (Fact.DATASET_ADDED, Fact.DATASET_DROPPED) or pair is None:
-        return SAFE
-    if change.fact in TIGHTENED:
-        return tightened(change, pair, verify_of(change))
-    if change.fact in _PROPERTIES:
-        return _of_property(connector)
-    if change.fact in _STORAGE:
-        way_out = "add a new column beside it, fill it, and drop the old one"
-        return Judgement(Outcome.REFUSED, f"{connector} sets it when a column is created", way_out)
-    if change.fact in _COLUMNS:
-        return _of_column(change, pair, connector)
-    match change.fact:
-        case Fact.FIELD_MOVED:
-            return _refused(connector, "cannot move columns")
-        case Fact.FIELDS_REORDERED:
-            return _refused(connector, "does not support FIRST and AFTER")
-        case Fact.UNIT_CHANGED if change.old is not None and change.new is not None:
-            return of_another_unit(change)
+class Row(NamedTuple):
+    """What a fact means, and the statement for it."""
+
+    judge: Callable[[Connector, Change, VersionPair], Judgement] | Judgement
+    statement: Statement | None = None
+
+
+@cache
+def judge_of(connector: Connector) -> Judge:
+    """Return the judge for a version of lance-spark."""
+    rules = {
+        fact: row.judge if isinstance(row.judge, Judgement) else partial(row.judge, connector)
+        for fact, row in ROWS.items()
+    }
+    return Judge(rules, lambda _, pair: SAFE if pair is None else None, lambda v: judge_of(Connector.of(v)))
+
+
+def _rest(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
+    """Return what becomes of a type, or of what a column or table says of itself."""
     if change.new_field is None or change.old_field is None:
-        return Judgement(Outcome.METADATA)
-    old, new = (
-        spark_column(pair.old, change.old_field.column),
-        spark_column(pair.new, change.new_field.column),
-    )
+        return METADATA
+    old_field, new_field = change.fields
+    old, new = spark_column(pair.old, old_field.column), spark_column(pair.new, new_field.column)
     is_same_type = _bare(old.type.json) == _bare(new.type.json)
-    if is_same_type and _may_lose_values(change):
-        assert change.new_field is not None
-        reason = f"{misfit(change.old_field.type, change.new_field.type)}, though Spark's type stays the same"
-        return Judgement(Outcome.DATA, reason, "look at the values first; `schemac apply` changes the table")
+    if (
+        is_same_type
+        and change.fact in TYPE_FACTS
+        and castability(old_field.type, new_field.type) >= Castability.DEPENDS
+    ):
+        reason = f"{misfit(old_field.type, new_field.type)}, though Spark's type stays the same"
+        return Judgement(Outcome.DATA, reason, "check the values first; `schemac apply` changes the table")
     if old == new:
         return SAFE
-    if change.fact in _KEYS and is_key_changed(pair):
-        reason = "a table keeps the primary key that it was made with"
+    if change.fact in KEY_FACTS - {Fact.CLUSTERING_KEY_CHANGED} and is_key_changed(pair):
+        reason = "a table keeps the primary key that it was created with"
         return Judgement(Outcome.REFUSED, reason, way_out_of_key(pair))
     if is_same_type:
         return Judgement(Outcome.METADATA, f"through `schemac apply`: {connector} cannot alter metadata")
-    return _refused(connector, "cannot change types")
+    return _refused(connector, what="cannot change types")
 
 
-def judge_of(version: str) -> Callable[[Change, VersionPair | None], Judgement]:
-    """Return the judge for a version of lance-spark. Raises ValueError for what is no version."""
-    return partial(judge, connector=Connector.of(version))
-
-
-def _of_property(connector: Connector) -> Judgement:
+def _of_property(connector: Connector, _change: Change, _pair: VersionPair) -> Judgement:
     if connector.alters_properties:
         return Judgement(Outcome.NEW_FILES, "existing columns keep their encodings")
     reason = f"{connector} does not support ALTER TABLE"
     return Judgement(Outcome.REFUSED, reason, "use lance-spark 0.5 or newer")
 
 
-def _of_column(change: Change, pair: VersionPair, connector: Connector) -> Judgement:
+def _of_storage(connector: Connector, _change: Change, _pair: VersionPair) -> Judgement:
+    way_out = "add a new column next to it, fill it, and drop the old one"
+    return Judgement(Outcome.REFUSED, f"{connector} sets it when a column is created", way_out)
+
+
+def _tightened(_connector: Connector, change: Change, pair: VersionPair) -> Judgement:
+    return tightened(change, pair, verify_of(change))
+
+
+def _of_unit(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
+    return of_another_unit(change, pair, _rest(connector, change, pair))
+
+
+def _of_column(connector: Connector, change: Change, pair: VersionPair) -> Judgement:
     """Return a column or member that comes, goes, or changes its name or nullability."""
     field = change.new_field or change.old_field
     assert field is not None
@@ -114,32 +113,23 @@ def _of_column(change: Change, pair: VersionPair, connector: Connector) -> Judge
         reason = "a new column has no values, so it has to be optional"
         return Judgement(Outcome.REFUSED, reason, "make it optional")
     if not connector.alters_columns:
-        return _refused(connector, "cannot alter columns")
+        return _refused(connector, what="cannot alter columns")
     if field.parent is not None:
-        return _refused(connector, "can alter only top-level columns")
-    if change.fact is Fact.FIELD_ADDED and _needs_properties(field, pair):
-        return _refused(connector, "ignores table properties when it adds a column")
+        return _refused(connector, what="can alter only top-level columns")
+    # The description is what the comment says.
+    if change.fact is Fact.FIELD_ADDED and spark_column(pair.new, field).metadata.keys() - {
+        COMMENT,
+        DESCRIPTION.key,
+    }:
+        return _refused(connector, what="ignores table properties when it adds a column")
     if change.fact is Fact.BECAME_REQUIRED:
         reason = f"{connector} allows it if no row has null in {change.path}"
         return Judgement(Outcome.DATA, reason, "check for nulls, and fill them first")
     return Judgement(Outcome.METADATA, f"with {connector}")
 
 
-def _needs_properties(field: SchemaField, pair: VersionPair) -> bool:
-    """Whether DDL alone would make another column of it."""
-    # The description is what the comment says.
-    return bool(spark_column(pair.new, field).metadata.keys() - {COMMENT, DESCRIPTION.key})
-
-
-def _refused(connector: Connector, what: str) -> Judgement:
+def _refused(connector: Connector, *_: object, what: str) -> Judgement:
     return Judgement(Outcome.REFUSED, f"{connector} {what}", _APPLY)
-
-
-def _may_lose_values(change: Change) -> bool:
-    """Tell whether stored values may not fit, whatever Spark sees of the types."""
-    if change.fact not in TYPE_FACTS or change.old_field is None or change.new_field is None:
-        return False
-    return castability(change.old_field.type, change.new_field.type) >= Castability.DEPENDS
 
 
 def _bare(json: Any) -> Any:
@@ -151,4 +141,60 @@ def _bare(json: Any) -> Any:
     return [_bare(item) for item in json] if isinstance(json, list) else json
 
 
-JUDGE = Judge(judge, judge_of, JUDGED_FACTS | _PROPERTIES | {SparkFact.TYPE_CHANGED})
+def _set_properties(changes: Sequence[Change], _pair: VersionPair) -> Iterator[str]:
+    changed = {change.key: str(change.new) for change in changes}
+    yield f"SET TBLPROPERTIES ({', '.join(f'{literal(key)} = {literal(changed[key])}' for key in sorted(changed))})"
+
+
+def _unset_properties(changes: Sequence[Change], _pair: VersionPair) -> Iterator[str]:
+    keys = sorted(change.key for change in changes)
+    yield f"UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(literal, keys))})"
+
+
+def _drop_columns(changes: Sequence[Change], _pair: VersionPair) -> Iterator[str]:
+    names = [str(change.old_field.segment) for change in changes if change.old_field is not None]
+    yield f"DROP COLUMNS ({', '.join(map(quoted_name, names))})"
+
+
+def _rename_columns(changes: Sequence[Change], pair: VersionPair) -> Iterator[str]:
+    names = {str(column.segment) for version in (pair.old, pair.new) for column in version.dataset.columns}
+    for old, new in in_turn({str(change.old): str(change.new) for change in changes}, names):
+        yield f"RENAME COLUMN {quoted_name(old)} TO {quoted_name(new)}"
+
+
+def _alter_columns(changes: Sequence[Change], _pair: VersionPair) -> Iterator[str]:
+    for change in changes:
+        verb = "DROP" if change.fact is Fact.BECAME_OPTIONAL else "SET"
+        yield f"ALTER COLUMN {quoted_name(str(change.current_field.segment))} {verb} NOT NULL"
+
+
+def _add_columns(changes: Sequence[Change], pair: VersionPair) -> Iterator[str]:
+    added = {change.new_field for change in changes}
+    fields = [spark_column(pair.new, column) for column in pair.new.dataset.columns if column in added]
+    yield f"ADD COLUMNS ({', '.join(map(_definition, fields))})"
+
+
+def _definition(field: SparkField) -> str:
+    comment = "" if field.comment is None else f" COMMENT {literal(field.comment)}"
+    return f"{quoted_name(field.name)} {field.type.ddl}{comment}"
+
+
+ROWS: Mapping[AnyFact, Row] = {
+    SparkFact.TABLE_PROPERTY_SET: Row(_of_property, _set_properties),
+    SparkFact.TABLE_PROPERTY_REMOVED: Row(_of_property, _unset_properties),
+    Fact.FIELD_DROPPED: Row(_of_column, _drop_columns),
+    Fact.FIELD_RENAMED: Row(_of_column, _rename_columns),
+    Fact.BECAME_OPTIONAL: Row(_of_column, _alter_columns),
+    Fact.BECAME_REQUIRED: Row(_of_column, _alter_columns),
+    Fact.FIELD_ADDED: Row(_of_column, _add_columns),
+    Fact.FIELD_MOVED: Row(partial(_refused, what="cannot move columns")),
+    Fact.FIELDS_REORDERED: Row(partial(_refused, what="does not support FIRST and AFTER")),
+    Fact.UNIT_CHANGED: Row(_of_unit),
+    SparkFact.TYPE_CHANGED: Row(_rest),
+    **dict.fromkeys(DATASET_FACTS, Row(SAFE)),
+    **dict.fromkeys(TYPE_FACTS | PROPERTY_FACTS, Row(_rest)),
+    **dict.fromkeys(STORAGE_FACTS, Row(_of_storage)),
+    **dict.fromkeys(TIGHTENED, Row(_tightened)),
+}
+"""In the order of the statements."""
+JUDGE = judge_of(KNOWN)

@@ -21,8 +21,7 @@ from schemac.engines.spark.versions import NEWEST_KNOWN, Connector
 from schemac.logical.schema_fields import SchemaField
 from schemac.physical.arrow import pa
 from schemac.physical.field import LoweredField
-from schemac.syntax.remedies_around import Detach
-from schemac.syntax.remedies_of_types import Retype
+from schemac.source.help import Help
 
 _OFFSET = re.compile(r"[+-]\d\d(:?\d\d)?")
 _TABLE = "cannot read a table with"
@@ -88,7 +87,7 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
     if isinstance(type_, pa.BaseExtensionType):
         if type_.extension_name == "arrow.uuid" and not connector.knows_widths:
             yield (
-                "writes `arrow.uuid` from a DataFrame as bytes of any length, which nobody can read then",
+                "writes `arrow.uuid` from a DataFrame as bytes of any length, which no reader can read",
                 "write the rows with `schemac run`, leave the extension type out, or use lance-spark 0.5 or newer",
             )
         if type_.extension_name == "arrow.json" and field.field.parent is None:
@@ -103,12 +102,12 @@ def _obstacles(field: LoweredField, connector: Connector) -> Iterator[tuple[str,
             what = "returns the indices of a dictionary instead of its values"
         yield (
             what,
-            Detach.attribute("remove `arrow.apache.org/dictionaryEncoding`", DICTIONARY_ENCODING.key),
+            Help.remove_attribute("remove `arrow.apache.org/dictionaryEncoding`", DICTIONARY_ENCODING.key),
         )
     elif pa.types.is_decimal(type_) and type_.bit_width == 256:
         yield f"{_TABLE} a decimal of 256 bits", "write a precision of at most 38, without `bitWidth: 256`"
     elif pa.types.is_duration(type_) and type_.unit != "us":
-        yield f"{_TABLE} a Duration in {type_.unit}", Retype.write("unit", "Microsecond")
+        yield f"{_TABLE} a Duration in {type_.unit}", Help.retype("unit", "Microsecond")
     elif pa.types.is_timestamp(type_) and type_.tz is not None and _OFFSET.fullmatch(type_.tz):
         yield (
             f"stops the JVM when it reads the zone {type_.tz}",

@@ -63,7 +63,7 @@ class _UnsupportedError(Exception):
 
 
 class _MalformedError(Exception):
-    """Something that is no StructType, at a path."""
+    """Something that is not a StructType, at a path."""
 
     def __init__(self, path: FieldPath, reason: str) -> None:
         super().__init__(f"at {dotted(path)}, {reason}" if path else reason)

@@ -1,4 +1,4 @@
-"""Which files hold a schema of Spark.
+"""Recognizes files that hold a schema of Spark.
 
 Layer: engines.
 """

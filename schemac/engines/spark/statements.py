@@ -58,7 +58,7 @@ def create_table(compilation: Compilation, columns: Sequence[SparkField]) -> str
 
 
 def key_columns(compilation: Compilation) -> tuple[str, ...]:
-    """Return the key's columns in order; none where a part of it lies inside a column, which the statement cannot name."""
+    """Return the key's columns in order; none where a part of it is inside a column, which the statement cannot name."""
     key = primary_key(compilation.dataset.columns)
     if any(field.parent is not None for field in key):
         return ()
@@ -67,11 +67,11 @@ def key_columns(compilation: Compilation) -> tuple[str, ...]:
 
 def table_properties(compilation: Compilation, columns: Sequence[SparkField]) -> dict[str, str]:
     """TBLPROPERTIES: the version of the files, those of the columns, those that the schema names, and its locked version."""
-    number = compilation.locked_number
+    record = compilation.table_record
     return {
         **schema_properties(compilation, columns),
         **(spark.TABLE_PROPERTIES.read(compilation.dataset.schema.extra) or {}),
-        **({} if number is None else {TABLE_VERSION: str(number)}),
+        **({} if record is None else {TABLE_VERSION: record}),
     }
 
 

@@ -28,7 +28,7 @@ def storage_version(extra: Extra) -> str:
 
 
 def stored_as(version: Any) -> Json:
-    """Return the attribute of a version of data files; empty where there is no such version."""
+    """Return the attribute of a version of data files; empty if there is no such version."""
     attribute = _attribute()
     try:
         return {attribute.key: attribute.typed(version)}

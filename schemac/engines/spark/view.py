@@ -1,4 +1,4 @@
-"""What Spark has in the place of a column.
+"""What Spark has in place of a column.
 
 Layer: engines.
 """

@@ -19,7 +19,7 @@ from pyspark.sql.types import DataType
 
 from schemac.pipeline.backfill.joins import Joined, check_exact, opened_join
 from schemac.pipeline.conforming.gather import check_constants
-from schemac.pipeline.conforming.given import Scope, with_given
+from schemac.pipeline.conforming.given import Scope, with_computed_fields
 from schemac.pipeline.conforming.validation import conform
 from schemac.pipeline.declaration.job import FieldSource, Job
 from schemac.pipeline.errors import PipelineError, did_you_mean
@@ -63,12 +63,18 @@ class Frames:
     @cached_property
     def functions(self) -> dict[str, PythonFunction]:
         """The Python functions, by field."""
-        found = {label: origin.python for label, origin in self.job.fields.items() if origin is not None}
-        return {label: PythonFunction.of(label, text) for label, text in found.items() if text is not None}
+        python_functions = {
+            label: origin.python for label, origin in self.job.fields.items() if origin is not None
+        }
+        return {
+            label: PythonFunction.of(label, text)
+            for label, text in python_functions.items()
+            if text is not None
+        }
 
     @cached_property
     def joins(self) -> dict[str, Joined]:
-        """The sources that are joined; opening them looks for keys that are there twice."""
+        """The sources that are joined; opening them looks for keys that exist twice."""
         types = self._types(self._newest())
         return {label: opened_join(self.spark, self.job, label, types) for label in self.job.joins}
 
@@ -91,11 +97,11 @@ class Frames:
             rows = self._computed(rows, label, version, parts)
         for label, joined in self.joins.items():
             rows = joined.to(rows, self.flags[label])
-        found = self._conformed(rows)
+        frame = self._conformed(rows)
         if self.joins:
             count = min(len(parts), MOST_PARTITIONS)
-            found = found.repartition(count, functions.expr(PART_OF_ADDRESS)).sortWithinPartitions(ADDRESS)
-        return found
+            frame = frame.repartition(count, functions.expr(PART_OF_ADDRESS)).sortWithinPartitions(ADDRESS)
+        return frame
 
     def _check_exact(self, version: int) -> None:
         """Refuse joins that have to fit the table exactly where a row or a record is left over."""
@@ -130,8 +136,8 @@ class Frames:
         if columns is not None:
             reader = reader.option("columns", json.dumps([one for one in columns if one not in self.new]))
         frame = reader.load().drop(SOURCE)
-        held = [plain_field(self.schema.field(one).with_nullable(True)) for one in self.new]
-        nulls = from_arrow_schema(pa.schema(held))
+        stored_fields = [plain_field(self.schema.field(one).with_nullable(True)) for one in self.new]
+        nulls = from_arrow_schema(pa.schema(stored_fields))
         for field in nulls.fields:
             if columns is None or field.name in columns:
                 frame = frame.withColumn(field.name, functions.lit(None).cast(field.dataType))
@@ -153,12 +159,12 @@ class Frames:
             needed |= {*joined.keys}
             rows = joined.to(rows, self.flags[joined.label])
         job = self.job.model_copy(update={"fields": self._expressions()})
-        needed |= {*with_given(records_of_frame(rows), job).used}
+        needed |= {*with_computed_fields(records_of_frame(rows), job).used}
         return tuple(one for one in columns if one in needed)
 
     def _expressions(self) -> dict[str, FieldSource]:
-        found = {label: origin for label, origin in self.job.fields.items() if origin is not None}
-        return {label: origin for label, origin in found.items() if origin.expr is not None}
+        origins = {label: origin for label, origin in self.job.fields.items() if origin is not None}
+        return {label: origin for label, origin in origins.items() if origin.expr is not None}
 
     def _members_of_where(self, rows: DataFrame) -> set[str]:
         scope = Scope(records_of_frame(rows))
@@ -173,19 +179,19 @@ class Frames:
         assert origin is not None
         for one in origin.columns:
             if one not in known:
-                message = f"`columns` of `{label}` names `{one}`, the table has no such column"
+                message = f"`columns` of `{label}` names `{one}`, but the table has no such column"
                 place = ("fields", label, "columns")
                 raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(one, known), place=place)
         return origin.columns or tuple(one for one in known if one not in self.new)
 
     def _computed(self, rows: DataFrame, label: str, version: int, parts: tuple[int, ...]) -> DataFrame:
         """Add the values of a function; which type they have its first values tell."""
-        own = [one for one in rows.columns if one in self.schema.names]
-        columns, function = self._arguments(label, own), self.functions[label]
-        held = type_of(
+        table_columns = [one for one in rows.columns if one in self.schema.names]
+        columns, function = self._arguments(label, table_columns), self.functions[label]
+        result_type = type_of(
             function, self._first(rows, label, columns, version, parts), self.schema.field(label).type
         )
-        return rows.withColumn(_column_of(label), Computed(function, columns, held).column())
+        return rows.withColumn(_column_of(label), Computed(function, columns, result_type).column())
 
     def _first(
         self, rows: DataFrame, label: str, columns: tuple[str, ...], version: int, parts: tuple[int, ...]
@@ -197,28 +203,28 @@ class Frames:
             path, storage = self.job.target.path, self.job.storage_options
             batches = (one for part in parts for one in source.read(path, version, part, columns, storage))
             try:
-                found = next((one for one in batches if one.num_rows), None)
+                first_batch = next((one for one in batches if one.num_rows), None)
             except pa.ArrowInvalid as error:
                 message = f"the function of `{label}` gets a column that Spark cannot hold exactly: {error}"
                 help = "name the columns that it needs as `columns`"
                 place = ("fields", label, "columns")
                 raise PipelineError(PYTHON_FUNCTION, message, help, place=place) from error
-            return None if found is None else found.slice(0, FIRST_ROWS)
+            return None if first_batch is None else first_batch.slice(0, FIRST_ROWS)
         table = rows.select(*map(name, columns)).limit(FIRST_ROWS).toArrow().combine_chunks()
         return next(iter(table.to_batches()), None)
 
     def _conformed(self, rows: DataFrame) -> DataFrame:
         records, job = self._records(rows), self._read_job()
         extra = [ADDRESS_FIELD, *(ADDRESS_FIELD.with_name(flag) for flag in self.flags.values())]
-        found = conform(with_given(records, job), pa.schema([*self.filled, *extra]), job)
+        conformed = conform(with_computed_fields(records, job), pa.schema([*self.filled, *extra]), job)
         columns = [ADDRESS, *self.flags.values(), *self.filled.names, ERRORS, RAW]
-        return found.select(*map(name, columns))
+        return conformed.select(*map(name, columns))
 
     def _records(self, rows: DataFrame) -> Records:
-        own = [one for one in rows.columns if one in self.schema.names]
+        columns = [one for one in rows.columns if one in self.schema.names]
         # An example of a value that does not fit; one without columns is a constant.
-        shown = f"to_json(struct({', '.join(map(name, own))}))" if own else "'{}'"
-        return replace(records_of_frame(rows), raw=shown)
+        record_json = f"to_json(struct({', '.join(map(name, columns))}))" if columns else "'{}'"
+        return replace(records_of_frame(rows), raw=record_json)
 
     def _read_job(self) -> Job:
         """Return the job in which functions are columns."""

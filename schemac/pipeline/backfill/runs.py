@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: a `Job` and the form of its table in, a `RunReport` out. The driver commits, so that a Spark that outlives it cannot. What is
-       computed is kept until then: a run that dies goes on there, and so does one that finds rows that others have written meanwhile.
+       computed is kept until then: a run that dies goes on there, and so does one that finds rows that others have written in the meantime.
 Errors: PipelineError; SC688 unfit-values with counts and reasons, after which nothing is kept.
 """
 
@@ -30,8 +30,8 @@ from schemac.pipeline.reading.unchanged import Seen, check_seen, look
 from schemac.pipeline.reports.progress import Progress, Step, Watch
 from schemac.pipeline.reports.run_report import RunReport
 from schemac.pipeline.reruns.fingerprint import fingerprint
-from schemac.pipeline.reruns.repeats import Identified, identify, settle
-from schemac.pipeline.runner import untold
+from schemac.pipeline.reruns.repeats import Identified, fence_and_find_commit, identify
+from schemac.pipeline.runner import no_progress
 from schemac.pipeline.session import on_spark
 from schemac.pipeline.spark.registration import register
 from schemac.pipeline.writing.workspace import temporary_folder
@@ -65,7 +65,7 @@ FINAL = (
     UNFIT_VALUES,
 )
 """What another attempt would meet again: nothing is kept for it."""
-SHOWN_REASONS = 5
+MOST_REASONS = 5
 LONGEST_EXAMPLE = 200
 
 
@@ -120,22 +120,22 @@ class _Backfill:
                 if earlier is not None:
                     return look, earlier.version
                 watch.at(Step.COMMITTING)
-                version = self.columns.commit(filling, look, self._told(filling, look))
+                version = self.columns.commit(filling, look, self._commit_properties(filling, look))
                 if version is not None:
                     return look, version
         message = f"`{job.target.path}` gets new rows faster than its columns can be filled"
-        raise PipelineError(CONCURRENT_RUN, message, "run it again at a time with fewer writes; it goes on")
+        raise PipelineError(CONCURRENT_RUN, message, "run it again when there are fewer writes; it goes on")
 
-    def _told(self, filling: Filling, found: Look) -> dict[str, str]:
-        rows = str(found.numbers.get("rows", 0))
+    def _commit_properties(self, filling: Filling, look: Look) -> dict[str, str]:
+        rows = str(look.numbers.get("rows", 0))
         return {ROWS: rows, QUARANTINED: "0", COLUMNS: ",".join(filling.columns)}
 
-    def _compute(self, frames: Frames, filling: Filling, found: Look) -> None:
+    def _compute(self, frames: Frames, filling: Filling, look: Look) -> None:
         """Write the values of the parts that have none."""
-        frame = frames.of(found.version, found.missing)
-        folder = self.columns.prepare(filling, found.version)
+        frame = frames.of(look.version, look.missing)
+        folder = self.columns.prepare(filling, look.version)
         task = FillTask(
-            self.job.target.engine.name, filling, found.version, folder, tuple(frames.flags.items())
+            self.job.target.engine.name, filling, look.version, folder, tuple(frames.flags.items())
         )
         total, parts = Counts(), set()
         for result in _written(frames.spark, frame, task):
@@ -143,8 +143,8 @@ class _Backfill:
             parts.add(result.part)
         if total.unfit:
             raise _unfit(total, self.job)
-        left = tuple(part for part in found.missing if part not in parts)
-        self.columns.leave(filling, found.version, left)
+        left = tuple(part for part in look.missing if part not in parts)
+        self.columns.leave(filling, look.version, left)
 
 
 def _written(spark: SparkSession, frame: DataFrame, task: FillTask) -> list[PartResult]:
@@ -169,7 +169,7 @@ def backfill(
     """Run the job; paths are taken as they stand. A run that was committed, and nothing came after it, is not committed again."""
     started, form, sink = time.monotonic(), form or TableForm(schema), sink_of(job.target.engine.name)
     tables = (local_path(job.target.path),) if is_local(job.target.path) else ()
-    watch = Watch(progress or untold, tables)
+    watch = Watch(progress or no_progress, tables)
     watch.at(Step.LOOKING)
     check(job, schema)
     sink.recover(job.target.path, None, job.storage_options)
@@ -186,14 +186,14 @@ def backfill(
         if done is None:
             raise
         stopped = error.message
-    found, version = done
+    observed, version = done
     watch.at(Step.VERIFYING)
     has_ids = form.version is not None
     differences = sink.differences(job.target.path, form, job.storage_options, ids=has_ids)
-    rows = found.numbers.get("rows", 0)
+    rows = observed.numbers.get("rows", 0)
     unmatched = {
         key.removeprefix(UNMATCHED): count
-        for key, count in found.numbers.items()
+        for key, count in observed.numbers.items()
         if key.startswith(UNMATCHED)
     }
     nothing: tuple[()] = ()
@@ -210,21 +210,21 @@ def _identified(job: Job, form: TableForm, request: RunRequest, sink: Sink) -> I
     identified = identify(job, form, request, sink)
     if identified.earlier is not None:
         return identified
-    earlier = settle(identified.identity, job.target.path, None, sink, job.storage_options)
+    earlier = fence_and_find_commit(identified.identity, job.target.path, None, sink, job.storage_options)
     return identified._replace(earlier=earlier)
 
 
 def _unfit(counts: Counts, job: Job) -> PipelineError:
     """Tell of values that do not fit: how many, why, and the first row of them."""
     ordered = sorted(counts.reasons.items(), key=lambda one: (-one[1], one[0]))
-    told = ", ".join(f"`{path}` {rule} {count:,}" for (path, rule), count in ordered[:SHOWN_REASONS])
+    reasons_text = ", ".join(f"`{path}` {rule} {count:,}" for (path, rule), count in ordered[:MOST_REASONS])
     label = ordered[0][0][0].partition(".")[0].partition("[")[0]
     place: tuple[str, ...] = ("fields", label) if label in job.fields else ("fields",)
     example = counts.example
-    shown = example if len(example) <= LONGEST_EXAMPLE else f"{example[:LONGEST_EXAMPLE]}…"
+    short_example = example if len(example) <= LONGEST_EXAMPLE else f"{example[:LONGEST_EXAMPLE]}…"
     return PipelineError(
         UNFIT_VALUES,
-        f"{counts.unfit:,} of {counts.rows:,} values do not fit ({told}); nothing was written",
-        f"the first row is {shown}; let the value be another one there, or leave such rows out with `where`",
+        f"{counts.unfit:,} of {counts.rows:,} values do not fit ({reasons_text}); nothing was written",
+        f"the first row is {short_example}; change the value there, or leave such rows out with `where`",
         place=place,
     )

@@ -58,7 +58,7 @@ def spooled(source: Batches) -> Iterator[Spool]:
             for batch in batches:
                 if not batch.schema.equals(schema):
                     message = "the batches have different columns or types"
-                    raise PipelineError(SOURCE_TYPE_MISMATCH, message, "hand over batches of one schema")
+                    raise PipelineError(SOURCE_TYPE_MISMATCH, message, "pass batches with the same schema")
                 writer.write_batch(pa.RecordBatch.from_arrays([*_plain(batch, plain)], schema=plain))
         yield Spool(path, tuple(schema.names))
 
@@ -79,7 +79,7 @@ def _plain_field(field: Any) -> Any:
     if field.name == ROW_ID and pa.types.is_integer(field.type):
         return pa.field(ROW_ID, pa.int64())
     if _has_duration(field.type):
-        message = f"`{field.name}` of the batches is {field.type}, which cannot be handed over"
+        message = f"`{field.name}` of the batches is {field.type}, which Spark cannot read"
         help = (
             'cast it to the unit of its field, and then to a number: `cast(pa.duration("ms")).cast("int64")`'
         )

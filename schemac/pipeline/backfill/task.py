@@ -47,14 +47,14 @@ class Counts:
 
     def add(self, result: "PartResult") -> None:
         """Add the numbers of a part."""
-        found = json.loads(result.told)
+        counts = json.loads(result.told)
         self.rows += result.rows
         self.unfit += result.unfit
-        self.reasons.update({(path, rule): count for path, rule, count in found["reasons"]})
-        self.example = self.example or found["example"]
+        self.reasons.update({(path, rule): count for path, rule, count in counts["reasons"]})
+        self.example = self.example or counts["example"]
 
     def refuse_unfit(self) -> None:
-        """Raise UnfitError where there are values that do not fit."""
+        """Raise UnfitError if there are values that do not fit."""
         if self.unfit:
             raise UnfitError
 
@@ -108,12 +108,12 @@ class FillTask:
         counts, failure = Counts(), list[Exception]()
         values = self._values(rows.of(part), counts, failure, notes)
         try:
-            piece = self._sink.write(self.filling, self.version, self.folder, part, values)
+            written = self._sink.write(self.filling, self.version, self.folder, part, values)
         except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
             if failure and isinstance(failure[0], UnfitError):
                 return counts
             raise failure[0] if failure else error from None
-        self._sink.keep(self.filling, piece, counts.numbers())
+        self._sink.keep(self.filling, written, counts.numbers())
         return counts
 
     def _values(
@@ -171,8 +171,8 @@ class _Parts:
         while self.next_part() == part:
             assert self.rest is not None
             addresses = self.rest.column(ADDRESS)
-            own = pc.sum(pc.less(addresses, (part + 1) << IN_PART)).as_py()
-            batch, self.rest = self.rest.slice(0, own), self.rest.slice(own)
+            rows_of_part = pc.sum(pc.less(addresses, (part + 1) << IN_PART)).as_py()
+            batch, self.rest = self.rest.slice(0, rows_of_part), self.rest.slice(rows_of_part)
             yield batch
 
 
@@ -218,7 +218,7 @@ class BackfillWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Tell the driver."""
-        results = [one for told in messages if isinstance(told, Written) for one in told.results]
+        results = [one for message in messages if isinstance(message, Written) for one in message.results]
         Path(self.report).write_text(json.dumps([asdict(one) for one in results]))
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:

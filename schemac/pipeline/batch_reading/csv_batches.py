@@ -1,100 +1,103 @@
-"""Reads CSV records a batch at a time with Arrow's parser, where a pattern over their text proves that it reads them exactly.
+"""Takes records of CSV apart: one column of texts for each column of the source, null where nothing stands between two separators.
 
 Layer: pipeline.
-Shape: as `json_batches`: the values of each record, and whether it is proven.
-Proof: the pattern shows that a record has as many cells as the header, each of them empty or spelled as its field takes it,
-       and no quote but around a cell, where one that is doubled stands for itself. Arrow's parser refuses a record with
-       another number of cells.
+Proof: a pattern shows that a record has as many cells as the header, and no quote but around a cell, where one that is doubled stands for
+       itself. Arrow's parser reads the records for which it holds; the others are taken apart one by one.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pv
 
-from schemac.pipeline.batch_reading.parts import Leaf, required
-from schemac.pipeline.batch_reading.placing import WORTH_LEARNING, Piece, in_portions, placed
-from schemac.rows.judging.scalars import Token
+from schemac.pipeline.reading.csv_grammar import Dialect
+from schemac.pipeline.reading.csv_records import QUOTES
 
 NO_TEXT = r"\x00-\x1f"
-"""Characters that no cell has which is read here, such as line breaks."""
+"""Characters that no cell has which Arrow reads, such as line breaks."""
+MALFORMED = "malformed"
 
 
 @dataclass(frozen=True)
-class CsvBatches:
-    """Reads batches of CSV records; `fields` are the numbers of the columns that fields take, each with how it is read."""
+class CsvForm:
+    """Texts that are records of CSV: `columns` are the names in their header, `taken` those that fields take."""
 
-    count_columns: int
-    fields: tuple[tuple[int, Leaf], ...]
-    sep: str
-    quote: str
+    columns: tuple[str, ...]
+    dialect: Dialect
+    taken: tuple[str, ...]
 
-    @property
-    def spark(self) -> pa.DataType:
-        """The type of what is read."""
-        return pa.struct(
-            [("p", pa.bool_()), *((f"r{i}", leaf.spark) for i, (_, leaf) in enumerate(self.fields))]
-        )
+    @cached_property
+    def _pattern(self) -> str:
+        """A record whose cells are all as Arrow's parser reads them."""
+        sep, quote = re.escape(self.dialect.sep), re.escape(self.dialect.quote)
+        cell = f"[^{sep}{quote}{NO_TEXT}]*"
+        if quote:
+            cell = f"(?:{cell}|{quote}(?:[^{quote}{NO_TEXT}]|{quote}{quote})*{quote})"
+        return f"^{cell}(?:{sep}{cell}){{{len(self.columns) - 1}}}$"
 
-    def __call__(self, records: pa.Array) -> pa.Array:
-        """Read a batch."""
-        return in_portions(records, self._read, self.spark)
-
-    @property
-    def pattern(self) -> str:
-        """A record whose cells are all spelled as they should be."""
-        leaves = dict(self.fields)
-        cells = [self._cell(leaves.get(number)) for number in range(self.count_columns)]
-        return f"^{re.escape(self.sep).join(cells)}$"
-
-    def _cell(self, leaf: Leaf | None) -> str:
-        sep, quote = re.escape(self.sep), re.escape(self.quote)
-        if leaf is None or (leaf.form.token is Token.STRING and not leaf.form.pattern):
-            plain = f"[^{sep}{quote}{NO_TEXT}]*"
-            return f"(?:{plain}|{quote}(?:[^{quote}{NO_TEXT}]|{quote}{quote})*{quote})" if quote else plain
-        value = leaf.form.pattern
-        return f"(?:{value}|{quote}{value}{quote})?" if quote else f"(?:{value})?"
-
-    def _read(self, records: pa.Array) -> pa.Array:
-        fits = pa.array(np.zeros(len(records), dtype=bool))
-        found: list[Piece] = []
+    def cells(self, records: pa.Array) -> tuple[dict[str, pa.Array], dict[int, str]]:
+        """Return the texts of each column, and the rules that records break; their cells are null."""
+        is_plain = self._plain(records)
         try:
-            task, fits = self, self._fitting(records)
-            if fits.true_count < len(records) * (1 - WORTH_LEARNING):
-                task = self.with_points
-                fits = task._fitting(records)
-            if pc.any(fits).as_py():
-                found = [(np.flatnonzero(fits), task._parsed(records.filter(fits)))]
+            columns = self._parsed(records.filter(is_plain))
         except pa.ArrowInvalid:
-            # No record is lost: all of them are read one by one.
-            found = []
-        return placed(found, len(records), self.spark)
+            # No record is lost: all of them are taken apart one by one.
+            is_plain = pa.repeat(pa.scalar(False), len(records))
+            columns = self._parsed(records[:0])
+        broken: dict[int, str] = {}
+        if is_plain.true_count == len(records):
+            return columns, broken
+        others: list[list[str | None]] = []
+        nothing: list[str | None] = [None] * len(self.columns)
+        rows = pc.indices_nonzero(pc.invert(is_plain))
+        for row, text in zip(rows.to_pylist(), records.take(rows).to_pylist(), strict=True):
+            cells = nothing
+            if text is not None and not self.dialect.is_sound(text):
+                broken[row] = QUOTES
+            elif text is not None and len(cells := self.dialect.values(text)) != len(self.columns):
+                broken[row], cells = MALFORMED, nothing
+            others.append(cells)
+        places = pc.subtract(pc.cumulative_sum(is_plain.cast(pa.int64())), 1)
+        behind = pc.subtract(pc.cumulative_sum(pc.invert(is_plain).cast(pa.int64())), 1)
+        order = pc.if_else(is_plain, places, pc.add(behind, is_plain.true_count))
+        for label, column in columns.items():
+            number = self.columns.index(label)
+            read = pa.array([cells[number] for cells in others], pa.string())
+            columns[label] = pa.concat_arrays([column, read]).take(order)
+        return columns, broken
 
-    def _fitting(self, records: pa.Array) -> pa.Array:
-        return pc.fill_null(pc.match_substring_regex(records, self.pattern), False)
+    def _plain(self, records: pa.Array) -> pa.Array:
+        """Return which records Arrow's parser reads."""
+        if not self.dialect.is_plain:
+            return pa.repeat(pa.scalar(False), len(records))
+        try:
+            return pc.fill_null(pc.match_substring_regex(records, self._pattern), False)
+        except pa.ArrowInvalid:
+            # The pattern is too long for the library.
+            separators = len(self.columns) - 1
+            is_known = pc.equal(pc.count_substring(records, self.dialect.sep), separators)
+            odd = f"[{re.escape(self.dialect.quote)}{NO_TEXT}]"
+            return pc.fill_null(pc.and_(is_known, pc.invert(pc.match_substring_regex(records, odd))), False)
 
-    @property
-    def with_points(self) -> "CsvBatches":
-        """The same where integers may have a point and zeros behind it."""
-        fields = [(at, replace(leaf, form=leaf.form.with_points)) for at, leaf in self.fields]
-        return replace(self, fields=tuple(fields))
-
-    def _parsed(self, records: pa.Array) -> list[tuple[pa.Array, pa.Array | None]]:
+    def _parsed(self, records: pa.Array) -> dict[str, pa.Array]:
+        if not len(records) or not self.taken:
+            return {label: pa.nulls(len(records), pa.string()) for label in self.taken}
         offsets = pa.array([0, len(records)], pa.int32())
         text = pc.binary_join(pa.ListArray.from_arrays(offsets, records), "\n").buffers()[2]
-        names = [f"c{number}" for number in range(self.count_columns)]
+        names = [f"c{number}" for number in range(len(self.columns))]
+        cell_names = {label: names[self.columns.index(label)] for label in self.taken}
         table = pv.read_csv(
             pa.BufferReader(text),
             read_options=pv.ReadOptions(use_threads=False, block_size=text.size + 1, column_names=names),
             parse_options=pv.ParseOptions(
-                delimiter=self.sep, quote_char=self.quote or False, ignore_empty_lines=False
+                delimiter=self.dialect.sep, quote_char=self.dialect.quote or False, ignore_empty_lines=False
             ),
             convert_options=pv.ConvertOptions(
-                include_columns=[names[number] for number, _ in self.fields],
-                column_types={names[number]: leaf.parsed for number, leaf in self.fields},
+                include_columns=[*cell_names.values()],
+                column_types=dict.fromkeys(cell_names.values(), pa.string()),
                 null_values=[""],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
@@ -103,5 +106,4 @@ class CsvBatches:
         )
         if table.num_rows != len(records):
             raise pa.ArrowInvalid("another number of records")
-        columns = [table.column(names[number]).combine_chunks() for number, _ in self.fields]
-        return [required(leaf, column) for (_, leaf), column in zip(self.fields, columns, strict=True)]
+        return {label: table.column(name).combine_chunks() for label, name in cell_names.items()}

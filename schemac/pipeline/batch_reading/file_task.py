@@ -10,12 +10,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemac.pipeline.batch_reading.record_task import FAULT, SHOWN, TEXT, RecordTask
+from schemac.pipeline.batch_reading.record_task import FAULT, SHOWN, RecordTask
 from schemac.pipeline.reading.cutting import Found, gathered, sound
-from schemac.pipeline.reading.json_records import BLANK
 from schemac.pipeline.reading.pieces import File
 from schemac.pipeline.reading.texts import BAD_ENCODING
 from schemac.pipeline.spark.columns import RAW, SOURCE
+from schemac.rows.judging.tokens import BLANK
+from schemac.rows.validation.validator import TEXT
 
 
 @dataclass(frozen=True)
@@ -36,17 +37,17 @@ class FileTask:
     def __call__(self, records: Iterator[tuple[File, Found]]) -> Iterator[pa.RecordBatch]:
         """Read the records of files."""
         for together in gathered(records):
-            batches = [self._texts(file, found) for file, found in together]
+            batches = [self._texts(file, file_records) for file, file_records in together]
             for batch in batches if len(batches) == 1 else _joined(batches):
                 yield from self.task.rows(batch)
 
-    def _texts(self, file: File, found: Found) -> pa.RecordBatch:
+    def _texts(self, file: File, records: Found) -> pa.RecordBatch:
         """Return the texts of some records of a file, and what is wrong with them as a whole."""
-        texts = sound(*found)
-        faults, raw = found.faults, found.texts
+        texts = sound(*records)
+        faults, raw = records.faults, records.texts
         if texts.null_count:
             known = [None] * len(texts) if faults is None else faults.to_pylist()
-            shown = [one.decode("iso-8859-1") if isinstance(one, bytes) and text is None else text if isinstance(one, bytes) else one
+            decoded = [one.decode("iso-8859-1") if isinstance(one, bytes) and text is None else text if isinstance(one, bytes) else one
                      for one, text in zip(raw.to_pylist(), texts.to_pylist(), strict=True)]  # fmt: skip
             rules = [
                 fault if text is not None or fault is not None else BAD_ENCODING
@@ -56,8 +57,8 @@ class FileTask:
             columns = {
                 TEXT: texts,
                 FAULT: faults,
-                SHOWN: pa.array(shown, pa.string()),
-                RAW: pa.array(shown, pa.string()),
+                SHOWN: pa.array(decoded, pa.string()),
+                RAW: pa.array(decoded, pa.string()),
             }
         else:
             columns = {TEXT: texts, RAW: texts}

@@ -1,7 +1,7 @@
 """The work of a task over rows of Parquet: good ones are packed, each of the others has all its reasons.
 
 Layer: pipeline.
-Shape: the rows of a piece of a file (see `row_groups`) in; rows for Spark out, in which a row that does not fit stands as a struct of all
+Shape: the rows of a piece of a file (see `row_groups`) in; rows for Spark out, in which a row that does not fit is a struct of all
        its columns, for Spark writes it as text.
 """
 
@@ -54,8 +54,8 @@ class RowTask:
 
     def _read(self, file: File, rows: Rows) -> Iterator[pa.RecordBatch]:
         numbers = pa.array(range(rows.taken.num_rows), pa.int64())
-        for found in self.task.rows(rows.taken.append_column(NUMBER, numbers)):
-            places, count = found.column(NUMBER), found.num_rows
+        for packed_batch in self.task.rows(rows.taken.append_column(NUMBER, numbers)):
+            places, count = packed_batch.column(NUMBER), packed_batch.num_rows
             is_wrong = places.null_count < count
             record = self.arrow_schema.field(RECORD).type
             records = (
@@ -64,5 +64,5 @@ class RowTask:
                 else pa.nulls(count, record)
             )
             source = pa.repeat(pa.scalar(file.uri if is_wrong else None, pa.string()), count)
-            columns = [records, found.column(ERRORS), source, found.column(PACKED)]
+            columns = [records, packed_batch.column(ERRORS), source, packed_batch.column(PACKED)]
             yield pa.RecordBatch.from_arrays(columns, schema=self.arrow_schema)

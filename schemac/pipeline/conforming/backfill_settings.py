@@ -14,7 +14,7 @@ from schemac.pipeline.errors import PipelineError
 from schemac.rows.runs.columns import COLUMN_SINK
 from schemac.rows.runs.tables import sink_names
 from schemac.source.catalogue import BACKFILL_SETTING
-from schemac.syntax.remedies import Remove
+from schemac.source.help import Help
 
 NO_QUARANTINE = (
     "rows of a backfill stay in their table: a value that does not fit stops the run, with all reasons"
@@ -47,7 +47,7 @@ def _camel(label: str) -> str:
 
 
 def _others(job: Job) -> Iterator[Mistake]:
-    help = Remove.it(help="set `mode: backfill` under `target`, or leave it out", is_safe=False)
+    help = Help.remove(help="set `mode: backfill` under `target`, or leave it out", is_safe=False)
     for label in ("joins", "where"):
         if getattr(job, label):
             yield _wrong((label,), f"`{label}` is for a backfill", help)
@@ -64,7 +64,7 @@ def _own(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             yield _wrong(
                 (place,),
                 f"a backfill has no `{place}`",
-                Remove.it(help=f"leave it out: {why}", is_safe=False),
+                Help.remove(help=f"leave it out: {why}", is_safe=False),
             )
     for label in WITHOUT_IN_TARGET:
         if label in job.target.model_fields_set:
@@ -72,7 +72,7 @@ def _own(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
             yield _wrong(
                 ("target", place),
                 f"a backfill has no `{place}`",
-                Remove.it(help="leave it out", is_safe=False),
+                Help.remove(help="leave it out", is_safe=False),
             )
     if job.target.is_of_spark or not COLUMN_SINK.is_of(job.target.engine):
         able = ", ".join(f"`{label}`" for label in sink_names())
@@ -83,9 +83,11 @@ def _own(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
         yield _wrong(("target", "mode"), message, "name the columns under `fields`", is_key=False)
     for label, origin in job.fields.items():
         if origin is not None and origin.columns and origin.python is None:
-            message = "`columns` is for a function: an expression names columns itself"
-            yield _wrong(("fields", label, "columns"), message, Remove.it(help="leave it out", is_safe=False))
+            message = "`columns` is for functions only: an expression names its columns itself"
+            yield _wrong(
+                ("fields", label, "columns"), message, Help.remove(help="leave it out", is_safe=False)
+            )
     for label in job.joins:
         if label in schema.names:
-            message = f"`{label}` is a join, and a column of the table"
+            message = f"`{label}` is the name of both a join and a column of the table"
             yield _wrong(("joins", label), message, "give the join another name")

@@ -1,4 +1,4 @@
-"""What is said of a pipeline file before its run: to `schemac run --dry-run`, to `schemac check` and in an editor alike.
+"""Checks of a pipeline file before its run: for `schemac run --dry-run`, `schemac check` and editors.
 
 Layer: pipeline.
 """

@@ -3,7 +3,7 @@
 Layer: pipeline.
 Shape: `zone` of a field in the pipeline file says it of what is read, `schemac.dev/clockZone` in the schema of what is written;
        the side that has no zone counts first, as it does where a table changes (`evolution.clocks`). Where neither says
-       it, `timezone` of the source does. `with_zones` writes the zone beside each timestamp, at every depth, where
+       it, `timezone` of the source does. `with_zones` writes the zone next to each timestamp, at every depth, where
        whatever reads a value finds it.
 """
 
@@ -17,6 +17,6 @@ __all__ = ["with_zones", "zone_of"]
 
 
 def with_zones(schema: pa.Schema, job: Job) -> pa.Schema:
-    """Note the zone of its clocks beside each field of a schema that has one."""
+    """Note the zone of its clocks next to each field of a schema that has one."""
     zones = {label: origin.zone for label, origin in job.fields.items() if origin is not None}
     return with_zones_of(schema, zones.get, job.source.timezone)

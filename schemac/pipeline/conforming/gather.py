@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, SparkSession, functions
 
-from schemac.pipeline.batch_reading.record_task import FieldInput, RecordTask
+from schemac.pipeline.batch_reading.record_task import RecordTask
 from schemac.pipeline.conforming.clocks import with_zones
-from schemac.pipeline.conforming.given import constant_text, with_given
+from schemac.pipeline.conforming.given import constant_text, with_computed_fields
 from schemac.pipeline.conforming.merge_settings import merge_of, with_marker, without_other_reasons
 from schemac.pipeline.conforming.validation import conform, key_checked, settings_of, with_warnings
 from schemac.pipeline.declaration.job import Job
@@ -27,6 +27,7 @@ from schemac.pipeline.reading.absent_paths import absent_paths
 from schemac.pipeline.reading.source import Records, check_source, open_records
 from schemac.pipeline.spark.columns import ADDRESS, ADDRESS_FIELD, ERRORS
 from schemac.pipeline.spark.packed import COUNTED, NOT_PACKED, PACKED
+from schemac.rows.validation.validator import FieldInput
 from schemac.source.catalogue import INVALID_CONSTANT
 
 Opened = Callable[[], Any]
@@ -70,7 +71,7 @@ def gathered(
             read = read.append(ADDRESS_FIELD) if is_replay else read
             for opened in [open_records(spark, part)] if given is None else given:
                 counted = Observation(f"records read from source {i}, {len(counts)}")
-                records = with_given(opened, part)
+                records = with_computed_fields(opened, part)
                 if given is None:
                     missing = absent_paths(records, part.source, marked.fields)
                     absent += [replace(one, place=job.place_of(i, one.place)) for one in missing]
@@ -85,23 +86,23 @@ def _conformed(
     records: Records, schema: pa.Schema, job: Job, counted: Observation, *, may_pack: bool
 ) -> DataFrame:
     """Conform records, where they are read if Spark is not needed for that, and count them."""
-    found = conform(records, schema, job, may_pack=may_pack)
-    count = COUNTED if PACKED in found.columns else "count(1)"
-    return found.observe(counted, functions.expr(count).alias("rows"))
+    conformed_rows = conform(records, schema, job, may_pack=may_pack)
+    count = COUNTED if PACKED in conformed_rows.columns else "count(1)"
+    return conformed_rows.observe(counted, functions.expr(count).alias("rows"))
 
 
 def conformed(
     spark: SparkSession, job: Job, schema: pa.Schema, opened: Opened | None, *, may_pack: bool = False
 ) -> Gathered:
-    """Conform the records of all sources, count those that were read, and look for keys that stand in several."""
+    """Conform the records of all sources, count those that were read, and look for keys that are in several."""
     records = None if opened is None else opened()
     if isinstance(records, DataFrame):
         counted, rows = Observation("records read"), functions.count(functions.lit(1)).alias("rows")
         return Gathered(records.observe(counted, rows), [counted], [])
-    found = gathered(spark, job, schema, records, may_pack=may_pack)
-    merge, frame = merge_of(job, schema), found.frame
+    conformed_rows = gathered(spark, job, schema, records, may_pack=may_pack)
+    merge, frame = merge_of(job, schema), conformed_rows.frame
     frame = frame if merge is None else without_other_reasons(frame, merge, job.target.delete)
-    return found._replace(frame=with_warnings(key_checked(frame, schema, job), job))
+    return conformed_rows._replace(frame=with_warnings(key_checked(frame, schema, job), job))
 
 
 def records_read(counts: Sequence[Observation]) -> int:
@@ -138,14 +139,14 @@ def check_constants(job: Job, schema: pa.Schema) -> None:
     }
     if not origins:
         return
-    wanted = with_zones(pa.schema([schema.field(label) for label in origins], schema.metadata), job)
+    constant_fields = with_zones(pa.schema([schema.field(label) for label in origins], schema.metadata), job)
     inputs = [FieldInput(label, "json", label) for label in origins]
-    task = RecordTask(wanted.serialize().to_pybytes(), settings_of(job), tuple(inputs))
+    task = RecordTask(constant_fields.serialize().to_pybytes(), settings_of(job), tuple(inputs))
     texts = {label: [constant_text(origin.value)] for label, origin in origins.items()}
-    (found,) = task.rows(
+    (batch,) = task.rows(
         pa.RecordBatch.from_pydict(texts, pa.schema([(label, pa.string()) for label in origins]))
     )
-    for why in found.column(ERRORS)[0].as_py() or ():
+    for why in batch.column(ERRORS)[0].as_py() or ():
         path = why["path"]
         label = next(
             label for label in origins if path == label or path.startswith((f"{label}.", f"{label}["))

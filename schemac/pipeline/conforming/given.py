@@ -1,4 +1,4 @@
-"""Fields that stand at no place of a record: expressions, constants, and the file that a record is from.
+"""Fields that are at no place of a record: expressions, constants, and the file that a record is from.
 
 Layer: pipeline.
 Shape: records (see `source`) in; the same with one column for each expression, and a way to the value of each such field. An
@@ -30,9 +30,9 @@ MISSING = "UNRESOLVED_COLUMN"
 MOST_COLUMNS = 1000
 
 
-def with_given(records: Records, job: Job) -> Records:
-    """Add what the fields of a job need that stands at no place of the records."""
-    given: dict[str, Input] = {}
+def with_computed_fields(records: Records, job: Job) -> Records:
+    """Add what the fields of a job need that is at no place of the records."""
+    inputs: dict[str, Input] = {}
     failing: dict[str, str] = {}
     if any(origin is not None and origin.expr is not None for origin in job.fields.values()):
         records = records.parsed()
@@ -41,16 +41,16 @@ def with_given(records: Records, job: Job) -> Records:
         if origin is None:
             continue
         if origin.value is not None:
-            given[label] = constant(origin)
+            inputs[label] = constant(origin)
         elif origin.expr is not None:
-            given[label], failing[label] = scope.add(label, origin.expr)
+            inputs[label], failing[label] = scope.add(label, origin.expr)
         elif (part := file_part(origin.from_)) is not None:
             if not records.has_file:
                 raise no_file(label, job.source.format)
-            given[label] = typed_input(f"{FILE}.{part}", FILE_TYPES[part])
-    if not given:
+            inputs[label] = typed_input(f"{FILE}.{part}", FILE_TYPES[part])
+    if not inputs:
         return records
-    return replace(scope.added(), given=given, failing=failing, used=tuple(scope.members))
+    return replace(scope.added(), computed=inputs, failing=failing, used=tuple(scope.members))
 
 
 def constant(origin: FieldSource) -> Input:
@@ -76,8 +76,8 @@ class Scope:
         """Take an expression up; its value, and the condition that it failed."""
         self.resolve(label, text)
         column = f"__e{len(self._columns)}"
-        found = functions.named_struct(functions.lit(VALUE), functions.expr(text))
-        self._columns.append(_caught(self._of.frame.sparkSession, found).alias(column))
+        struct_column = functions.named_struct(functions.lit(VALUE), functions.expr(text))
+        self._columns.append(_caught(self._of.frame.sparkSession, struct_column).alias(column))
         try:
             data_type = self._frame().schema[column].dataType[VALUE].dataType
         except PySparkException as error:
@@ -107,12 +107,12 @@ class Scope:
             return FILE
         if of.columns is None:
             return Json(RECORD, (*IN_RECORD, missed)).variant
-        found = of.columns.get(missed)
-        if found is None:
-            message = f"the expression of `{label}` names `{missed}`, which is no column of the source"
+        input_ = of.columns.get(missed)
+        if input_ is None:
+            message = f"the expression of `{label}` names `{missed}`, which is not a column of the source"
             known = [*of.columns, *of.partitions, *([METADATA] if of.has_file else [])]
             raise PipelineError(INVALID_EXPRESSION, message, did_you_mean(missed, known), place=_place(label))
-        return found.text if isinstance(found, Text) else _column_of(found)
+        return input_.text if isinstance(input_, Text) else _column_of(input_)
 
     def _scoped(self) -> DataFrame:
         """Columns of the source under their own names, and everything else out of their way."""
@@ -127,9 +127,13 @@ class Scope:
         return self._of.with_frame(self._frame()) if self._columns else self._of
 
 
-def _column_of(found: Input) -> str:
+def _column_of(input_: Input) -> str:
     return (
-        found.column if isinstance(found, Typed) else found.variant if isinstance(found, Json) else found.text
+        input_.column
+        if isinstance(input_, Typed)
+        else input_.variant
+        if isinstance(input_, Json)
+        else input_.text
     )
 
 
@@ -137,8 +141,8 @@ def _missed(error: AnalysisException) -> str | None:
     """Take the first part of the name that Spark does not find; None for other errors."""
     if not (error.getCondition() or "").startswith(MISSING):
         return None
-    told = (error.getMessageParameters() or {}).get("objectName", "")
-    return str(parse_steps(told)[0]) if told else None
+    object_name = (error.getMessageParameters() or {}).get("objectName", "")
+    return str(parse_steps(object_name)[0]) if object_name else None
 
 
 def _place(label: str) -> tuple[str, ...]:
@@ -147,11 +151,11 @@ def _place(label: str) -> tuple[str, ...]:
 
 def invalid(label: str, text: str, error: PySparkException) -> PipelineError:
     """Describe an expression that Spark refuses."""
-    said = str(error).strip().splitlines()[0]
-    message = f"Spark refuses the expression `{text}` of `{label}`: {said}"
+    first_line = str(error).strip().splitlines()[0]
+    message = f"Spark refuses the expression `{text}` of `{label}`: {first_line}"
     help = "see https://spark.apache.org/docs/latest/api/sql/ for its functions"
-    if "INVALID_EXTRACT_BASE_FIELD_TYPE" in said or "variant" in said.lower():
-        help = "a part of a JSON record is read by a colon, and with its type: `properties:mag::double`"
+    if "INVALID_EXTRACT_BASE_FIELD_TYPE" in first_line or "variant" in first_line.lower():
+        help = "read a part of a JSON record with a colon, and give its type: `properties:mag::double`"
     return PipelineError(INVALID_EXPRESSION, message, help, place=_place(label))
 
 
@@ -166,7 +170,7 @@ def expression_mistakes(job: Job) -> Iterator[PipelineError]:
 
 
 def syntax_mistake(spark: SparkSession, label: str, text: str) -> PipelineError | None:
-    """Ask Spark's parser about an expression, without any source; None where it has nothing to say."""
+    """Ask Spark's parser about an expression, without any source; None if it has nothing to say."""
     try:
         _ = spark.range(0).select(functions.expr(text)).schema
     except ParseException as error:

@@ -44,12 +44,12 @@ from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.tables import TableForm, sink_engine, sink_of
 from schemac.source.catalogue import PIPELINE_FILE, SOURCE_OPTION
 from schemac.source.diagnostic import Code
+from schemac.source.help import Help
 from schemac.source.report import Report
 from schemac.source.suggest import closest
 from schemac.source.text import SourceText, decode_text, read_text
-from schemac.syntax.complaints import Complaint, TreePath, complaints
 from schemac.syntax.document import Document, parse
-from schemac.syntax.remedies import Meant
+from schemac.syntax.model_errors import ModelError, TreePath, model_errors
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class LoadedJob:
     lowered: LoweredSchema
     numbers: Mapping[SchemaField, Numbers] | None = None
     """The fields' numbers, where the manifest has a lock."""
-    version: int | None = None
-    """The locked version, where it has one."""
+    version: str | None = None
+    """The locked version as tables keep it, where the manifest has a lock."""
 
     @property
     def arrow_schema(self) -> ArrowSchema:
@@ -73,7 +73,7 @@ class LoadedJob:
 
     def with_lock(self, locked: Locked) -> "LoadedJob":
         """Return the job with the numbers and the version of its lock."""
-        return replace(self, numbers=locked.identities.numbers, version=locked.version.number)
+        return replace(self, numbers=locked.identities.numbers, version=locked.version.table_record)
 
     @property
     def form(self) -> TableForm:
@@ -88,9 +88,9 @@ class LoadedJob:
     def report(self, error: PipelineError, report: Report) -> None:
         """Report what a run told, at the setting of the file that it is about."""
         place = _place_in(self.document, error.place)
-        found = Complaint(error.code, place, error.message, error.help or "")
+        model_error = ModelError(error.code, place, error.message, error.help or "")
         if place:
-            _complain(self.document, found, report, error.code)
+            _complain(self.document, model_error, report, error.code)
         else:
             name = self.document.source.name
             report.add(error.code, error.message, file=name, help=error.help or "")
@@ -104,7 +104,7 @@ def load_job(
 ) -> LoadedJob | None:
     """Load the job of a pipeline file, its schema with an overlay; None after saying what is wrong with it.
 
-    `edited` are texts that count in the place of files, by absolute path.
+    `edited` are texts that count in place of files, by absolute path.
     """
     source = _text(path, edited, report)
     documents = parse(source, report) if source is not None else []
@@ -112,31 +112,31 @@ def load_job(
         return None
     value = documents[0].value if len(documents) == 1 else None
     if not isinstance(value, dict):
-        message = f"{path} is no pipeline: it has to be one mapping with `source`, `schema` and `target`"
+        message = f"{path} is not a pipeline: it has to be one mapping with `source`, `schema` and `target`"
         report.add(PIPELINE_FILE, message, file=str(path), help="see examples/demo/pipeline.yaml")
         return None
     document = documents[0]
     try:
         job = _with_paths(Job.model_validate(value), path.parent)
     except ValidationError as error:
-        for found in complaints(error, Job, value):
-            if found.path[:1] == ("storage",):
+        for model_error in model_errors(error, Job, value):
+            if model_error.path[:1] == ("storage",):
                 # Without an excerpt: the line may hold a secret.
-                report.add(PIPELINE_FILE, found.message, file=str(path), help=found.help)
+                report.add(PIPELINE_FILE, model_error.message, file=str(path), help=model_error.help)
             else:
-                _complain(document, found, report)
+                _complain(document, model_error, report)
         return None
-    found_any = False
+    has_errors = False
     for i, part in enumerate(job.parts):
         for option, mistaken in option_mistakes(part.source, is_stream=job.trigger is not None):
             place = job.place_of(i, ("source", "options", option))
-            found = Complaint(SOURCE_OPTION, place, mistaken.message, mistaken.help or "", on_key=True)
-            _complain(document, found, report, SOURCE_OPTION)
-            found_any = True
-    if found_any:
+            model_error = ModelError(SOURCE_OPTION, place, mistaken.message, mistaken.help or "", on_key=True)
+            _complain(document, model_error, report, SOURCE_OPTION)
+            has_errors = True
+    if has_errors:
         return None
     if job.schema_ is None:
-        missing = Complaint(
+        missing = ModelError(
             PIPELINE_FILE, (), "a pipeline needs `schema`", "add `schema:` with the path of a manifest"
         )
         _complain(document, missing, report)
@@ -151,9 +151,11 @@ def _text(path: Path, edited: Mapping[str, bytes], report: Report) -> SourceText
     return decode_text(content, str(path), report)
 
 
-def _complain(document: Document, found: Complaint, report: Report, code: Code = PIPELINE_FILE) -> None:
-    place = document.place(found.path, on_key=found.on_key)
-    report.add(code, found.message, spot=place, help=found.help)
+def _complain(
+    document: Document, model_error: ModelError, report: Report, code: Code = PIPELINE_FILE
+) -> None:
+    place = document.place(model_error.path, on_key=model_error.on_key)
+    report.add(code, model_error.message, location=place, help=model_error.help)
 
 
 def _with_schema(
@@ -172,8 +174,8 @@ def _with_schema(
     datasets = check_source(source, project, report, reuse=reuse) if source is not None else []
     if report.has_errors:
         return None
-    wanted = [dataset for dataset in datasets if job.dataset in (None, dataset.name)]
-    if len(wanted) != 1:
+    matching = [dataset for dataset in datasets if job.dataset in (None, dataset.name)]
+    if len(matching) != 1:
         names = [dataset.name for dataset in datasets]
         near = closest(job.dataset, names) if job.dataset else None
         message = (
@@ -182,24 +184,26 @@ def _with_schema(
             else f"{manifest} has {len(names)} datasets"
         )
         help = (
-            Meant.word(near, str(job.dataset), mark="'")
+            Help.did_you_mean(near, str(job.dataset), mark="'")
             if near
             else f"write `dataset:` with one of: {', '.join(names)}"
         )
         _complain(
             document,
-            Complaint(PIPELINE_FILE, ("dataset",) if job.dataset else ("schema",), message, help),
+            ModelError(PIPELINE_FILE, ("dataset",) if job.dataset else ("schema",), message, help),
             report,
         )
         return None
-    (dataset,) = wanted
+    (dataset,) = matching
     locked = None
     if overlay is not None:
-        found = Report()
-        overlay.check_names([one.name for one in datasets], found, is_whole=False)
-        dataset, locked = overlay.over(dataset, _locked(manifest, dataset, found), project, found)
-        report.extend(found.diagnostics)
-        if found.has_errors:
+        schema_report = Report()
+        overlay.check_names([one.name for one in datasets], schema_report, is_whole=False)
+        dataset, locked = overlay.over(
+            dataset, _locked(manifest, dataset, schema_report), project, schema_report
+        )
+        report.extend(schema_report.diagnostics)
+        if schema_report.has_errors:
             return None
     loaded = _lowered(job, dataset, project, document, report)
     if loaded is None or not has_lock(manifest):
@@ -209,7 +213,7 @@ def _with_schema(
 
 
 def _locked(manifest: Path, dataset: LogicalDataset, report: Report) -> Locked | None:
-    """Return what the lock beside a manifest says; None where there is none, and after saying what is wrong with it."""
+    """Return what the lock next to a manifest says; None if there is none, and after saying what is wrong with it."""
     if not has_lock(manifest):
         return None
     return locked_datasets(manifest, str(manifest), [dataset], report, is_error=True).get(dataset.name)
@@ -218,7 +222,7 @@ def _locked(manifest: Path, dataset: LogicalDataset, report: Report) -> Locked |
 def _lowered(
     job: Job, dataset: LogicalDataset, project: Project, document: Document, report: Report
 ) -> LoadedJob | None:
-    """Compile the schema of a job as the engine of its table will have it; None where that engine refuses it."""
+    """Compile the schema of a job as the engine of its table will have it; None if that engine refuses it."""
     # Tables have the attributes as metadata, whatever the settings say of artifacts.
     options = replace(CompileOptions.of(project, schema_engines(job.target)), has_metadata=True)
     emit(dataset, options, report)
@@ -229,8 +233,8 @@ def _lowered(
     mistakes = (*mapping_mistakes(job, schema), *backfill_mistakes(job, schema), *_expression_mistakes(job))
     for mistake in mistakes:
         error, place = mistake.error, _place_in(document, mistake.place)
-        told = Complaint(error.code, place, error.message, error.help or "", mistake.is_key)
-        _complain(document, told, report, error.code)
+        model_error = ModelError(error.code, place, error.message, error.help or "", mistake.is_key)
+        _complain(document, model_error, report, error.code)
     for error in (*merge_mistakes(job, loaded.arrow_schema), *reference_mistakes(job, loaded.arrow_schema)):
         loaded.report(error, report)
     return None if report.has_errors else loaded
@@ -249,12 +253,12 @@ def schema_engines(target: Target) -> tuple[str, ...]:
 
 
 def _expression_mistakes(job: Job) -> Iterator[Mistake]:
-    told = set()
+    reported = set()
     for i, part in enumerate(job.parts):
         for error in expression_mistakes(part):
             place = job.place_of(i, error.place)
-            if place not in told:
-                told.add(place)
+            if place not in reported:
+                reported.add(place)
                 yield Mistake(place, error)
 
 

@@ -38,9 +38,8 @@ from schemac.source.catalogue import (
     UNKNOWN_FIELD,
     UNKNOWN_RULE,
 )
+from schemac.source.help import Help
 from schemac.source.pages import rule_pages
-from schemac.syntax.remedies import Remove
-from schemac.syntax.remedies_within import InsertKeys
 
 OF_FILES = ("csv", "json", "geojson", "parquet", "orc")
 RESERVED = (ERRORS, WARNINGS, RAW, SOURCE, DELETE, ADDRESS)
@@ -57,7 +56,7 @@ CAN_WARN = (
 
 @dataclass(frozen=True)
 class Mistake:
-    """One mistake; `is_key` where the last part of the place is itself wrong, not what stands behind it."""
+    """One mistake; `is_key` where the last part of the place is itself wrong, not what is behind it."""
 
     place: tuple[str | int, ...]
     error: PipelineError
@@ -73,12 +72,12 @@ def mapping_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     for member in schema:
         yield from _unsupported(member)
     yield from (*_mode_mistakes(job), *_target_mistakes(job), *_rule_mistakes(job, schema))
-    told = set()
+    reported = set()
     for i, part in enumerate(job.parts):
         for mistake in _part_mistakes(part, with_zones(schema, part)):
             place = job.place_of(i, mistake.place)
-            if place not in told:
-                told.add(place)
+            if place not in reported:
+                reported.add(place)
                 yield replace(mistake, place=place)
 
 
@@ -87,17 +86,17 @@ def _part_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     yield from _explode_mistakes(job.source)
     for label, origin in job.fields.items():
         if label not in schema.names:
-            message = f"`fields` names `{label}`, the schema has no such field"
+            message = f"`fields` names `{label}`, but the schema has no such field"
             error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names))
             yield Mistake(("fields", label), error, is_key=True)
         elif origin is not None:
-            yield from _given_mistakes(label, origin, job.source)
+            yield from _computed_mistakes(label, origin, job.source)
             yield from _origin_mistakes(label, origin, schema.field(label))
 
 
-def _leave_out(key: str, more: str = "") -> Remove:
+def _leave_out(key: str, more: str = "") -> Help:
     """Return "leave `mode` out" and what may be done instead; what a run does then, its author may not have meant."""
-    return Remove.it(help=f"leave {f'`{key}`' if key else 'it'} out{more}", is_safe=False)
+    return Help.remove(help=f"leave {f'`{key}`' if key else 'it'} out{more}", is_safe=False)
 
 
 def _mode_mistakes(job: Job) -> Iterator[Mistake]:
@@ -105,7 +104,9 @@ def _mode_mistakes(job: Job) -> Iterator[Mistake]:
     is_incremental = [part.source.mode is SourceMode.INCREMENTAL for part in job.parts]
     for i, part in enumerate(job.parts):
         if is_incremental[i] and part.source.format not in OF_FILES:
-            message = f"a {part.source.format} source has no files, of which `mode: incremental` could take the new ones"
+            message = (
+                f"a {part.source.format} source has no files, so `mode: incremental` cannot find new ones"
+            )
             error = PipelineError(MISPLACED_MODE, message, _leave_out("mode"))
             yield Mistake(job.place_of(i, ("source", "mode")), error)
     if job.trigger is not None and len(job.parts) > 1:
@@ -117,16 +118,16 @@ def _mode_mistakes(job: Job) -> Iterator[Mistake]:
         error = PipelineError(MISPLACED_MODE, "a stream has one path", "name a folder, or a glob")
         yield Mistake(("source", "path"), error)
     if job.trigger is not None and any(is_incremental):
-        message = "a stream knows by its checkpoint which files are new, an incremental source by the table"
+        message = "a stream finds new files by its checkpoint, an incremental source by the table"
         yield Mistake(("trigger",), PipelineError(MISPLACED_MODE, message, "leave `trigger` or `mode` out"))
     adds = job.target.mode in (Mode.APPEND, Mode.UPSERT)
     if (job.trigger is not None or any(is_incremental)) and not adds:
-        message = f"what is new is added to a table, and `mode: {job.target.mode}` does not add to one"
+        message = f"new records are added to a table, but `mode: {job.target.mode}` does not add to one"
         error = PipelineError(
             MISPLACED_MODE,
             message,
-            InsertKeys.beside(
-                "write `mode: append`, or `mode: upsert` for a schema with a primary key: both make the table where it is missing",
+            Help.add_keys(
+                "write `mode: append`, or `mode: upsert` for a schema with a primary key: both create the table if it does not exist",
                 ("mode", "append"),
             ),
         )
@@ -143,13 +144,13 @@ def _target_mistakes(job: Job) -> Iterator[Mistake]:
         error = PipelineError(
             SINK_OPTION,
             message,
-            _leave_out("options", "; `storage` of the pipeline says how an object store is reached"),
+            _leave_out("options", "; `storage` of the pipeline configures object stores"),
         )
         yield Mistake(("target", "options"), error)
     if target.is_of_spark and (
         job.trigger is not None or any(part.source.mode is SourceMode.INCREMENTAL for part in job.parts)
     ):
-        message = f"incremental sources and streams look up in the table what was read before, which a {target.format} target does not tell"
+        message = f"incremental sources and streams look up in the table what was read before, which a {target.format} target does not record"
         error = PipelineError(
             MISPLACED_MODE, message, "leave `format` out of `target`, or read all files in each run"
         )
@@ -160,12 +161,12 @@ def _connector_mistakes(target: Target) -> Iterator[Mistake]:
     """Find what a run does not do through a connector."""
     without = _leave_out("connector", " of `target`")
     if not is_local(target.path):
-        message = f"a run cannot take over what the connector `{target.connector}` writes to an object store"
+        message = f"a run cannot publish what the connector `{target.connector}` writes to an object store"
         help = f"name a path on a disk that all machines share, or {without}"
         yield Mistake(("target", "path"), PipelineError(CONNECTOR, message, help))
     if "max_rows_per_file" in target.model_fields_set:
         message = "`maxRowsPerFile` is for schemac's own writer"
-        help = "give the connector's own option under `options` of `target`"
+        help = "set the connector's own option under `options` of `target`"
         yield Mistake(("target", "maxRowsPerFile"), PipelineError(CONNECTOR, message, help))
     if target.delete is not None:
         message = "records that delete rows cannot be told apart where a connector writes the rows"
@@ -173,7 +174,7 @@ def _connector_mistakes(target: Target) -> Iterator[Mistake]:
             ("target", "delete"), PipelineError(CONNECTOR, message, _leave_out("delete", f", or {without}"))
         )
     if target.mode is Mode.BACKFILL:
-        message = "a backfill adds columns to files that are there, which a connector does not do"
+        message = "a backfill adds columns to existing files, which a connector does not do"
         yield Mistake(("target", "connector"), PipelineError(CONNECTOR, message, without))
 
 
@@ -195,8 +196,8 @@ def _explode_mistakes(source: Source) -> Iterator[Mistake]:
         yield Mistake(place, PipelineError(NO_LIST, message, "name the list, without a position in brackets"))
 
 
-def _given_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator[Mistake]:
-    told = [
+def _computed_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator[Mistake]:
+    conflicting = [
         key
         for key, text in (
             ("from", origin.from_),
@@ -206,12 +207,12 @@ def _given_mistakes(label: str, origin: FieldSource, source: Source) -> Iterator
         )
         if text is not None
     ]
-    if len(told) > 1:
-        message = f"`{label}` has both `{told[0]}` and `{told[1]}`"
+    if len(conflicting) > 1:
+        message = f"`{label}` has both `{conflicting[0]}` and `{conflicting[1]}`"
         error = PipelineError(
             CONFLICTING_ORIGIN, message, "leave one of the two out; an expression names columns itself"
         )
-        yield Mistake(("fields", label, told[1]), error)
+        yield Mistake(("fields", label, conflicting[1]), error)
     if source.format in source_names() and file_part(origin.from_) is not None:
         yield Mistake(("fields", label, "from"), no_file(label, source.format))
 
@@ -239,7 +240,7 @@ def _rule_mistakes(job: Job, schema: pa.Schema) -> Iterator[Mistake]:
     for label in job.max_quarantined.fields:
         if not any(label == top or label.startswith((f"{top}.", f"{top}[")) for top in schema.names):
             place = ("maxQuarantined", "fields", label)
-            message = f"`maxQuarantined` names the field `{label}`, the schema has no such field"
+            message = f"`maxQuarantined` names the field `{label}`, but the schema has no such field"
             error = PipelineError(UNKNOWN_FIELD, message, did_you_mean(label, schema.names), place=place)
             yield Mistake(place, error, is_key=True)
 
@@ -274,24 +275,28 @@ def _origin_mistakes(label: str, origin: FieldSource, member: pa.Field) -> Itera
             parse_steps(origin.from_)
         except PipelineError as caught:
             yield Mistake((*place, "from"), caught)
-    held, is_ = storage_type(member.type), pa.types
-    is_temporal = is_scalar(member) and bool(is_.is_date(held) or is_.is_timestamp(held))
-    told = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
-    if told and not is_temporal:
+    stored_type, is_ = storage_type(member.type), pa.types
+    is_temporal = is_scalar(member) and bool(is_.is_date(stored_type) or is_.is_timestamp(stored_type))
+    origin_settings = [key for key in ("format", "epoch") if getattr(origin, key) is not None]
+    if origin_settings and not is_temporal:
         error = PipelineError(
             MISPLACED_FORMAT,
-            f"`{label}` is {member.type}: `{told[0]}` is for dates and timestamps",
-            _leave_out(told[0], ", or give the field a Date or Timestamp type"),
+            f"`{label}` is {member.type}: `{origin_settings[0]}` is for dates and timestamps",
+            _leave_out(origin_settings[0], ", or give the field a Date or Timestamp type"),
         )
-        yield Mistake((*place, told[0]), error)
-    elif len(told) == 2:
+        yield Mistake((*place, origin_settings[0]), error)
+    elif len(origin_settings) == 2:
         error = PipelineError(
             MISPLACED_FORMAT,
             f"`{label}` has both `format` and `epoch`",
-            "text has a format, a number an epoch",
+            "use `format` for text, and `epoch` for numbers",
         )
         yield Mistake((*place, "epoch"), error)
-    elif origin.format is not None and is_.is_timestamp(held) and (half := _half_zone(origin.format, member)):
+    elif (
+        origin.format is not None
+        and is_.is_timestamp(stored_type)
+        and (half := _half_zone(origin.format, member))
+    ):
         yield Mistake((*place, "format"), half)
     elif origin.format is not None and (mistake := pattern_mistake(origin.format)) is not None:
         error = PipelineError(
@@ -316,6 +321,6 @@ def _half_zone(pattern: str, member: pa.Field) -> PipelineError | None:
         return None
     return PipelineError(
         MISPLACED_FORMAT,
-        f"the pattern `{pattern}` reads a zone only sometimes, and Spark would take UTC the other times",
-        "take the zone out of the brackets, or out of the pattern",
+        f"the pattern `{pattern}` reads a zone only sometimes, and Spark would assume UTC otherwise",
+        "move the zone out of the brackets, or remove it from the pattern",
     )

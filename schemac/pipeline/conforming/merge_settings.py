@@ -19,8 +19,7 @@ from schemac.pipeline.spark.sqltext import literal
 from schemac.rows.runs.merges import Merge
 from schemac.rows.runs.modes import Mode
 from schemac.source.catalogue import MERGE_SETTING
-from schemac.syntax.remedies import Remove
-from schemac.syntax.remedies_within import InsertKeys
+from schemac.source.help import Help
 
 MARK = pa.field(DELETE, pa.string())
 
@@ -48,15 +47,15 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
         asked = "`mode: upsert`" if is_upsert else "`keys: refuse`"
         help = "declare the fields that identify a row as its primary key, as `schemac explain SC665` shows"
         place = ("target", "mode") if is_upsert else ("keys",)
-        message = f"{asked} needs a primary key, and the schema has none"
+        message = f"{asked} needs a primary key, but the schema has none"
         yield PipelineError(MERGE_SETTING, message, help, place=place)
-    for name, told in (("latest", target.latest), ("delete", target.delete)):
-        if told is not None and not is_upsert:
-            message = f"`{name}` has no meaning with `mode: {target.mode}`"
+    for name, expression in (("latest", target.latest), ("delete", target.delete)):
+        if expression is not None and not is_upsert:
+            message = f"`{name}` has no effect with `mode: {target.mode}`"
             yield PipelineError(
                 MERGE_SETTING,
                 message,
-                InsertKeys.beside("set `mode: upsert`", ("mode", "upsert")),
+                Help.add_keys("set `mode: upsert`", ("mode", "upsert")),
                 place=("target", name),
             )
     if DUPLICATE in job.warned and (is_upsert or job.keys is Keys.REFUSE):
@@ -64,7 +63,7 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
         yield PipelineError(
             MERGE_SETTING,
             message,
-            Remove.it(help="leave `duplicate` out", is_safe=False),
+            Help.remove(help="leave `duplicate` out", is_safe=False),
             place=("rules", DUPLICATE),
         )
     if is_upsert and target.latest is not None:
@@ -74,7 +73,7 @@ def merge_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
 def _not_merged(format: str | None, *, is_upsert: bool) -> PipelineError:
     """Describe rows that are to meet those of a table in a format of Spark, which no run looks into."""
     asked = "`mode: upsert`" if is_upsert else "`keys: refuse`"
-    message = f"{asked} compares keys with those of the table, and a run cannot do so in a {format} target"
+    message = f"{asked} compares keys with those of the table, which a run cannot do in a {format} target"
     instead = "write `mode: append` or `mode: overwrite`" if is_upsert else "write `keys: check`"
     place = ("target", "mode") if is_upsert else ("keys",)
     return PipelineError(MERGE_SETTING, message, f"{instead}, or leave `format` out of `target`", place=place)
@@ -83,10 +82,10 @@ def _not_merged(format: str | None, *, is_upsert: bool) -> PipelineError:
 def _latest_mistakes(latest: str, schema: pa.Schema) -> Iterator[PipelineError]:
     place = ("target", "latest")
     if latest not in schema.names:
-        message = f"`latest` names `{latest}`, the schema has no such field"
+        message = f"`latest` names `{latest}`, but the schema has no such field"
         yield PipelineError(MERGE_SETTING, message, did_you_mean(latest, schema.names), place=place)
     elif not _is_ordered(schema.field(latest).type):
-        message = f"the values of `{latest}` have no order that says which is the latest"
+        message = f"the values of `{latest}` cannot be ordered, so none of them is the latest"
         help = "name a field of a number, a date, a timestamp or a text"
         yield PipelineError(MERGE_SETTING, message, help, place=place)
 
@@ -116,9 +115,11 @@ def without_other_reasons(frame: DataFrame, merge: Merge, marker: DeleteMarker |
         return frame
     # A record that is none at all has no path.
     paths = ", ".join(literal(path) for path in ("", DELETE, *merge.columns))
-    own = f"filter({ERRORS}, e -> e.path in ({paths}))"
-    kept = f"if(size({own}) = 0, null, {own})"
+    row_errors = f"filter({ERRORS}, e -> e.path in ({paths}))"
+    reduced = f"if(size({row_errors}) = 0, null, {row_errors})"
     deletes = f"coalesce({DELETE} = {literal(merge.deletes)}, false)"
     at_path = f"named_struct('path', {literal(marker.from_)}, 'rule', e.rule, 'value', e.value)"
-    named = f"transform(if({deletes}, {kept}, {ERRORS}), e -> if(e.path = {literal(DELETE)}, {at_path}, e))"
+    named = (
+        f"transform(if({deletes}, {reduced}, {ERRORS}), e -> if(e.path = {literal(DELETE)}, {at_path}, e))"
+    )
     return frame.withColumn(ERRORS, functions.expr(named))

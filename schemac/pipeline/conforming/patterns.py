@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: a pattern in, a sentence about its first mistake out, or None.
-Source: Spark's DateTimeFormatterHelper and java.time's DateTimeFormatterBuilder: letters, how often they may stand in a
+Source: Spark's DateTimeFormatterHelper and java.time's DateTimeFormatterBuilder: letters, how often they may be in a
         row, and which of them only serve to write.
 """
 
@@ -42,7 +42,7 @@ def pattern_mistake(pattern: str) -> str | None:
         if mistake is not None:
             return mistake
     if not any(letter in LONGEST for letter in plain):
-        return "no letter in it means a part of a date or a time"
+        return "it has no letter for a part of a date or a time"
     return None
 
 
@@ -70,7 +70,7 @@ def has_optional_zone(pattern: str) -> bool:
 
 
 def _without_quoted(pattern: str) -> str | None:
-    """Strip the literal texts off a pattern; None where a quote is open at the end."""
+    """Strip the literal texts off a pattern; None if a quote is open at the end."""
     parts = pattern.split("'")
     return "\0".join(parts[::2]) if len(parts) % 2 else None
 

@@ -37,7 +37,7 @@ TARGET_PATH, QUARANTINE_PATH = ("target", "path"), ("quarantine", "path")
 
 
 def check(job: Job, schema: pa.Schema | None = None, *, is_replay: bool = False) -> None:
-    """Whether the job can run; tables that are there are compared where the schema is given. Raises the first mistake."""
+    """Whether the job can run; tables that exist are compared where the schema is given. Raises the first mistake."""
     for error in mistakes(job, schema, is_replay=is_replay):
         raise error
 
@@ -85,7 +85,7 @@ def _check_tables(job: Job, schema: pa.Schema | None, *, is_typed: bool) -> None
     if target is not None and job.target.mode is Mode.CREATE:
         raise PipelineError(
             TABLE_EXISTS,
-            f"there is a table at `{job.target.path}` already",
+            f"there is already a table at `{job.target.path}`",
             "set `mode: append` or `mode: overwrite` under `target`",
             place=("target", "mode") if "mode" in job.target.model_fields_set else TARGET_PATH,
         )
@@ -93,7 +93,7 @@ def _check_tables(job: Job, schema: pa.Schema | None, *, is_typed: bool) -> None
         check_same_schema(sink, job.target.path, TableForm(schema), job.storage_options)
     quarantine = table(job.quarantine_path, QUARANTINE_PATH)
     if quarantine is not None and list(quarantine.names) != QUARANTINE_SCHEMA.names:
-        message = f"the table at `{job.quarantine_path}` is no quarantine: it has {_shown(quarantine.names)}"
+        message = f"the table at `{job.quarantine_path}` is not a quarantine: it has {_names_text(quarantine.names)}"
         help = "name another path as `quarantine: {path: ...}`"
         raise PipelineError(NOT_A_QUARANTINE, message, help, place=QUARANTINE_PATH)
 
@@ -119,20 +119,20 @@ def _check_backfill(job: Job, schema: pa.Schema, *, is_typed: bool) -> None:
 def check_places(job: Job) -> None:
     """Whether the target and the quarantine can be where they are to be, before anything is looked up there."""
     if absolute(job.target.path) == absolute(job.quarantine_path):
-        message = "`target` and `quarantine` are one path"
-        raise PipelineError(SAME_PATH, message, "name two paths", place=QUARANTINE_PATH)
+        message = "`target` and `quarantine` have the same path"
+        raise PipelineError(SAME_PATH, message, "specify different paths", place=QUARANTINE_PATH)
     is_folder = not job.target.is_of_spark or job.target.format in FILE_FORMATS
     for path, place in ((job.target.path, TARGET_PATH), (job.quarantine_path, QUARANTINE_PATH)):
         if is_local(path) and (is_folder or place is QUARANTINE_PATH):
             _check_writable(Path(absolute(path)), place)
 
 
-def _shown(names: Sequence[str]) -> str:
+def _names_text(names: Sequence[str]) -> str:
     return ", ".join(f"`{label}`" for label in names[:5])
 
 
 def _table(sink: Sink, job: Job, path: str, place: tuple[str, ...]) -> ExistingTable | None:
-    """Look at the table at a path; None where a new one can be made."""
+    """Look at the table at a path; None if a new one can be made."""
     try:
         table = sink.find(path, job.storage_options)
     except PipelineError as error:
@@ -140,8 +140,8 @@ def _table(sink: Sink, job: Job, path: str, place: tuple[str, ...]) -> ExistingT
     if table is None and is_local(path):
         folder = Path(absolute(path))
         if folder.exists() and any(folder.iterdir()) and not sink.is_free(str(folder)):
-            message = f"`{path}` is there, and is no {job.target.engine.title} table"
-            raise PipelineError(NOT_A_TABLE, message, "name a path that is not taken yet", place=place)
+            message = f"`{path}` exists, but is not a {job.target.engine.title} table"
+            raise PipelineError(NOT_A_TABLE, message, "name a path that does not exist yet", place=place)
     return table
 
 

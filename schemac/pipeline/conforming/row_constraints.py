@@ -29,18 +29,18 @@ from schemac.source.catalogue import REFERENCE
 
 def reference_mistakes(job: Job, schema: pa.Schema) -> Iterator[PipelineError]:
     """Yield the references whose table nobody names, and tables for none."""
-    wanted = {one.dataset for one in constraints_of(schema).rows.references}
-    for dataset in sorted(wanted - job.references.keys()):
+    referenced = {one.dataset for one in constraints_of(schema).rows.references}
+    for dataset in sorted(referenced - job.references.keys()):
         message = (
-            f"the schema refers to the dataset `{dataset}`, and the pipeline does not say where its table is"
+            f"the schema refers to the dataset `{dataset}`, but the pipeline does not say where its table is"
         )
         help = f"write `references: {{{dataset}: {{path: {dataset}{job.target.engine.table_suffix}}}}}` with its path, or `{{{dataset}: null}}` to leave it unchecked"
         yield PipelineError(REFERENCE, message, help)
     for label in job.references:
-        if label not in wanted:
-            message = f"`references` names `{label}`, and the schema refers to no such dataset"
+        if label not in referenced:
+            message = f"`references` names `{label}`, but the schema does not refer to such a dataset"
             yield PipelineError(
-                REFERENCE, message, did_you_mean(label, list(wanted)), place=("references", label)
+                REFERENCE, message, did_you_mean(label, list(referenced)), place=("references", label)
             )
 
 
@@ -51,7 +51,7 @@ def rows_checked(frame: DataFrame, schema: pa.Schema, job: Job, keys: Sequence[s
         if job.references.get(reference.dataset) is not None:
             frame = _with_references(frame, reference, job)
     for unique in rows.unique:
-        frame = _with_twins(frame, unique, job, keys)
+        frame = _with_duplicates(frame, unique, job, keys)
     return frame
 
 
@@ -70,19 +70,19 @@ def _column(field: FieldNode) -> str:
     return ".".join(map(name, field.path))
 
 
-def _shown(fields: Sequence[FieldNode]) -> str:
+def _fields_text(fields: Sequence[FieldNode]) -> str:
     return f"to_json({struct((str(field), _column(field)) for field in fields)})"
 
 
 def _with_reason(
     frame: DataFrame, is_wrong: str, path: str, rule: str, fields: Sequence[FieldNode]
 ) -> DataFrame:
-    why = f"array({reason(literal(path), literal(rule), _shown(fields))})"
+    why = f"array({reason(literal(path), literal(rule), _fields_text(fields))})"
     text = f"if({is_wrong}, concat(coalesce({ERRORS}, array()), {why}), {ERRORS})"
     return frame.withColumn(ERRORS, functions.expr(text))
 
 
-def _with_twins(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str]) -> DataFrame:
+def _with_duplicates(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str]) -> DataFrame:
     """Compare the records with each other; in an upsert those of one row are no twins, and only the latest of them counts."""
     warned = ", ".join(map(literal, ["", *job.warned]))
     is_bad = f"exists(coalesce({ERRORS}, array()), e -> substring_index(e.rule, ':', 1) not in ({warned}))"
@@ -94,19 +94,19 @@ def _with_twins(frame: DataFrame, unique: Unique, job: Job, keys: Sequence[str])
     same = Window.partitionBy("__counted", *(functions.expr(_column(field)) for field in unique.fields))
     if is_merged:
         row = functions.expr(f"struct({', '.join(map(name, keys))})")
-        is_twin = functions.min(row).over(same) != functions.max(row).over(same)
+        is_duplicate = functions.min(row).over(same) != functions.max(row).over(same)
     else:
-        is_twin = functions.count(functions.lit(1)).over(same) > 1
-    found = counted.withColumn("__twins", functions.col("__counted") & is_twin)
-    checked = _with_reason(found, "coalesce(__twins, false)", unique.path, UNIQUE_RULE, unique.fields)
+        is_duplicate = functions.count(functions.lit(1)).over(same) > 1
+    marked = counted.withColumn("__twins", functions.col("__counted") & is_duplicate)
+    checked = _with_reason(marked, "coalesce(__twins, false)", unique.path, UNIQUE_RULE, unique.fields)
     return checked.drop("__counted", "__twins")
 
 
 def _is_latest(keys: Sequence[str], latest: str, is_good: Column) -> Column:
     """Whether no record with the same key is later; a null is older than any value."""
     same = Window.partitionBy(is_good, *(functions.expr(name(key)) for key in keys))
-    own, newest = functions.expr(name(latest)), functions.max(functions.expr(name(latest))).over(same)
-    return newest.isNull() | functions.coalesce(own >= newest, functions.lit(False))
+    row_value, newest = functions.expr(name(latest)), functions.max(functions.expr(name(latest))).over(same)
+    return newest.isNull() | functions.coalesce(row_value >= newest, functions.lit(False))
 
 
 def _with_references(frame: DataFrame, reference: ReferenceTo, job: Job) -> DataFrame:
@@ -115,11 +115,11 @@ def _with_references(frame: DataFrame, reference: ReferenceTo, job: Job) -> Data
     labels = targets.columns
     pairs = zip(reference.fields, labels, strict=True)
     conditions: list[Column] = [functions.expr(_column(field)) == targets[label] for field, label in pairs]
-    found = frame.join(
+    joined = frame.join(
         targets.withColumn("__found", functions.lit(True)), reduce(Column.__and__, conditions), "left"
     )
     is_wrong = f"{_counts(job, reference.fields, frame)} and __found is null"
-    checked = _with_reason(found, is_wrong, reference.path, REFERENCE_RULE, reference.fields)
+    checked = _with_reason(joined, is_wrong, reference.path, REFERENCE_RULE, reference.fields)
     return checked.drop(*labels, "__found")
 
 
@@ -142,15 +142,17 @@ def _opened(frame: DataFrame, reference: ReferenceTo, job: Job) -> DataFrame:
                 REFERENCE, message, did_you_mean(str(first), list(records.columns)), place=place
             )
         value = follow(records.columns[str(first)], tuple(rest))
-        held = value.type if isinstance(value, Typed) else StringType()
-        own = frame.select(functions.expr(_column(field))).schema[0].dataType
-        if not isinstance(value, Typed | Text) or not _are_alike(own, held):
-            message = f"`{field}` is {own.simpleString()}, and `{path}` of `{reference.dataset}` is {held.simpleString()}"
+        referenced_type = value.type if isinstance(value, Typed) else StringType()
+        value_type = frame.select(functions.expr(_column(field))).schema[0].dataType
+        if not isinstance(value, Typed | Text) or not _are_alike(value_type, referenced_type):
+            message = f"`{field}` is {value_type.simpleString()}, and `{path}` of `{reference.dataset}` is {referenced_type.simpleString()}"
             raise PipelineError(REFERENCE, message, "give both fields one type", place=place)
         column = value.column if isinstance(value, Typed) else value.text
         texts.append(f"{column} as __to{i}")
     return records.frame.selectExpr(*texts).dropna().distinct()
 
 
-def _are_alike(own: DataType, held: DataType) -> bool:
-    return own == held or (isinstance(own, IntegralType) and isinstance(held, IntegralType))
+def _are_alike(field_type: DataType, referenced_type: DataType) -> bool:
+    return field_type == referenced_type or (
+        isinstance(field_type, IntegralType) and isinstance(referenced_type, IntegralType)
+    )

@@ -19,19 +19,11 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 from pyspark.sql.types import ArrayType, DataType, MapType, NullType, StructField, StructType, VariantType
 
 from schemac.arrow.constrained import constraints_of
+from schemac.pipeline.batch_reading.csv_batches import CsvForm
 from schemac.pipeline.batch_reading.file_task import FileTask
-from schemac.pipeline.batch_reading.record_task import (
-    FAULT as BROKEN,
-)
-from schemac.pipeline.batch_reading.record_task import (
-    SHOWN,
-    TEXT,
-    CsvForm,
-    FieldInput,
-    RecordTask,
-)
+from schemac.pipeline.batch_reading.record_task import FAULT as BROKEN
+from schemac.pipeline.batch_reading.record_task import SHOWN, RecordTask
 from schemac.pipeline.batch_reading.row_task import NUMBER, RowTask
-from schemac.pipeline.batch_reading.sieve import sieve_of
 from schemac.pipeline.conforming.clocks import with_zones
 from schemac.pipeline.conforming.patterns import has_zone
 from schemac.pipeline.conforming.row_constraints import rows_checked
@@ -59,6 +51,7 @@ from schemac.rows.judging.exact_types import MissingMemberError
 from schemac.rows.judging.settings import Coerce, Origin, Settings
 from schemac.rows.judging.settings import Unexpected as UnexpectedKeys
 from schemac.rows.judging.typed_values import UnreadableTypeError, typed_reader
+from schemac.rows.validation.validator import TEXT, FieldInput
 from schemac.source.catalogue import SOURCE_TYPE_MISMATCH
 
 UNEXPECTED, DUPLICATE = "unexpected", "duplicate"
@@ -84,15 +77,15 @@ class Validation:
     @cached_property
     def settings(self) -> Settings:
         """What the judge of values goes by."""
-        return settings_of(self.job, self._taken)
+        return settings_of(self.job, self._consumed_paths)
 
     @property
-    def _taken(self) -> tuple[tuple[str | int, ...], ...]:
+    def _consumed_paths(self) -> tuple[tuple[str | int, ...], ...]:
         """Places of a JSON record that something else than the text's own fields reads."""
         if self.records.columns is not None:
             return ()
         origins = {
-            label: self._origin(label) for label in self.schema.names if label not in self.records.given
+            label: self._origin(label) for label in self.schema.names if label not in self.records.computed
         }
         others = [
             self.records.steps_of(label, origin)
@@ -117,11 +110,11 @@ class Validation:
         for member in self.schema:
             column_type(member)
             origin = self._origin(member.name)
-            found = self._input(member, origin, self.records.input_of(member.name, origin), column)
+            input_ = self._input(member, origin, self.records.input_of(member.name, origin), column)
             failed = self.records.failing.get(member.name)
             if failed is not None and origin is not None:
-                found = replace(found, failed=column(failed), expression=origin.expr or "")
-            inputs.append(found)
+                input_ = replace(input_, failed=column(failed), expression=origin.expr or "")
+            inputs.append(input_)
         return inputs, columns
 
     def _input(
@@ -146,21 +139,21 @@ class Validation:
 
     def _check_type(self, member: pa.Field, source: Typed, origin: FieldSource) -> bytes:
         """Refuse a column that can never become its field; give the type that its counts stand for."""
-        shown = source.type.simpleString() if not isinstance(source, Counted) else str(source.held)
+        type_text = source.type.simpleString() if not isinstance(source, Counted) else str(source.held)
         error = PipelineError(
-            SOURCE_TYPE_MISMATCH, f"`{member.name}` is {member.type}, the source has {shown}"
+            SOURCE_TYPE_MISMATCH, f"`{member.name}` is {member.type}, the source has {type_text}"
         )
         try:
-            held = source.held if isinstance(source, Counted) else _arrow_type(source.type)
+            source_type = source.held if isinstance(source, Counted) else _arrow_type(source.type)
         except PySparkException:
             raise error from None
-        column = pa.field(member.name, held)
+        column = pa.field(member.name, source_type)
         try:
             typed_reader(member, column, self.settings, epoch=origin.epoch)
         except UnreadableTypeError:
             raise error from None
         except MissingMemberError as missing:
-            raise unknown_column(str(missing), [part.name for part in _members(held)]) from None
+            raise unknown_column(str(missing), [part.name for part in _members(source_type)]) from None
         is_counted = isinstance(source, Counted) or _has(source.type, CountType)
         return pa.schema([column]).serialize().to_pybytes() if is_counted else b""
 
@@ -170,46 +163,48 @@ class Validation:
 
     @cached_property
     def in_files(self) -> RecordTask | None:
-        """The task over texts where they are read; None where that needs more than the texts."""
+        """The task over texts where they are read; None if that needs more than the texts."""
         inputs, columns = self._inputs
         records = self.records
         has_texts = self._is_of_texts or (records.csv is not None and records.csv.columns is not None)
-        if not self.packs or records.worked is None or records.partitions or not has_texts:
+        if not self.packs or records.read_in_tasks is None or records.partitions or not has_texts:
             return None
         if records.csv is not None:
             known = records.csv.columns or ()
             cells = [self.records.input_of(one.label, self._origin(one.label)) for one in inputs]
             if any(one.form not in ("column", "nothing") or one.failed for one in inputs):
                 return None
-            if not all(isinstance(cell, Text | None) for cell in cells) or records.given:
+            if not all(isinstance(cell, Text | None) for cell in cells) or records.computed:
                 return None
             inputs = [
-                replace(one, form="record", column="") if one.form == "column" else one for one in inputs
+                replace(one, column=(self._origin(one.label) or FieldSource()).from_ or one.label)
+                if one.form == "column"
+                else one
+                for one in inputs
             ]
-            form = CsvForm(known, records.csv.dialect)
+            used_columns = dict.fromkeys(one.column for one in inputs if one.column)
+            form = CsvForm(known, records.csv.dialect, tuple(used_columns))
             return replace(self._task(inputs), csv=form, kept=(RAW, SOURCE))
         return None if columns else replace(self._task(inputs), kept=(RAW, SOURCE))
 
     @cached_property
     def in_place(self) -> RowTask | None:
-        """The task over rows of Parquet where they are read; None where that needs more than their columns."""
+        """The task over rows of Parquet where they are read; None if that needs more than their columns."""
         place, known = self.records.in_place, []
-        if place is None or not self.packs or self.records.given:
+        if place is None or not self.packs or self.records.computed:
             return None
         for one in self._inputs[0]:
             origin = self._origin(one.label)
-            wanted = None if origin is None else origin.from_ or one.label
+            column_name = None if origin is None else origin.from_ or one.label
             if one.form == "nothing":
                 known.append(one)
-            elif one.form == "column" and wanted in place.schema.names:
-                known.append(replace(one, column=wanted or ""))
+            elif one.form == "column" and column_name in place.schema.names:
+                known.append(replace(one, column=column_name or ""))
             else:
                 return None
         return RowTask(replace(self._task(known), kept=(NUMBER,)), place.schema)
 
     def _task(self, inputs: Sequence[FieldInput]) -> RecordTask:
-        fields = [self.schema.field(one.label) for one in inputs if one.form == "record"]
-        own = pa.schema(fields, metadata=self.schema.metadata)
         folders = []
         if self._is_of_texts:
             place = ("properties",) if self.records.is_geojson else ()
@@ -218,7 +213,6 @@ class Validation:
             self.schema.serialize().to_pybytes(),
             self.settings,
             tuple(inputs),
-            sieve_of(self.records, own, self.job),
             folders=tuple(folders),
             packs=self.packs,
             keeps_all=_looks_at_rows(self.schema, self.job),
@@ -236,26 +230,23 @@ class Validation:
     def strategy(self) -> str:
         """In words, how the records are read."""
         if self.in_files is not None:
-            how = (
-                "many at a time where Arrow proves them, the others one by one"
-                if self.in_files.sieve
-                else "one by one"
-            )
-            return f"in the tasks that read the files: {how}"
+            return "in the tasks that read the files"
         if self.in_place is not None:
-            return "in the tasks that read the files: column by column"
+            return "in the tasks that read the files"
         return "in batches that Spark brings to tasks"
 
     def frame(self) -> DataFrame:
         """Validate the records."""
         task = self.in_files
-        if task is not None and self.records.worked is not None:
-            found = self.records.worked(FileTask(task, self.records.is_of_lines))
-            return self._finished(found, task, RAW)
+        if task is not None and self.records.read_in_tasks is not None:
+            validated = self.records.read_in_tasks(FileTask(task, self.records.is_of_lines))
+            return self._finished(validated, task, RAW)
         rows = self.in_place
         if rows is not None and self.records.in_place is not None:
-            taken = dict.fromkeys(one.column for one in rows.task.inputs if one.column)
-            return self._finished(self.records.in_place.worked(taken, rows), rows.task, rows.raw)
+            used_columns = dict.fromkeys(one.column for one in rows.task.inputs if one.column)
+            return self._finished(
+                self.records.in_place.read_in_tasks(used_columns, rows), rows.task, rows.raw
+            )
         inputs, columns = self._inputs
         records, task = self.records, self._task(inputs)
         frame, raw = records.frame, RAW
@@ -263,12 +254,12 @@ class Validation:
         if records.parsing and needs_parsing:
             frame = frame.selectExpr("*", *(f"{text} as {label}" for label, text in records.parsing))
         if records.raw == RAW:
-            kept = [RAW, SOURCE]
+            extra_columns = [RAW, SOURCE]
         elif all(map(_is_of_arrow, frame.schema.fields)):
-            kept, raw = list(frame.columns), records.raw
+            extra_columns, raw = list(frame.columns), records.raw
         else:
-            kept, columns = [RAW, SOURCE], [*columns, f"{records.raw} as {RAW}"]
-        texts = [name(label) for label in kept if label in frame.columns]
+            extra_columns, columns = [RAW, SOURCE], [*columns, f"{records.raw} as {RAW}"]
+        texts = [name(label) for label in extra_columns if label in frame.columns]
         if self._is_of_texts:
             texts += [f"{when(f'{FAULT} is null', RAW)} as {TEXT}"]
             texts += [
@@ -282,15 +273,17 @@ class Validation:
                 f"{when(is_broken, records.fault_rule)} as {BROKEN}",
                 f"{when(is_broken, records.fault_value)} as {SHOWN}",
             ]
-        task = replace(task, kept=tuple(kept))
-        brought = frame.selectExpr(*texts, *columns)
+        task = replace(task, kept=tuple(extra_columns))
+        selected = frame.selectExpr(*texts, *columns)
         # In the rows of good records they are null.
-        beside = [StructField(one.name, one.dataType) for one in brought.schema.fields if one.name in kept]
-        own = from_arrow_schema(task.row_schema, prefer_timestamp_ntz=True)
-        found = mapped(brought, task, StructType([*own.fields, *beside]))
-        return self._finished(found, task, raw)
+        extra_fields = [
+            StructField(one.name, one.dataType) for one in selected.schema.fields if one.name in extra_columns
+        ]
+        row_type = from_arrow_schema(task.row_schema, prefer_timestamp_ntz=True)
+        validated = mapped(selected, task, StructType([*row_type.fields, *extra_fields]))
+        return self._finished(validated, task, raw)
 
-    def _finished(self, found: DataFrame, task: RecordTask, raw: str) -> DataFrame:
+    def _finished(self, validated: DataFrame, task: RecordTask, raw: str) -> DataFrame:
         if task.packs:
             nothing = [
                 functions.lit(None).cast(spark_type(self.schema.field(one.label))).alias(one.label)
@@ -304,7 +297,7 @@ class Validation:
             functions.expr(when(is_needed, raw)).alias(RAW),
             functions.expr(when(is_needed, SOURCE)).alias(SOURCE),
         ]
-        return found.select(*nothing, *others, *([functions.col(PACKED)] if task.packs else []))
+        return validated.select(*nothing, *others, *([functions.col(PACKED)] if task.packs else []))
 
 
 def conform(records: Records, schema: pa.Schema, job: Job, *, may_pack: bool = False) -> DataFrame:
@@ -322,7 +315,7 @@ def _looks_at_rows(schema: pa.Schema, job: Job) -> bool:
     return bool(job.compares_keys or rows.unique or rows.references)
 
 
-def settings_of(job: Job, taken: tuple[tuple[str | int, ...], ...] = ()) -> Settings:
+def settings_of(job: Job, consumed_paths: tuple[tuple[str | int, ...], ...] = ()) -> Settings:
     """Say to a judge what a job decides."""
     origins = {
         label: None if origin is None else Origin(origin.from_, origin.epoch, origin.zone)
@@ -334,7 +327,7 @@ def settings_of(job: Job, taken: tuple[tuple[str | int, ...], ...] = ()) -> Sett
         job.null_values,
         job.source.timezone,
         origins,
-        taken,
+        consumed_paths,
         is_geojson=job.source.format == "geojson",
     )
 
@@ -391,8 +384,8 @@ def _is_of_arrow(field: StructField) -> bool:
     return not _has(field.dataType, (VariantType, NullType))
 
 
-def _members(held: pa.DataType) -> list[pa.Field]:
-    return list(held) if pa.types.is_struct(held) else []
+def _members(struct_type: pa.DataType) -> list[pa.Field]:
+    return list(struct_type) if pa.types.is_struct(struct_type) else []
 
 
 def key_checked(frame: DataFrame, schema: pa.Schema, job: Job) -> DataFrame:
@@ -422,9 +415,9 @@ def key_check(frame: DataFrame, keys: list[str], warned: Sequence[str] = ()) -> 
     """Add a reason to every record whose key another good record has as well; reasons that only warn leave it good."""
     is_good = functions.expr(f"not exists(coalesce({ERRORS}, array()), {_is_among(warned, 'not in')})")
     same = Window.partitionBy(is_good, *(functions.col(name(key)) for key in keys))
-    shown = f"to_json({struct((key, name(key)) for key in keys)})"
+    keys_json = f"to_json({struct((key, name(key)) for key in keys)})"
     path = ",".join(keys)
-    duplicate = f"array({reason(literal(path), literal(DUPLICATE), shown)})"
+    duplicate = f"array({reason(literal(path), literal(DUPLICATE), keys_json)})"
     counted = frame.withColumn("__twins", functions.count(functions.lit(1)).over(same))
     more = functions.expr(f"concat(coalesce({ERRORS}, array()), {duplicate})")
     checked = functions.when(is_good & (functions.col("__twins") > 1), more).otherwise(functions.col(ERRORS))

@@ -50,9 +50,9 @@ __all__ = [
 
 
 class Keys(StrEnum):
-    """What a run does about records with the same primary key: nothing, find them, or also refuse keys of the table.
+    """How a run treats records with the same primary key: ignore them, find them, or also refuse keys of the table.
 
-    `check` costs a shuffle, and `refuse` reads the keys of the table besides.
+    `check` costs a shuffle; `refuse` also reads the keys of the table.
     """
 
     TRUST = "trust"
@@ -68,7 +68,7 @@ def _function(text: str | None) -> str | None:
 
 
 class FieldSource(JobModel):
-    """Where one field comes from, when not from the column of its own name: one of `from`, `expr`, `value` and `python`."""
+    """Where a field comes from, if not from the column with its name: one of `from`, `expr`, `value` and `python`."""
 
     from_: str | None = Field(
         default=None,
@@ -92,12 +92,12 @@ class FieldSource(JobModel):
     format: str | None = Field(default=None, description="Date or time pattern, such as `MMM dd yyyy`.")
     epoch: EpochUnit | None = Field(default=None, description="The number counts this unit since 1970-01-01.")
     zone: Zone = Field(
-        default=None, description="Zone of this field's clocks, where the source's is another."
+        default=None, description="Zone of this field's local times, if it differs from the source's."
     )
 
     @property
     def is_given(self) -> bool:
-        """Whether the value is the same in every record, or computed: it stands at no place of the record."""
+        """Whether the value is the same in every record, or computed: it is at no place of the record."""
         return self.expr is not None or self.value is not None
 
 
@@ -109,14 +109,14 @@ Fields = dict[str, Annotated[FieldSource | None, BeforeValidator(_field_source)]
 
 
 class SourceMode(StrEnum):
-    """Which files of a source a run takes: all of them, or those that no earlier run has taken."""
+    """Which files of a source a run reads: all of them, or those that no earlier run has read."""
 
     ALL = "all"
     INCREMENTAL = "incremental"
 
 
 class Changed(StrEnum):
-    """What happens where a file that was read has other content now."""
+    """What happens if a file that was read has changed."""
 
     REFUSE = "refuse"
     READ = "read"
@@ -124,7 +124,7 @@ class Changed(StrEnum):
 
 
 class Explode(JobModel):
-    """A list in each record, whose items become records of their own."""
+    """A list in each record whose items become records."""
 
     path: str = Field(min_length=1, description="Path of the list, such as `lines` or `order.lines`.")
     keep_empty: bool = Field(
@@ -152,7 +152,7 @@ def _folded_sink(name: str | None) -> str | None:
 
 
 class Source(JobModel):
-    """Where records come from. Each option is honoured, or refused by its name (see `source_options`)."""
+    """Where records come from. Each option is applied, or refused by name (see `source_options`)."""
 
     path: Paths = Field(default=(), description="File, folder or glob; or a list of them.")
     format: Annotated[str, BeforeValidator(known_format)] = Field(
@@ -160,35 +160,35 @@ class Source(JobModel):
         description=f"csv, json, geojson, parquet, orc, {', '.join(source_names())}, or any Spark format.",
     )
     timezone: Zone = Field(
-        default=None, description="Zone of the clocks in the source that are written without one."
+        default=None, description="Zone of local times in the source that are written without one."
     )
     mode: SourceMode = Field(
         default=SourceMode.ALL,
-        description="Whether a run takes all files, or only those that are new to the table.",
+        description="Whether a run reads all files, or only those that are new to the table.",
     )
     changed: Changed = Field(
         default=Changed.REFUSE,
-        description="With `mode: incremental`: what happens where a known file has changed.",
+        description="With `mode: incremental`: what happens if a known file has changed.",
     )
     explode: Annotated[Explode | None, BeforeValidator(_explode)] = Field(
         default=None, description="List whose items become records; its path then names the one item."
     )
     fields: Fields = Field(
         default_factory=dict,
-        description="`fields` for this source alone; they go before those of the pipeline.",
+        description="`fields` for this source only; they take precedence over those of the pipeline.",
     )
     options: Options = Field(default_factory=dict, description="Options of the format.")
 
 
 class DeleteMarker(JobModel):
-    """Which records delete the row of their key."""
+    """Which records delete the row with their key."""
 
     from_: str = Field(alias="from", description="Path in the record, such as `op` or `meta.op`.")
-    value: str = Field(description="Text with which the record deletes.")
+    value: str = Field(description="Value with which the record deletes.")
 
 
 class Target(JobModel):
-    """The table that takes the good rows."""
+    """The table for rows that fit."""
 
     path: TablePath
     format: Annotated[str | None, AfterValidator(_folded_sink)] = Field(
@@ -199,7 +199,7 @@ class Target(JobModel):
     connector: Annotated[str | None, AfterValidator(_folded_sink)] = Field(
         default=None,
         min_length=1,
-        description=f"Connector of the session that writes the rows, such as {sink_names()[0]}; it stands in place of `format`.",
+        description=f"Connector of the session that writes the rows, such as {sink_names()[0]}; it replaces `format`.",
     )
     options: Options = Field(
         default_factory=dict, description="Options of a format of Spark, or of the connector."
@@ -214,23 +214,23 @@ class Target(JobModel):
     )
     allow_empty: bool = Field(
         default=False,
-        description="Whether `overwrite` may leave a table that has rows without any, and a first run may make one though no record fits.",
+        description="Whether `overwrite` may leave a table without rows, and a first run may create a table although no record fits.",
     )
     max_rows_per_file: int = Field(default=1 << 20, gt=0, description="Rows of one file of the table.")
 
     @model_validator(mode="before")
     @classmethod
-    def _connector_names_format(cls, told: Any) -> Any:
-        connector = told.get("connector") if isinstance(told, dict) else None
+    def _connector_names_format(cls, value: Any) -> Any:
+        connector = value.get("connector") if isinstance(value, dict) else None
         if connector is None:
-            return told
-        if told.get("format") not in (None, connector):
+            return value
+        if value.get("format") not in (None, connector):
             raise ValueError(
                 "a target has either `format` or `connector`: leave `format` out, `connector` names it too"
             )
         if connector in FILE_FORMATS:
             raise ValueError(f"Spark writes {connector} files by itself: write `format: {connector}`")
-        return {**told, "format": connector}
+        return {**value, "format": connector}
 
     @property
     def is_through_connector(self) -> bool:
@@ -260,7 +260,7 @@ def _run_id(id: str | None) -> str | None:
 
 
 class Quarantine(JobModel):
-    """The dataset that takes the other rows, each with its raw record and every reason."""
+    """The dataset for records that do not fit, each with its raw text and every reason."""
 
     path: TablePath
 
@@ -271,21 +271,21 @@ def _known_address(address: str) -> str:
     return address
 
 
-def _without_secrets(told: Any) -> Any:
-    """Refuse a secret that stands in the file, where whoever reads the repository would read it."""
-    if isinstance(told, dict):
-        for place in written_secrets(told):
+def _without_secrets(value: Any) -> Any:
+    """Refuse a secret that is in the file, where whoever reads the repository would read it."""
+    if isinstance(value, dict):
+        for place in written_secrets(value):
             name = ".".join(map(str, place))
             raise ValueError(
                 f"`{name}` is a secret: write the name of an environment variable, such as ${{AWS_SECRET_ACCESS_KEY}}"
             )
-    return told
+    return value
 
 
 class ObjectStore(JobModel):
-    """How one address of an object store is reached; `${NAME}` is an environment variable."""
+    """How one address of an object store is accessed; `${NAME}` is an environment variable."""
 
-    endpoint: str | None = Field(default=None, description="Address of the S3 API, where it is not Amazon's.")
+    endpoint: str | None = Field(default=None, description="Address of the S3 API, if it is not Amazon's.")
     region: str | None = Field(default=None, description="Region of the store.")
     access_key_id: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
     secret_access_key: str | None = Field(default=None, description="`${NAME}` of an environment variable.")
@@ -294,9 +294,9 @@ class ObjectStore(JobModel):
         default=None, description="Whether the bucket is part of the path of a request, not of its host."
     )
     options: Options = Field(
-        default_factory=dict, description="Further options by the names of the engine of the table."
+        default_factory=dict, description="Further options, by the names of the table's engine."
     )
-    hadoop: Options = Field(default_factory=dict, description="Further options by Hadoop's names.")
+    hadoop: Options = Field(default_factory=dict, description="Further options, by Hadoop's names.")
 
 
 Stores = dict[
@@ -306,7 +306,7 @@ Stores = dict[
 
 
 class Severity(StrEnum):
-    """What a record that breaks a rule comes to: the quarantine, or the table, and is counted."""
+    """What happens to a record that breaks a rule: it goes to the quarantine, or to the table and is counted."""
 
     QUARANTINE = "quarantine"
     WARN = "warn"
@@ -333,12 +333,12 @@ class Spark(JobModel):
     wait_for_executors: float | None = Field(
         default=None,
         gt=0,
-        description="Seconds after which a run stops that no executor takes up; else it waits.",
+        description="Seconds after which a run stops if no executor takes it up; by default it waits.",
     )
 
 
 class Job(JobModel):
-    """One pipeline: read, conform, keep what does not fit beside its reason, write."""
+    """One pipeline: read, conform, quarantine what does not fit with its reasons, write."""
 
     source_: Source | None = Field(default=None, alias="source", description="Where the records come from.")
     sources: tuple[Source, ...] = Field(
@@ -350,7 +350,8 @@ class Job(JobModel):
         default=None, description="Name of the dataset, if the manifest holds several."
     )
     fields: Fields = Field(
-        default_factory=dict, description="Where a field comes from; null: from nowhere, it is always null."
+        default_factory=dict,
+        description="Where a field is read from; null if it is read from nowhere and always null.",
     )
     joins: dict[str, Join] = Field(
         default_factory=dict,
@@ -363,14 +364,14 @@ class Job(JobModel):
     where: str | None = Field(
         default=None,
         min_length=1,
-        description="In a backfill: Spark SQL condition of the rows that get values; others keep what they have.",
+        description="In a backfill: Spark SQL condition for the rows that get values; the others keep theirs.",
     )
     target: Target
     run: Annotated[str | None, AfterValidator(_run_id)] = Field(
         default=None, description="Id of the run, such as that of a batch; a run is committed once."
     )
     quarantine: Quarantine | None = Field(
-        default=None, description="Where records that do not fit are written; by default beside the target."
+        default=None, description="Where records that do not fit are written; by default next to the target."
     )
     unexpected: Unexpected = Unexpected.IGNORE
     coerce: Coerce = Coerce.NONE
@@ -387,11 +388,11 @@ class Job(JobModel):
     )
     checkpoint: str | None = Field(
         default=None,
-        description="Folder in which a stream records its progress; by default beside the target.",
+        description="Folder in which a stream records its progress; by default next to the target.",
     )
     spark: Spark = Field(default_factory=Spark)
     storage: Stores = Field(
-        default_factory=dict, description="How object stores are reached, by address such as `s3://rides`."
+        default_factory=dict, description="How object stores are accessed, by address such as `s3://rides`."
     )
     version: Literal[1] = Field(default=1, description="Version of the grammar of this file.")
 
@@ -429,7 +430,7 @@ class Job(JobModel):
         """One job for each source, with the `fields` that hold for it."""
         if self.is_backfill or (self.source_ is not None and not self.source_.fields):
             return (self,)
-        found = self.sources or (self.source,)
+        sources = self.sources or (self.source,)
         return tuple(
             self.model_copy(
                 update={
@@ -438,7 +439,7 @@ class Job(JobModel):
                     "fields": {**self.fields, **source.fields},
                 }
             )
-            for source in found
+            for source in sources
         )
 
     def part_of_join(self, label: str) -> "Job":
@@ -458,17 +459,17 @@ class Job(JobModel):
         return self.model_copy(update={"source_": source, "sources": (), "fields": {}, "references": {}})
 
     def place_of(self, part: int, place: tuple[str | int, ...]) -> tuple[str | int, ...]:
-        """Where the file says what stands at a place (keys from the root) of one of the parts."""
-        own = ("sources", part) if self.sources else ("source",)
+        """Where the file says what is at a place (keys from the root) of one of the parts."""
+        source_path = ("sources", part) if self.sources else ("source",)
         source = self.sources[part] if self.sources else self.source
         if place[:1] == ("source",):
-            return (*own, *place[1:])
-        is_own = place[:1] == ("fields",) and place[1:2] and place[1] in source.fields
-        return (*own, *place) if is_own else place
+            return (*source_path, *place[1:])
+        is_of_source = place[:1] == ("fields",) and place[1:2] and place[1] in source.fields
+        return (*source_path, *place) if is_of_source else place
 
     @property
     def checkpoint_path(self) -> str:
-        """Where a stream keeps how far it is: as told, or beside the target."""
+        """Where a stream records its progress: as set, or next to the target."""
         if self.checkpoint is not None:
             return self.checkpoint
         return f"{self.target.path.rstrip('/').removesuffix(self.target.engine.table_suffix)}.checkpoint"
@@ -481,8 +482,8 @@ class Job(JobModel):
     @property
     def storage_options(self) -> Storage:
         """How object stores are reached."""
-        told = {address: store.model_dump(by_alias=True) for address, store in self.storage.items()}
-        return Storage.parse(told)
+        settings = {address: store.model_dump(by_alias=True) for address, store in self.storage.items()}
+        return Storage.parse(settings)
 
     @property
     def warned(self) -> tuple[str, ...]:
@@ -491,7 +492,7 @@ class Job(JobModel):
 
     @property
     def quarantine_path(self) -> str:
-        """Where bad rows go: as told, or beside the target."""
+        """Where bad rows go: as set, or next to the target."""
         if self.quarantine is not None:
             return self.quarantine.path
         path, suffix = self.target.path.rstrip("/"), self.target.engine.table_suffix

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StrictF
 from schemac.syntax.model import AuthoredModel
 
 Key = tuple[str, ...]
-"""Where a limit stands below `maxQuarantined`: nowhere, or ("rules", "cast"), or ("fields", "fare")."""
+"""Where a limit is below `maxQuarantined`: nowhere, or ("rules", "cast"), or ("fields", "fare")."""
 
 
 def _share_below_one(limit: float | None) -> int | float | None:
@@ -66,8 +66,8 @@ class Limits(AuthoredModel):
                     if key
                     else None
                 )
-                told = f"{what} `{key[1]}`" if what else "do not fit"
-                return Passed(key, f"{count} of {records} records {told}, the limit is {limit}")
+                description = f"{what} `{key[1]}`" if what else "do not fit"
+                return Passed(key, f"{count} of {records} records {description}, the limit is {limit}")
         return None
 
 

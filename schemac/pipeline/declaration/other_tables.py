@@ -1,4 +1,4 @@
-"""Tables and files beside the source and the target: those of joins, and those that the schema refers to.
+"""Tables and files besides the source and the target: those of joins, and those that the schema refers to.
 
 Layer: pipeline.
 Shape: frozen models, as those of `job`, with the types that they share.
@@ -49,8 +49,8 @@ Zone = Annotated[str | None, AfterValidator(_known_zone)]
 
 def known_format(text: Any) -> Any:
     """Fold the name of a format that we read ourselves, whatever its case; others are Spark's."""
-    own = ("csv", "json", "geojson", "parquet", "orc", *source_names())
-    return text.lower() if isinstance(text, str) and text.lower() in own else text
+    builtin_formats = ("csv", "json", "geojson", "parquet", "orc", *source_names())
+    return text.lower() if isinstance(text, str) and text.lower() in builtin_formats else text
 
 
 def _columns_by_name(on: Any) -> Any:

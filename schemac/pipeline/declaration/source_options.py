@@ -14,27 +14,27 @@ from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.errors import PipelineError, did_you_mean
 from schemac.rows.runs.tables import source_of
 from schemac.source.catalogue import SOURCE_OPTION
-from schemac.syntax.remedies import Remove
+from schemac.source.help import Help
 
 FILES = ("pathGlobFilter", "recursiveFileLookup", "modifiedBefore", "modifiedAfter", "basePath")
 OF_STREAMS = ("maxFilesPerTrigger", "maxBytesPerTrigger", "latestFirst", "maxFileAge")
-"""Of a stream of files, beside those of its format."""
+"""Of a stream of files, besides those of its format."""
 TEXT = ("encoding", "charset", "lineSep", "multiLine")
 CSV = ("sep", "delimiter", "quote", "escape", "comment", "header", "ignoreLeadingWhiteSpace", "ignoreTrailingWhiteSpace",
        "nullValue", "emptyValue", "maxColumns", "maxCharsPerColumn")  # fmt: skip
 ALIASES = {"charset": "encoding", "delimiter": "sep"}
 
 
-def _out(more: str) -> Remove:
+def _out(more: str) -> Help:
     """Return "leave it out", and why; what its author wanted of it, nothing else does."""
-    return Remove.it(help=f"leave it out{more}", is_safe=False)
+    return Help.remove(help=f"leave it out{more}", is_safe=False)
 
 
-TYPES = _out(": the manifest says the types")
+TYPES = _out(": the manifest has the types")
 FORMATS = "leave it out, and give the field a `format` under `fields`"
 RULES = _out(": a record that does not fit goes to the quarantine with its reasons")
-WRITING = _out(": it belongs to writing")
-FILE_NAME = _out(": the ending of a file's name tells (.gz, .bz2, .zst)")
+WRITING = _out(": it is an option for writing")
+FILE_NAME = _out(": it is recognized by the file's name (.gz, .bz2, .zst)")
 JSON_GRAMMAR = _out(": records are JSON as RFC 8259 has it, others go to the quarantine")
 NOTHING_LOST = _out(": a file that cannot be read stops the run, so that no record is lost")
 ENGINE = _out(": it changes nothing that a table could show")
@@ -57,7 +57,7 @@ REFUSED_TEXT = {
     "timestampNTZFormat": FORMATS,
     "timeFormat": FORMATS,
     "enableDateTimeParsingFallback": FORMATS,
-    "timeZone": _out(": a timestamp has its zone in its text, or its field says the zone"),
+    "timeZone": _out(": a timestamp has its zone in its text, or gets it from its field's `zone`"),
     "locale": _out(": numbers and names of months are read as in English"),
     "compression": FILE_NAME,
     "wholetext": _out("; `multiLine: true` reads values that hold line breaks"),
@@ -124,7 +124,7 @@ FORMS = {
         | REFUSED_TEXT
         | REFUSED_JSON
         | {
-            "multiLine": "leave it out: a feature collection and features line by line are told apart",
+            "multiLine": "leave it out: feature collections and one feature per line are recognized",
             "lineSep": "leave it out: a line ends with a line feed",
         },
     ),
@@ -150,16 +150,16 @@ def option_mistakes(source: Source, *, is_stream: bool = False) -> Iterator[tupl
         folded = name.lower()
         meaning = ALIASES.get(folded, folded)
         if meaning in seen:
-            message = f"the options `{seen[meaning]}` and `{name}` say the same thing"
+            message = f"the options `{seen[meaning]}` and `{name}` set the same thing"
             yield (
                 name,
-                PipelineError(SOURCE_OPTION, message, Remove.it(help=f"leave `{name}` out", is_safe=False)),
+                PipelineError(SOURCE_OPTION, message, Help.remove(help=f"leave `{name}` out", is_safe=False)),
             )
         seen[meaning] = name
         if folded in honoured or HARMLESS.get(folded) == text.lower():
             continue
         if folded in refused:
-            message = f"a {source.format} source does not take the option `{name}`"
+            message = f"a {source.format} source does not support the option `{name}`"
             yield name, PipelineError(SOURCE_OPTION, message, refused[folded][1])
         else:
             message = f"a {source.format} source has no option `{name}`"
@@ -177,7 +177,7 @@ class Options:
         return self._texts.get(name.lower(), default)
 
     def flag(self, name: str) -> bool | None:
-        """Read an option that is true or false; None where it is absent."""
+        """Read an option that is true or false; None if it is absent."""
         text = self._texts.get(name.lower())
         if text is None:
             return None

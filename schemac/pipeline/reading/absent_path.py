@@ -38,12 +38,12 @@ class AbsentPath:
         return f"{none} has `{self.path}`, {self.use}"
 
     def warning(self) -> PipelineError:
-        """Tell it beside the report of a run."""
+        """Report it in addition to the report of a run."""
         return PipelineError(ABSENT_PATH, self.message, self.help, place=self.place)
 
     def error(self) -> PipelineError:
         """Refuse a run that would lose all records of the source."""
-        message = f"{self.message}: no row would come of the source"
+        message = f"{self.message}: the source would give no row"
         return PipelineError(ABSENT_LIST, message, self.help, place=self.place)
 
 
@@ -52,5 +52,7 @@ def explained(error: PipelineError, absent: Sequence[AbsentPath]) -> PipelineErr
     if error.code is not EMPTIED_TABLE or not absent:
         return error
     cause = absent[0]
-    said = "; ".join(filter(None, (cause.message, cause.help, error.help)))
-    return PipelineError(error.code, error.message, said, place=cause.place)
+    way_out = "; ".join(filter(None, (cause.message, cause.help, error.way_out)))
+    return PipelineError(
+        error.code, error.message, way_out, place=cause.place, is_uncommitted=error.is_uncommitted
+    )

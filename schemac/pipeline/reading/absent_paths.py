@@ -34,7 +34,7 @@ MOST_RECORDS = 10_000
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _RequiredPath:
     """A path that the pipeline names."""
 
     path: str
@@ -58,7 +58,7 @@ def absent_paths(
     if explode is not None and records.exploded is not None and not explode.allow_missing:
         use, place = "the list that `explode` names", ("source", "explode")
         absent_paths = _absent(
-            records.exploded.frame, [_Wanted(explode.path, parse_steps(explode.path), use, place)]
+            records.exploded.frame, [_RequiredPath(explode.path, parse_steps(explode.path), use, place)]
         )
         if absent_paths:
             way_out = f"if the list may be missing in every record, write `{_as_missing(explode)}`"
@@ -70,11 +70,11 @@ def absent_paths(
 
 def _as_missing(explode: Explode) -> str:
     """Write the setting of a list that may be missing."""
-    kept = ", keepEmpty: true" if explode.keep_empty else ""
-    return f"explode: {{path: {written(explode.path)}{kept}, allowMissing: true}}"
+    keep_empty = ", keepEmpty: true" if explode.keep_empty else ""
+    return f"explode: {{path: {written(explode.path)}{keep_empty}, allowMissing: true}}"
 
 
-def _of_fields(records: Records, fields: Mapping[str, FieldSource | None]) -> Iterator[_Wanted]:
+def _of_fields(records: Records, fields: Mapping[str, FieldSource | None]) -> Iterator[_RequiredPath]:
     """Name the paths that the author wrote for fields, and for the marker of records that delete."""
     for label, origin in fields.items():
         path = None if origin is None else origin.from_
@@ -83,17 +83,17 @@ def _of_fields(records: Records, fields: Mapping[str, FieldSource | None]) -> It
         use, place = f"from which `{label}` is read", ("fields", label, "from")
         if label == DELETE:
             use, place = "which tells records that delete from others", ("target", "delete", "from")
-        yield _Wanted(path, parse_steps(path), use, place)
+        yield _RequiredPath(path, parse_steps(path), use, place)
 
 
-def _absent(frame: DataFrame, wanted: Sequence[_Wanted], most: int | None = None) -> list[AbsentPath]:
+def _absent(frame: DataFrame, paths: Sequence[_RequiredPath], most: int | None = None) -> list[AbsentPath]:
     """Find the paths that no record of a frame of texts has, or none of the first ones."""
-    if not wanted:
+    if not paths:
         return []
     sound = frame.where(f"{FAULT} is null").select(RAW)
     texts = [row[0] for row in sound.limit(FIRST_RECORDS).collect()]
     first = [record for text in texts if (record := _object(text)) is not None]
-    missing = [one for one in wanted if not any(_has(record, one.steps) for record in first)]
+    missing = [one for one in paths if not any(_has(record, one.steps) for record in first)]
     searched = None
     if missing and not (len(first) == len(texts) < FIRST_RECORDS):
         sound = sound if most is None else sound.limit(most)
@@ -108,25 +108,25 @@ def _absent(frame: DataFrame, wanted: Sequence[_Wanted], most: int | None = None
     ]
 
 
-def _in_none(sound: DataFrame, missing: list[_Wanted], *, is_any_sound: bool) -> list[_Wanted]:
+def _in_none(sound: DataFrame, missing: list[_RequiredPath], *, is_any_sound: bool) -> list[_RequiredPath]:
     """Search texts for some paths."""
     is_record = f"{is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
     records = sound.selectExpr(RAW, f"{parsed(RAW)} as {RECORD}").where(is_record)
     while missing:
         any_there = records.where(any_of([one.is_there for one in missing]))
-        found = any_there.selectExpr(*(one.is_there for one in missing)).head(1)
-        if not found:
+        presence = any_there.selectExpr(*(one.is_there for one in missing)).head(1)
+        if not presence:
             break
-        missing = [one for one, is_there in zip(missing, found[0], strict=True) if not is_there]
+        missing = [one for one, is_there in zip(missing, presence[0], strict=True) if not is_there]
     return missing if is_any_sound or records.head(1) else []
 
 
 def _object(text: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None
 
 
 def _members(value: Any, steps: Sequence[Step]) -> Iterator[Any]:
@@ -145,13 +145,15 @@ def _has(record: dict[str, Any], steps: Sequence[Step]) -> bool:
 
 
 def _nearest(steps: tuple[Step, ...], records: Sequence[dict[str, Any]]) -> str | None:
-    """Say which paths records have in the place of one that none of them has."""
+    """Say which paths records have in place of one that none of them has."""
     for depth, step in reversed([*enumerate(steps)]):
         around = [value for record in records for value in _members(record, steps[:depth])]
         keys = {key for value in around if isinstance(value, dict) for key in value}
         if keys and isinstance(step, str):
-            told = did_you_mean(_path((*steps[:depth], step)), [_path((*steps[:depth], key)) for key in keys])
-            return told and (told if told.endswith("?") else f"{told};")
+            suggestion = did_you_mean(
+                _path((*steps[:depth], step)), [_path((*steps[:depth], key)) for key in keys]
+            )
+            return suggestion and (suggestion if suggestion.endswith("?") else f"{suggestion};")
         if around:
             break
     return None

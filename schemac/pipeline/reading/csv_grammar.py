@@ -40,7 +40,7 @@ class Dialect:
 
     @cached_property
     def _inner(self) -> str:
-        """A pattern of what stands between two quotes."""
+        """A pattern of what is between two quotes."""
         quote, escape = re.escape(self.quote), re.escape(self.escape)
         if not self.escape:
             return f"[^{quote}]*+"
@@ -72,7 +72,7 @@ class Dialect:
 
     @property
     def _rest(self) -> str:
-        """A pattern of what stands before the next separator."""
+        """A pattern of what is before the next separator."""
         sep = re.escape(self.sep)
         return f"[^{sep}]*+" if len(self.sep) == 1 else f"(?:(?!{sep}).)*+"
 
@@ -89,7 +89,7 @@ class Dialect:
         return re.fullmatch(self.pattern, record) is not None
 
     def is_comment(self, line: str) -> bool:
-        """Whether a line is no record."""
+        """Whether a line is not a record."""
         return not line.strip(" \r\n") or bool(self.comment and line.startswith(self.comment))
 
     def records(self, lines: Iterable[str], line_break: str = "", *, is_joined: bool = True) -> Iterator[str]:
@@ -107,19 +107,19 @@ class Dialect:
                 yield bare
 
     def _joined(self, lines: Iterable[str]) -> Iterator[str]:
-        held: list[str] = []
+        pending: list[str] = []
         for line in lines:
-            if not held and self.is_comment(line):
+            if not pending and self.is_comment(line):
                 continue
-            if self.quote and (self.quote in line or held):
-                is_open = (self._stays_open if held else self._opens).match(line) is not None
-                held.append(line)
+            if self.quote and (self.quote in line or pending):
+                is_open = (self._stays_open if pending else self._opens).match(line) is not None
+                pending.append(line)
                 if is_open:
                     continue
-                line, held = "".join(held), []
+                line, pending = "".join(pending), []
             yield _without_break(line)
-        if held:
-            yield _without_break("".join(held))
+        if pending:
+            yield _without_break("".join(pending))
 
     def is_open(self, line: str) -> bool:
         """Whether a quote opens in a line, and does not close there."""
@@ -146,7 +146,7 @@ class Dialect:
         return [cell for cell, _ in self._split(record)]
 
     def values(self, record: str) -> list[str | None]:
-        """Split a sound record into its values; null where nothing stands between two separators.
+        """Split a sound record into its values; null where nothing is between two separators.
 
         >>> Dialect().values('1,,"","a""b"')
         ['1', None, '', 'a"b']
@@ -154,19 +154,19 @@ class Dialect:
         return [None if not cell and not is_quoted else cell for cell, is_quoted in self._split(record)]
 
     def _split(self, record: str) -> list[tuple[str, bool]]:
-        """Each value, and whether it stands in quotes."""
+        """Each value, and whether it is in quotes."""
         if not self.quote or self.quote not in record:
             return [(self._bare(cell), False) for cell in record.split(self.sep)]
-        found, start = [], 0
+        cells, start = [], 0
         value = re.compile(f"(?s)({self.quoted})|({self.plain})")
         while True:
             match = value.match(record, start)
             assert match is not None
             is_quoted = match[1] is not None
-            found.append((self._unquoted(match[1]) if is_quoted else self._bare(match[2]), is_quoted))
+            cells.append((self._unquoted(match[1]) if is_quoted else self._bare(match[2]), is_quoted))
             start = match.end() + len(self.sep)
             if match.end() >= len(record):
-                return found
+                return cells
 
     def _bare(self, cell: str) -> str:
         cell = cell.lstrip() if self.skips_leading else cell
@@ -205,8 +205,8 @@ def dialect_of(options: Options) -> Dialect:
     if dialect.sep in (dialect.quote, dialect.escape, dialect.comment) or dialect.comment in {
         dialect.quote
     } - {""}:
-        message = "two of the options `sep`, `quote` and `comment` are one character"
-        raise PipelineError(SOURCE_OPTION, message, "write a character for each")
+        message = "two of the options `sep`, `quote` and `comment` are the same character"
+        raise PipelineError(SOURCE_OPTION, message, "use a different character for each")
     return dialect
 
 

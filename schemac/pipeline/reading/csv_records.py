@@ -1,7 +1,7 @@
-"""Reads CSV: records as they stand in their files, then their cells, each by the name in the header of its own file.
+"""Reads CSV: records as they are in their files, then their cells, each by the name in the header of its own file.
 
 Layer: pipeline.
-Shape: cells as text, null where nothing stands between two separators; `_raw` is the record's own text.
+Shape: cells as text, null where nothing is between two separators; `_raw` is the record's own text.
        Lines are records where that is certain: where `multiLine` is not told, the files are looked through first for a quote
        that a line leaves open; if there is one, values hold line breaks, and each file is cut by one task.
 Errors: PipelineError for headers that cannot be read, or that lack a column which the header of another file has.
@@ -21,9 +21,9 @@ from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading import texts
 from schemac.pipeline.reading.csv_grammar import NO_CELL, Dialect, dialect_of
-from schemac.pipeline.reading.cutting import Found, Listed, Work, cut, worked
+from schemac.pipeline.reading.cutting import Found, Listed, Work, cut, read_in_tasks
 from schemac.pipeline.reading.decoding import codec_name, has_marks, lines_of
-from schemac.pipeline.reading.pieces import File, Piece, lines_of_piece
+from schemac.pipeline.reading.pieces import File, FileSplit, lines_of_split
 from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW, SOURCE
 from schemac.pipeline.spark.sqltext import literal, matches, name, when
@@ -38,7 +38,7 @@ BYTES_WORTH_A_JOB = 32 << 20
 
 @dataclass(frozen=True)
 class Header:
-    """A header as it stands in some files: its text (empty where files have none) and the names of columns."""
+    """A header as it is in some files: its text (empty where files have none) and the names of columns."""
 
     text: str
     names: tuple[str, ...]
@@ -69,10 +69,10 @@ class CsvFiles:
 
     @property
     def is_joined(self) -> bool | None:
-        """Whether a value may hold line breaks; None where the files have to be looked at."""
-        told = self.options.flag("multiLine")
-        if told is not None:
-            return told
+        """Whether a value may hold line breaks; None if the files have to be looked at."""
+        is_multi_line = self.options.flag("multiLine")
+        if is_multi_line is not None:
+            return is_multi_line
         if self.line_break or not self.dialect.quote:
             return False
         return None if self.is_read_by_spark else True
@@ -82,7 +82,7 @@ class CsvFiles:
 class CsvRecords:
     """SQL text of the cell of each column, and for columns that some file lacks, that file.
 
-    The cells stand in the columns of `parsing`; `corrupt` is null where a record has as many cells as its header. `columns`
+    The cells are in the columns of `parsing`; `corrupt` is null where a record has as many cells as its header. `columns`
     are those of every file, where all have one header, and no option gives a cell another meaning.
     """
 
@@ -185,18 +185,18 @@ def _has_open_quotes(spark: SparkSession, files: CsvFiles) -> bool:
     if texts.is_in_reach(files.listed):
         finder = OpenQuotes(files.dialect)
         if sum(file.size_bytes for file in files.listed.files) <= BYTES_WORTH_A_JOB:
-            return any(True for file in files.listed.files for _ in finder(Piece(file)))
-        found = cut(spark, files.listed, finder, is_cut=True)
+            return any(True for file in files.listed.files for _ in finder(FileSplit(file)))
+        open_lines = cut(spark, files.listed, finder, is_cut=True)
     else:
         lines = _uncommented(texts.lines(spark, files.source, files.listed), files.dialect)
-        found = lines.where(_is_left_open(files.dialect))
-    return bool(found.select(SOURCE).head(1))
+        open_lines = lines.where(_is_left_open(files.dialect))
+    return bool(open_lines.select(SOURCE).head(1))
 
 
 def _headers_seen(spark: SparkSession, files: CsvFiles) -> dict[str, int]:
     """For each file, how many of its lines are as its header is."""
-    found = _uncommented(texts.lines(spark, files.source, files.listed), files.dialect)
-    rows = found.where(_is_header(files)).groupBy(SOURCE).count().collect()
+    lines = _uncommented(texts.lines(spark, files.source, files.listed), files.dialect)
+    rows = lines.where(_is_header(files)).groupBy(SOURCE).count().collect()
     return {row[0]: row[1] for row in rows}
 
 
@@ -211,7 +211,7 @@ def _lines(spark: SparkSession, files: CsvFiles) -> Texts:
         return texts.judged(_rows(spark, files), faults)
 
     def made(work: Work[Found]) -> DataFrame:
-        return worked(spark, files.listed, _reader_of_lines(files), work, is_cut=True)
+        return read_in_tasks(spark, files.listed, _reader_of_lines(files), work, is_cut=True)
 
     is_ours = len(files.headers) == 1 and not files.line_break and texts.is_in_reach(files.listed)
     partitions = files.listed.partitions
@@ -225,8 +225,8 @@ def _reader_of_lines(files: CsvFiles) -> "CsvLines":
 
 def _rows(spark: SparkSession, files: CsvFiles) -> DataFrame:
     """Each line as a row, without the headers."""
-    found = texts.lines(spark, files.source, files.listed)
-    frame = _uncommented(found, files.dialect)
+    lines = texts.lines(spark, files.source, files.listed)
+    frame = _uncommented(lines, files.dialect)
     if not files.has_header:
         return frame
     frame = frame.where(f"not ({_is_header(files)})")
@@ -238,18 +238,18 @@ def _rows(spark: SparkSession, files: CsvFiles) -> DataFrame:
             if more < 0:
                 raise _other_header(file)
             if more:
-                frame = frame.unionByName(_repeated(found, file, header, more))
+                frame = frame.unionByName(_repeated(lines, file, header, more))
     return frame
 
 
 def _other_header(file: File) -> PipelineError:
-    message = f"`{file.path}` changed while it was read: its header is another one now"
+    message = f"`{file.path}` changed while it was read: its header is different now"
     return PipelineError(CHANGED_INPUT, message, "run the pipeline again")
 
 
-def _repeated(found: DataFrame, file: File, header: Header, count: int) -> DataFrame:
+def _repeated(lines: DataFrame, file: File, header: Header, count: int) -> DataFrame:
     """Give back records that read as the header of their file does."""
-    one = found.where(f"value = {literal(header.text)} and {SOURCE} = {literal(file.uri)}").limit(1)
+    one = lines.where(f"value = {literal(header.text)} and {SOURCE} = {literal(file.uri)}").limit(1)
     return one.selectExpr("*", f"explode(sequence(1, {count})) as __i").drop("__i")
 
 
@@ -260,19 +260,19 @@ class CsvLines:
     header: str | None
     comment: str
 
-    def __call__(self, piece: Piece) -> Iterator[Found]:
+    def __call__(self, split: FileSplit) -> Iterator[Found]:
         """Read the records."""
-        is_headed = piece.start == 0 and self.header is not None
-        for lines in lines_of_piece(piece):
+        is_headed = split.start == 0 and self.header is not None
+        for lines in lines_of_split(split):
             records = self._records(lines)
             if is_headed and len(records):
                 if records[0].as_py() != (self.header or "").encode():
-                    raise _other_header(piece.file)
+                    raise _other_header(split.file)
                 records, is_headed = records.slice(1), False
             yield Found(records)
-        if is_headed and piece.end is not None:
-            message = f"the header of `{piece.file.path}` does not stand in its first {piece.end:,} bytes"
-            raise PipelineError(UNREADABLE_HEADER, message, "take the blank lines and comments before it out")
+        if is_headed and split.end is not None:
+            message = f"the header of `{split.file.path}` is not within its first {split.end:,} bytes"
+            raise PipelineError(UNREADABLE_HEADER, message, "remove the blank lines and comments before it")
 
     def _records(self, lines: pa.Array) -> pa.Array:
         is_none = pc.match_substring_regex(lines, "^ *$")
@@ -287,16 +287,16 @@ class OpenQuotes:
 
     dialect: Dialect
 
-    def __call__(self, piece: Piece) -> Iterator[Found]:
+    def __call__(self, split: FileSplit) -> Iterator[Found]:
         """Find them; most lines have no quote, or are seen to be right by a pattern that is quicker than the grammar's."""
-        for lines in lines_of_piece(piece):
+        for lines in lines_of_split(split):
             quoted = lines.filter(pc.match_substring(lines, self.dialect.quote.encode()))
             if self.dialect.is_plain and len(quoted):
                 quoted = quoted.filter(pc.invert(pc.match_substring_regex(quoted, self._closed.encode())))
             texts_of = (text.decode(errors="replace") for text in quoted.to_pylist())
-            found = [text for text in texts_of if self._is_open(text)]
-            if found:
-                yield Found(pa.array(found, pa.binary()))
+            open_texts = [text for text in texts_of if self._is_open(text)]
+            if open_texts:
+                yield Found(pa.array(open_texts, pa.binary()))
 
     @property
     def _closed(self) -> str:
@@ -333,11 +333,11 @@ def _cut(spark: SparkSession, files: CsvFiles, *, is_joined: bool) -> Texts:
     return texts.cut_texts(spark, files.listed, splitter)
 
 
-def _with_cells(found: Texts, files: CsvFiles) -> CsvRecords:
+def _with_cells(texts_: Texts, files: CsvFiles) -> CsvRecords:
     """Split each record into its cells."""
-    told = files.options.some(("nullValue", "emptyValue", "maxColumns", "maxCharsPerColumn"))
+    unsupported = files.options.some(("nullValue", "emptyValue", "maxColumns", "maxCharsPerColumn"))
     settings = {
-        **told,
+        **unsupported,
         "sep": files.dialect.sep,
         "quote": files.dialect.quote,
         "escape": files.dialect.escape,
@@ -359,9 +359,9 @@ def _with_cells(found: Texts, files: CsvFiles) -> CsvRecords:
     }
     cells = {label: _cell(label, files.headers) for label in names if label not in absent}
     parsing = tuple(_parsed(files.headers, settings))
-    columns = files.headers[0].names if len(files.headers) == 1 and not told else None
+    columns = files.headers[0].names if len(files.headers) == 1 and not unsupported else None
     corrupt = _cell(CORRUPT, files.headers)
-    return CsvRecords(found, cells, absent, parsing, corrupt, files.dialect, columns)
+    return CsvRecords(texts_, cells, absent, parsing, corrupt, files.dialect, columns)
 
 
 def _parsed(headers: tuple[Header, ...], settings: dict[str, str]) -> Iterator[tuple[str, str]]:

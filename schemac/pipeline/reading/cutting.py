@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from schemac.pipeline.reading.file_columns import FILE, FILE_TYPES
-from schemac.pipeline.reading.pieces import BLOCK_BYTES, File, Piece, shares
+from schemac.pipeline.reading.pieces import BLOCK_BYTES, File, FileSplit, shares
 from schemac.pipeline.spark.arrow_tasks import mapped
 from schemac.pipeline.spark.columns import SOURCE
 from schemac.pipeline.spark.executors import is_connect
@@ -35,7 +35,7 @@ Splitter = Callable[[str], Iterator[tuple[str, str | None]]]
 
 
 class Found(NamedTuple):
-    """Texts of records, with the rules that they break; None where none does. Texts may be bytes that are no UTF-8."""
+    """Texts of records, with the rules that they break; None if none does. Texts may be bytes that are no UTF-8."""
 
     texts: pa.Array
     faults: pa.Array | None = None
@@ -43,7 +43,7 @@ class Found(NamedTuple):
 
 Read = TypeVar("Read")
 Read_contra = TypeVar("Read_contra", contravariant=True)
-Reader = Callable[[Piece], Iterator[Read]]
+Reader = Callable[[FileSplit], Iterator[Read]]
 
 
 class Work(Protocol[Read_contra]):
@@ -81,12 +81,12 @@ class WholeFiles:
 
     splitter: Splitter
 
-    def __call__(self, piece: Piece) -> Iterator[Found]:
+    def __call__(self, split: FileSplit) -> Iterator[Found]:
         """Read the records of a file, some at a time."""
         texts: list[str] = []
         faults: list[str | None] = []
         size = 0
-        for text, fault in self.splitter(piece.file.path):
+        for text, fault in self.splitter(split.file.path):
             texts.append(text)
             faults.append(fault)
             size += len(text)
@@ -112,17 +112,17 @@ class TextRows:
     def __call__(self, records: Iterator[tuple[File, Found]]) -> Iterator[pa.RecordBatch]:
         """Give the records of files as rows."""
         for together in gathered(records):
-            batches = [self._rows(file, found) for file, found in together]
+            batches = [self._rows(file, file_records) for file, file_records in together]
             yield from pa.Table.from_batches(batches).combine_chunks().to_batches()
 
-    def _rows(self, file: File, found: Found) -> pa.RecordBatch:
-        count = len(found.texts)
+    def _rows(self, file: File, records: Found) -> pa.RecordBatch:
+        count = len(records.texts)
         known = (file.path.rpartition("/")[2], str(file.size_bytes), str(file.modified_micros))
-        faults = pa.nulls(count, pa.string()) if found.faults is None else found.faults
+        faults = pa.nulls(count, pa.string()) if records.faults is None else records.faults
         others = [
             pa.repeat(pa.scalar(other, pa.string()), count) for other in (file.uri, *known, *file.folders)
         ]
-        return pa.record_batch([_unchecked(found.texts), faults, *others], names=self.schema.names)
+        return pa.record_batch([_unchecked(records.texts), faults, *others], names=self.schema.names)
 
 
 @dataclass(frozen=True)
@@ -131,35 +131,35 @@ class _Task:
 
     reader: Reader[Any]
     work: Work[Any]
-    shares: list[list[Piece]]
+    shares: list[list[FileSplit]]
     storage: Storage
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Read the pieces of some shares."""
         with storage_in_use(self.storage):
             numbers = (number for batch in batches for number in batch.column(0).to_pylist())
-            pieces = (piece for number in numbers for piece in self.shares[number])
-            yield from self.work((piece.file, found) for piece in pieces for found in self.reader(piece))
+            splits = (split for number in numbers for split in self.shares[number])
+            yield from self.work((split.file, records) for split in splits for records in self.reader(split))
 
 
 def gathered(records: Iterator[tuple[File, Found]]) -> Iterator[list[tuple[File, Found]]]:
     """Put the records of small files together, in their order, for a call of Arrow costs as much for few records as for many."""
     together: list[tuple[File, Found]] = []
     size = 0
-    for file, found in records:
-        if not len(found.texts):
+    for file, file_records in records:
+        if not len(file_records.texts):
             continue
-        if together and size + found.texts.nbytes > BLOCK_BYTES:
+        if together and size + file_records.texts.nbytes > BLOCK_BYTES:
             yield together
             together, size = [], 0
-        together.append((file, found))
-        size += found.texts.nbytes
+        together.append((file, file_records))
+        size += file_records.texts.nbytes
     if together:
         yield together
 
 
 def sound(texts: pa.Array, faults: pa.Array | None) -> pa.Array:
-    """Give the texts in which nothing is wrong yet; null in the place of others."""
+    """Give the texts in which nothing is wrong yet; null in place of others."""
     if faults is not None and faults.null_count < len(faults):
         texts = pc.if_else(faults.is_null(), texts, pa.scalar(None, texts.type))
     if pa.types.is_string(texts.type):
@@ -194,7 +194,7 @@ def cut(
     A file is read by one task, or, with `is_cut`, each piece of it by another.
     """
     partitions = tuple(listed.partitions.values())
-    records = worked(spark, listed, reader, TextRows(partitions), is_cut=is_cut)
+    records = read_in_tasks(spark, listed, reader, TextRows(partitions), is_cut=is_cut)
     modified = f"timestamp_micros(cast({MODIFIED} as bigint))"
     parts = (SOURCE, NAME, f"cast({SIZE} as bigint)", modified)
     file = struct(zip(FILE_TYPES, parts, strict=True))
@@ -203,16 +203,16 @@ def cut(
     return records.repartition(_parallelism(spark)) if is_worth_spreading else records
 
 
-def worked(
+def read_in_tasks(
     spark: SparkSession, listed: Listed, reader: Reader[Read], work: Work[Read], *, is_cut: bool = False
 ) -> DataFrame:
     """Read the records of files in tasks of ours, which make rows of them."""
     share = _share_bytes(spark, listed) if is_cut else BYTES_WORTH_A_TASK
-    found = shares(listed.files, share, is_cut=is_cut)
+    file_shares = shares(listed.files, share, is_cut=is_cut)
     # Looked up here: executors on other machines do not have the variables.
-    task = _Task(reader, work, found, current_storage().resolved())
+    task = _Task(reader, work, file_shares, current_storage().resolved())
     # A data source of Python does the same in the tasks, but Spark starts two more processes to plan it.
-    numbers = spark.range(0, len(found), 1, max(1, len(found)))
+    numbers = spark.range(0, len(file_shares), 1, max(1, len(file_shares)))
     return mapped(numbers, task, work.schema)
 
 
@@ -223,17 +223,17 @@ def _share_bytes(spark: SparkSession, listed: Listed) -> int:
     return max(BYTES_WORTH_A_TASK, min(most, -(-total // _parallelism(spark))))
 
 
-def _bytes_of(told: str) -> int:
+def _bytes_of(size_text: str) -> int:
     """Read a size as Spark writes it.
 
     >>> _bytes_of("134217728b"), _bytes_of("64m"), _bytes_of("")
     (134217728, 67108864, 134217728)
     """
     units = {"b": 0, "k": 10, "m": 20, "g": 30}
-    digits = told.strip().lower().removesuffix("b").rstrip("kmg")
+    digits = size_text.strip().lower().removesuffix("b").rstrip("kmg")
     if not digits.isdigit():
         return 128 << 20
-    unit = told.strip().lower().removeprefix(digits)[:1]
+    unit = size_text.strip().lower().removeprefix(digits)[:1]
     return int(digits) << units.get(unit, 0)
 
 

@@ -1,4 +1,4 @@
-"""Opens files as they lie there, packed or not, and turns bytes into text without losing one.
+"""Opens files as they are there, packed or not, and turns bytes into text without losing one.
 
 Layer: pipeline.
 Shape: a byte that is not the encoding becomes a character from U+DC00 to U+DCFF, which no text of an encoding holds, so that
@@ -61,7 +61,7 @@ def codec_name(encoding: str) -> str:
             UNKNOWN_ENCODING, message, "UTF-8, ISO-8859-1, windows-1252, UTF-16LE …"
         ) from error
     if not codec_info._is_text_encoding:
-        raise PipelineError(UNKNOWN_ENCODING, f"`{encoding}` is no encoding of text", "UTF-8, ISO-8859-1 …")
+        raise PipelineError(UNKNOWN_ENCODING, f"`{encoding}` is not a text encoding", "UTF-8, ISO-8859-1 …")
     return "utf-8" if codec_info.name == "utf-8-sig" else codec_info.name
 
 
@@ -71,10 +71,12 @@ def check_encoding(path: str) -> None:
     # Whoever reads the file says what is wrong with it.
     with contextlib.suppress(Exception), open_file(path) as stream:
         head = stream.read(4)
-    found = _wide_encoding(head)
-    if found is not None:
-        message = f"`{path}` is no UTF-8, it looks like {found}"
-        raise PipelineError(UNREADABLE_INPUT, message, f"set `options: {{encoding: {found}}}` under `source`")
+    encoding = _wide_encoding(head)
+    if encoding is not None:
+        message = f"`{path}` is not UTF-8; it looks like {encoding}"
+        raise PipelineError(
+            UNREADABLE_INPUT, message, f"set `options: {{encoding: {encoding}}}` under `source`"
+        )
 
 
 def _wide_encoding(head: bytes) -> str | None:
@@ -108,13 +110,13 @@ def open_file(path: str) -> Iterator[Any]:
 
 @contextmanager
 def raw_bytes(path: str) -> Iterator[Any]:
-    """Open the bytes of a file as they lie there."""
+    """Open the bytes of a file as they are there."""
     with _opened(path) as stream:
         yield stream
 
 
 def seekable_file(path: str) -> Any:
-    """Open the bytes of a file as they lie there, to be read from any place."""
+    """Open the bytes of a file as they are there, to be read from any place."""
     return _opened(path, is_seekable=True)
 
 
@@ -182,7 +184,7 @@ class _Inflater:
 class _Unpacked(io.RawIOBase):
     """The bytes of packed streams, one behind the other, as they are asked for.
 
-    What stands behind a stream is another one, or an error, as for Hadoop's codec of gzip: Python's `gzip` and `bz2` pass over
+    What is behind a stream is another one, or an error, as for Hadoop's codec of gzip: Python's `gzip` and `bz2` pass over
     it, with all packed data that follow.
     """
 
@@ -196,7 +198,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Unpack as much as the buffer takes; EOFError where a stream has no end, OSError where it is none."""
+        """Unpack as much as the buffer takes; EOFError if a stream has no end, OSError if it is none."""
         while True:
             if self._unpacker is None or self._unpacker.eof:
                 packed = (self._unpacker and self._unpacker.unused_data) or self._packed.read(PACKED_BYTES)
@@ -207,10 +209,10 @@ class _Unpacked(io.RawIOBase):
                 needs_input = self._unpacker.needs_input
                 packed = self._packed.read(PACKED_BYTES) if needs_input else b""
                 is_at_end = needs_input and not packed
-            found = self._unpacker.decompress(packed, len(buffer))
-            if found:
-                buffer[: len(found)] = found
-                return len(found)
+            unpacked = self._unpacker.decompress(packed, len(buffer))
+            if unpacked:
+                buffer[: len(unpacked)] = unpacked
+                return len(unpacked)
             if is_at_end and not self._unpacker.eof:
                 raise EOFError("the compressed stream ended before its end marker was reached")
 
@@ -221,7 +223,7 @@ def reading(path: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        message = f"a file of the source cannot be seen where the tasks run: {path}"
+        message = f"the tasks cannot see a file of the source: {path}"
         raise PipelineError(NOT_SHARED, message, UNSEEN) from error
     except (ArrowException, EOFError, OSError) as error:
         message = f"`{path}` cannot be read to its end: {error}"
@@ -244,9 +246,9 @@ def _settled(path: str, codec: str, first: bytes) -> tuple[str, int]:
     """Find the codec with its byte order, and the length of the mark."""
     if codec not in WITH_BYTE_ORDER_MARK:
         return codec, 0
-    for mark, settled in WITH_BYTE_ORDER_MARK[codec]:
+    for mark, encoding in WITH_BYTE_ORDER_MARK[codec]:
         if first.startswith(mark):
-            return settled, len(mark)
+            return encoding, len(mark)
     if codec == "utf-8" or not first:
         return codec, 0
     help = f"set `encoding` to {codec.upper()}LE or {codec.upper()}BE"
@@ -263,11 +265,11 @@ def byte_text(text: str, encoding: str) -> str:
     codec = codec_name(encoding)
     codec = f"{codec}-le" if codec in ("utf-16", "utf-32") else codec
     parts = re.split(f"([{chr(MARK)}-{chr(MARK + 255)}]+)", text)
-    found = [
+    texts = [
         bytes(ord(letter) - MARK for letter in part) if i % 2 else part.encode(codec, "replace")
         for i, part in enumerate(parts)
     ]
-    return b"".join(found).decode("iso-8859-1")
+    return b"".join(texts).decode("iso-8859-1")
 
 
 def lines_of(path: str, encoding: str, line_break: str = "") -> Iterator[str]:

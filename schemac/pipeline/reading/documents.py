@@ -1,7 +1,7 @@
 """Splits JSON documents (an array, a feature collection, values one after the other) into the texts of their records.
 
 Layer: pipeline.
-Shape: each text is cut out of the document as it stands there. Whatever is no JSON becomes a record of its own, so that the
+Shape: each text is cut out of the document as it is there. Whatever is not JSON becomes a record of its own, so that the
        run accounts for it; reading goes on behind it where that is certain. A document may follow another one.
 Units: a document is read in pieces, and of it no more is kept than the longest record and two pieces. What the pieces are
        makes no difference to the records.
@@ -32,16 +32,16 @@ def split_records(text: str, member: str | None = None) -> Iterator[str]:
     return records_of((text,), member)
 
 
-def records_of(pieces: Iterable[str], member: str | None = None) -> Iterator[str]:
+def records_of(chunks: Iterable[str], member: str | None = None) -> Iterator[str]:
     """Do the same for a document that comes in pieces."""
-    return _Cutter(_Window(pieces), member).records()
+    return _Cutter(_Window(chunks), member).records()
 
 
 class _Window:
     """The part of a document that is held, from the record that is being read to the end of a piece; `at` is the reader's place."""
 
-    def __init__(self, pieces: Iterable[str]) -> None:
-        self._pieces = iter(pieces)
+    def __init__(self, chunks: Iterable[str]) -> None:
+        self._chunks = iter(chunks)
         self.text = ""
         self.at = 0
         self.is_last = False
@@ -59,26 +59,26 @@ class _Window:
     def more(self) -> None:
         """Read on; as much again as is held, so that a long record is not looked through for every piece of it."""
         self._forget()
-        wanted, parts, read = len(self.text), [self.text], 0
-        while not self.is_last and read <= wanted:
-            piece = next(self._pieces, None)
-            self.is_last = piece is None
-            parts.append(piece or "")
+        needed, parts, read = len(self.text), [self.text], 0
+        while not self.is_last and read <= needed:
+            chunk = next(self._chunks, None)
+            self.is_last = chunk is None
+            parts.append(chunk or "")
             read += len(parts[-1])
         self.text = "".join(parts)
 
     def _forget(self) -> None:
-        """Let go of what lies behind, but for the indent of the line, by which the end of a broken record is found."""
+        """Let go of what is behind, but for the indent of the line, by which the end of a broken record is found."""
         start = self.at if self.held is None else self.held
         line = self.text[self.text.rfind("\n", 0, start) + 1 : start]
-        kept = line if not line.strip() else "x"
-        self.text = kept + self.text[start:]
-        self.at += len(kept) - start
+        placeholder = line if not line.strip() else "x"
+        self.text = placeholder + self.text[start:]
+        self.at += len(placeholder) - start
         if self.held is not None:
-            self.held = len(kept)
+            self.held = len(placeholder)
 
     def skip(self, blank: re.Pattern[str]) -> None:
-        """Pass over what stands between two tokens."""
+        """Pass over what is between two tokens."""
         while True:
             match = blank.match(self.text, self.at)
             self.at = self.at if match is None else match.end()
@@ -87,7 +87,7 @@ class _Window:
             self.more()
 
     def value(self) -> tuple[Any, int]:
-        """Parse the value at the reader's place, and tell its end; ValueError or RecursionError where none is."""
+        """Parse the value at the reader's place, and tell its end; ValueError or RecursionError if none is."""
         while True:
             try:
                 value, end = _decoder.raw_decode(self.text, self.at)
@@ -100,7 +100,7 @@ class _Window:
             self.more()
 
     def end_of_broken(self) -> int:
-        """Where a record ends that is no JSON."""
+        """Where a record ends that is not JSON."""
         while (end := _end_of_broken(self.text, self.at, self.is_last)) is None:
             self.more()
         return end
@@ -108,8 +108,8 @@ class _Window:
     def take(self, end: int) -> str:
         """Give the text up to a place, and go there."""
         start = self.at if self.held is None else self.held
-        found, self.at, self.held = self.text[start:end], end, None
-        return found
+        text, self.at, self.held = self.text[start:end], end, None
+        return text
 
 
 class _Cutter:
@@ -150,7 +150,7 @@ class _Cutter:
             yield record
 
     def _record(self) -> tuple[str, bool]:
-        """Cut one record; whether it is no JSON."""
+        """Cut one record; whether it is not JSON."""
         window = self.window
         try:
             end, is_broken = window.value()[1], False
@@ -160,7 +160,7 @@ class _Cutter:
 
     def _collection(self, member: str) -> Iterator[str]:
         """Cut out the items of a member's array; the object itself where it has no such member, as a single feature."""
-        window, is_found = self.window, False
+        window, has_records = self.window, False
         window.held = window.at
         window.at += 1
         window.skip(BETWEEN)
@@ -173,7 +173,7 @@ class _Cutter:
                 window.at += 1
                 window.skip(BLANK)
                 if key == member and window.mark == "[":
-                    is_found = True
+                    has_records = True
                     window.take(window.at + 1)
                     yield from self._items()
                 else:
@@ -181,16 +181,16 @@ class _Cutter:
                 window.skip(BETWEEN)
         except (ValueError, RecursionError):
             pass
-        yield from self._rest(is_found)
+        yield from self._rest(has_records)
 
-    def _rest(self, is_found: bool) -> Iterator[str]:
-        """Cut what follows the members of a collection: its end, or whatever stands there instead."""
+    def _rest(self, has_records: bool) -> Iterator[str]:
+        """Cut what follows the members of a collection: its end, or whatever is there instead."""
         window = self.window
         if window.mark == "}":
             whole = window.take(window.at + 1)
-            if not is_found:
+            if not has_records:
                 yield whole
-        elif not is_found:
+        elif not has_records:
             window.at = window.held or 0
             yield self._record()[0]
         elif window.mark:
@@ -200,9 +200,9 @@ class _Cutter:
 
 
 def _end_of_broken(text: str, start: int, is_last: bool) -> int | None:
-    """Where a record ends that is no JSON: behind its last bracket, or before the line on which the next one starts.
+    """Where a record ends that is not JSON: behind its last bracket, or before the line on which the next one starts.
 
-    None where only what follows the text can tell.
+    None if only what follows the text can tell.
     """
     depth = 0
     for match in TOKEN.finditer(text, start):

@@ -34,7 +34,7 @@ OF_FILE = f"struct({', '.join(_PARTS)}) as {FILE}"
 
 
 def file_part(place: str | None) -> str | None:
-    """Name what of the record's file stands at a place of records, a field's `from`; None for other places."""
+    """Name what of the record's file is at a place of records, a field's `from`; None for other places."""
     first, _, rest = (place or "").partition(".")
     return rest if first == METADATA and rest in FILE_TYPES else None
 
@@ -42,6 +42,6 @@ def file_part(place: str | None) -> str | None:
 def no_file(label: str, format: str) -> PipelineError:
     """Describe the mistake of asking for the file of a record that is in none."""
     message = (
-        f"`{label}` is read from the file of a record, and a {format} source has no files that Spark tells"
+        f"`{label}` is read from the file of a record, but Spark does not report files for a {format} source"
     )
     return PipelineError(NO_FILE, message, f"leave `{label}` out, or give it a `value`")

@@ -42,11 +42,11 @@ class Json:
     @property
     def text(self) -> str:
         """The value as JSON text."""
-        shown = f"to_json({self.variant})"
+        json_sql = f"to_json({self.variant})"
         if not self.is_marked:
-            return shown
+            return json_sql
         marked = literal(f'"{NUMBER_MARK}([^"]*)"')
-        return f"regexp_replace({shown}, {marked}, '$1')"
+        return f"regexp_replace({json_sql}, {marked}, '$1')"
 
     @property
     def variant(self) -> str:
@@ -88,8 +88,8 @@ class Typed:
 class CountType(DataType):  # type: ignore[misc]  # PySpark is not followed
     """A count, in a column of Spark or inside of one, of what Spark has no type for; `held` is that type."""
 
-    def __init__(self, held: pa.DataType, count: DataType) -> None:
-        self.held = held
+    def __init__(self, arrow_type: pa.DataType, count: DataType) -> None:
+        self.held = arrow_type
         self.count = count
 
 

@@ -1,9 +1,9 @@
 """Makes the items of a list in each record records of their own (`explode`), from which the rest of the record is in reach.
 
 Layer: pipeline.
-Shape: a record with the item in the place of its list, once for each item: `lines.sku` is then a path into the item, and `id`
+Shape: a record with the item in place of its list, once for each item: `lines.sku` is then a path into the item, and `id`
        one into the record around it. Of JSON the record is written again as text, with the digits of its numbers.
-Rule: a list that is empty, null or missing gives no record, or with `keepEmpty` one without an item. What is no list gives
+Rule: a list that is empty, null or missing gives no record, or with `keepEmpty` one without an item. What is not a list gives
       one record that breaks the rule `type`. A record that is broken stays one, whole.
 """
 
@@ -37,21 +37,21 @@ NO_LIST = "type"
 PLACE = ("source", "explode")
 
 
-def items_of_texts(found: Texts, explode: Explode) -> Texts:
+def items_of_texts(texts: Texts, explode: Explode) -> Texts:
     """Give the records of JSON's items."""
     steps = tuple(str(step) for step in parse_steps(explode.path))
-    kept = [name(label) for label in found.frame.columns if label not in (RAW, FAULT)]
-    own = [RAW, FAULT, *kept]
+    other_columns = [name(label) for label in texts.frame.columns if label not in (RAW, FAULT)]
+    columns = [RAW, FAULT, *other_columns]
     whole = Json(WHOLE, (0,), is_marked=True)
     head, tail = _around(whole, steps)
     place = Json(WHOLE, (0, *steps))
     items = f"try_variant_get({place.variant}, '$', 'array<variant>')"
-    parsed_frame = found.frame.selectExpr(*own, f"{parsed(with_numbers_marked(RAW))} as {WHOLE}")
+    parsed_frame = texts.frame.selectExpr(*columns, f"{parsed(with_numbers_marked(RAW))} as {WHOLE}")
     frame = parsed_frame.selectExpr(
-        *own, WHOLE, f"{items} as {LIST}", f"{head} as {HEAD}", f"{tail} as {TAIL}"
+        *columns, WHOLE, f"{items} as {LIST}", f"{head} as {HEAD}", f"{tail} as {TAIL}"
     )
-    frame = frame.selectExpr(*kept, f"explode({_entries(place, explode)}) as {ITEM}")
-    return found.with_frame(frame.selectExpr(*kept, f"{ITEM}.r as {RAW}", f"{ITEM}.f as {FAULT}"))
+    frame = frame.selectExpr(*other_columns, f"explode({_entries(place, explode)}) as {ITEM}")
+    return texts.with_frame(frame.selectExpr(*other_columns, f"{ITEM}.r as {RAW}", f"{ITEM}.f as {FAULT}"))
 
 
 def _entries(place: Json, explode: Explode) -> str:
@@ -79,7 +79,7 @@ def _entry(text: str, fault: str) -> str:
 
 
 def _around(whole: Json, steps: tuple[str, ...]) -> tuple[str, str]:
-    """Write what stands in a record before and behind the value at a path: SQL text of two texts."""
+    """Write what is in a record before and behind the value at a path: SQL text of two texts."""
     first, *rest = steps
     k, v = fresh(), fresh()
     members = f"try_variant_get({whole.variant}, '$', 'map<string,variant>')"
@@ -102,36 +102,36 @@ def items_of_columns(
     first, *rest = [str(step) for step in parse_steps(explode.path)]
     if first not in types:
         raise unknown_column(first, [*types])
-    held = _item_type(types[first], tuple(rest), explode.path)
+    item_type = _item_type(types[first], tuple(rest), explode.path)
     place = functions.col(".".join(name(step) for step in (first, *rest)))
     made = functions.explode_outer(place) if explode.keep_empty else functions.explode(place)
     if not rest:
         columns = [
             made.alias(label) if label == first else functions.col(name(label)) for label in frame.columns
         ]
-        return frame.select(*columns), {**types, first: held}
+        return frame.select(*columns), {**types, first: item_type}
     inside = functions.col(name(first)).withField(".".join(map(name, rest)), functions.col(ITEM))
-    found = frame.select("*", made.alias(ITEM)).withColumn(first, inside).drop(ITEM)
-    return found, {**types, first: held}
+    items = frame.select("*", made.alias(ITEM)).withColumn(first, inside).drop(ITEM)
+    return items, {**types, first: item_type}
 
 
-def _item_type(held: DataType, rest: tuple[str, ...], path: str) -> DataType:
-    """Give the type of a column with the item in the place of the list."""
+def _item_type(data_type: DataType, rest: tuple[str, ...], path: str) -> DataType:
+    """Give the type of a column with the item in place of the list."""
     if not rest:
-        if isinstance(held, ArrayType):
-            return held.elementType
-        message = f"`explode` names `{path}`, which is {held.simpleString()} in the source, and no list"
+        if isinstance(data_type, ArrayType):
+            return data_type.elementType
+        message = f"`explode` names `{path}`, which is {data_type.simpleString()} in the source, not a list"
         raise PipelineError(SOURCE_TYPE_MISMATCH, message, "name a list of the source", place=PLACE)
-    if not isinstance(held, StructType):
+    if not isinstance(data_type, StructType):
         message = f"`explode` names `{path}`, and `{rest[0]}` is looked for in a value that has no members"
         raise PipelineError(SOURCE_TYPE_MISMATCH, message, "name a list of the source", place=PLACE)
-    if rest[0] not in held.names:
-        raise unknown_column(rest[0], held.names)
+    if rest[0] not in data_type.names:
+        raise unknown_column(rest[0], data_type.names)
     return StructType(
         [
             StructField(part.name, _item_type(part.dataType, rest[1:], path))
             if part.name == rest[0]
             else part
-            for part in held.fields
+            for part in data_type.fields
         ]
     )

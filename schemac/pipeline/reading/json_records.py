@@ -1,7 +1,7 @@
-"""Reads JSON: a record to a line, or the records of documents that stand in several lines.
+"""Reads JSON: a record to a line, or the records of documents that are in several lines.
 
 Layer: pipeline.
-Shape: `_raw` is the text of a record as it stands in its file. Lines of UTF-8 are read by Spark; documents, and other
+Shape: `_raw` is the text of a record as it is in its file. Lines of UTF-8 are read by Spark; documents, and other
        encodings, by one task for each file.
 """
 
@@ -13,16 +13,16 @@ from pyspark.sql import DataFrame, SparkSession
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import Options
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.cutting import Found, Listed, Work, worked
+from schemac.pipeline.reading.cutting import Found, Listed, Work, read_in_tasks
 from schemac.pipeline.reading.decoding import chunks_of, codec_name, lines_of
 from schemac.pipeline.reading.documents import records_of
 from schemac.pipeline.reading.paths import local_part
-from schemac.pipeline.reading.pieces import Piece, lines_of_piece
+from schemac.pipeline.reading.pieces import FileSplit, lines_of_split
 from schemac.pipeline.reading.texts import Texts
+from schemac.rows.judging.tokens import BLANK
 
 FILES_LOOKED_AT = 200
 LONGEST_LINE_READ = 1 << 20
-BLANK = " \t"
 
 
 def read_json(spark: SparkSession, source: Source) -> Texts:
@@ -47,7 +47,7 @@ def _lines(spark: SparkSession, source: Source, listed: Listed) -> Texts:
         return texts.judged(texts.lines(spark, source, listed, BLANK))
 
     def made(work: Work[Found]) -> DataFrame:
-        return worked(spark, listed, JsonLines(), work, is_cut=True)
+        return read_in_tasks(spark, listed, JsonLines(), work, is_cut=True)
 
     is_ours = not Options(source).text("lineSep") and texts.is_in_reach(listed)
     return Texts(rows, listed.partitions, made) if is_ours else Texts(rows, listed.partitions)
@@ -90,9 +90,9 @@ def _first_line(path: str, encoding: str) -> str:
 class JsonLines:
     """The lines of a piece of a file."""
 
-    def __call__(self, piece: Piece) -> Iterator[Found]:
+    def __call__(self, split: FileSplit) -> Iterator[Found]:
         """Read the lines; a blank one is never proven to be a record."""
-        yield from map(Found, lines_of_piece(piece))
+        yield from map(Found, lines_of_split(split))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Lists files on this machine as Spark would, without a job of Spark.
 
 Layer: pipeline.
-Shape: paths in; each file with the names that Spark has for it out, or None where only Spark knows.
+Shape: paths in; each file with the names that Spark has for it out, or None if only Spark knows.
 Rule: only what is plain is listed here: absolute paths without a character that an address would escape or a glob would read,
       files, and folders without folders in them. Whatever else Spark finds (globs, columns in names of folders) it has to list.
 Source: Spark's `HadoopFSUtils.shouldFilterOutPathName` says which names are hidden.

@@ -36,13 +36,15 @@ def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[s
             frame = reader.parquet(*paths)
         except PySparkException:
             files = texts.files_of(spark, source).files
-            schema = next((found for file in files if (found := _schema_of(file.path)) is not None), None)
-            if schema is None or not any(_is_refused(held) for held in _leaves(schema)):
+            schema = next(
+                (file_schema for file in files if (file_schema := _schema_of(file.path)) is not None), None
+            )
+            if schema is None or not any(_is_refused(leaf_type) for leaf_type in _leaves(schema)):
                 raise
         else:
             _check_folders(spark, source, frame)
             return frame, {}
-        known = [found for field in schema if (found := _spark_field(spark, field)) is not None]
+        known = [file_schema for field in schema if (file_schema := _spark_field(spark, field)) is not None]
         frame = reader.schema(StructType(known)).parquet(*paths)
         _check_folders(spark, source, frame)
     types = {field.name: field.dataType for field in known}
@@ -52,7 +54,7 @@ def read_parquet(spark: SparkSession, source: Source) -> tuple[DataFrame, dict[s
 
 
 def _check_folders(spark: SparkSession, source: Source, frame: DataFrame) -> None:
-    """Refuses a column that stands in the files and in names of folders: Spark would take the folders' and say nothing."""
+    """Refuses a column that is in the files and in names of folders: Spark would take the folders' and say nothing."""
     if not any("=" in uri for uri in frame.inputFiles()):
         return
     listed = texts.files_of(spark, source)
@@ -125,7 +127,7 @@ def _counts(data_type: pa.DataType) -> pa.DataType:
 
 
 def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
-    """Give the column as Spark reads it; None where it cannot."""
+    """Give the column as Spark reads it; None if it cannot."""
     import pyarrow.parquet as pq
 
     counted = pa.schema([pa.field(field.name, _counts(field.type))])
@@ -136,22 +138,25 @@ def _spark_field(spark: SparkSession, field: pa.Field) -> StructField | None:
             schema = spark.read.parquet(str(path)).schema
         except PySparkException:
             return None
-    found: StructField = schema.fields[0]
-    return found
+    spark_field: StructField = schema.fields[0]
+    return spark_field
 
 
-def _marked(found: DataType, data_type: pa.DataType) -> DataType:
+def _marked(spark_type: DataType, data_type: pa.DataType) -> DataType:
     """Give the type as Spark found it, which says where counts are."""
     is_ = pa.types
     if _is_count(data_type):
-        return CountType(data_type, found)
-    if isinstance(found, StructType) and is_.is_struct(data_type):
-        parts = zip(found.fields, data_type, strict=True)
-        return StructType([StructField(part.name, _marked(part.dataType, own.type)) for part, own in parts])
-    if isinstance(found, MapType) and is_.is_map(data_type):
-        return MapType(
-            _marked(found.keyType, data_type.key_type), _marked(found.valueType, data_type.item_type)
+        return CountType(data_type, spark_type)
+    if isinstance(spark_type, StructType) and is_.is_struct(data_type):
+        parts = zip(spark_type.fields, data_type, strict=True)
+        return StructType(
+            [StructField(part.name, _marked(part.dataType, arrow_field.type)) for part, arrow_field in parts]
         )
-    if isinstance(found, ArrayType):
-        return ArrayType(_marked(found.elementType, data_type.value_type))
-    return found
+    if isinstance(spark_type, MapType) and is_.is_map(data_type):
+        return MapType(
+            _marked(spark_type.keyType, data_type.key_type),
+            _marked(spark_type.valueType, data_type.item_type),
+        )
+    if isinstance(spark_type, ArrayType):
+        return ArrayType(_marked(spark_type.elementType, data_type.value_type))
+    return spark_type

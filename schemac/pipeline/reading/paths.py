@@ -1,9 +1,9 @@
-"""What a path of a source names: a file or folder that is there, or else a glob.
+"""What a path of a source names: a file or folder that exists, or else a glob.
 
 Layer: pipeline.
 Shape: local paths; those of object stores and other file systems stay with Spark. In a glob `*`, `?`, `[…]` and `{a,b}`
-       have their meaning; a path that is there is literal, whatever its characters.
-Errors: PipelineError where nothing is there, or where Spark would read nothing of what is.
+       have their meaning; a path that exists is literal, whatever its characters.
+Errors: PipelineError if nothing is there, or where Spark would read nothing of what is.
 """
 
 import glob
@@ -29,8 +29,8 @@ def local_part(path: str) -> str | None:
     return None if "://" in path else path
 
 
-def found_files(path: str) -> list[str]:
-    """List what a local path names; empty where nothing is there."""
+def listed_files(path: str) -> list[str]:
+    """List what a local path names; empty if nothing is there."""
     if os.path.exists(path):
         return [path]
     return sorted({name for pattern in _alternatives(path) for name in glob.glob(pattern)})
@@ -63,7 +63,7 @@ def base_path(paths: tuple[str, ...]) -> str | None:
         if SPECIAL.search(part) or PARTITION.match(part):
             break
         fixed.append(part)
-    below = [path.split("/")[len(fixed) :] for path in (paths[0], *(found_files(local) if local else ()))]
+    below = [path.split("/")[len(fixed) :] for path in (paths[0], *(listed_files(local) if local else ()))]
     has_columns = any(PARTITION.match(part) for parts in below for part in parts)
     return "/".join(fixed) if has_columns and any(fixed) else None
 
@@ -73,26 +73,28 @@ def check_path(path: str, *, is_text: bool, is_listed_by_spark: bool) -> list[st
     local = local_part(path)
     if local is None:
         return [path]
-    found = found_files(local)
-    if not found:
+    files = listed_files(local)
+    if not files:
         raise PipelineError(INPUT_NOT_FOUND, f"there is no file `{path}`", _nearby(local))
-    for entry in found:
+    for entry in files:
         name = os.path.basename(entry.rstrip("/"))
         is_hidden = name.startswith(("_", ".")) and "=" not in name
-        if is_listed_by_spark and is_hidden and len(found) == 1:
-            message = f"`{path}` begins with `{name[0]}`: Spark takes such names for hidden and reads nothing"
+        if is_listed_by_spark and is_hidden and len(files) == 1:
+            message = (
+                f"`{path}` begins with `{name[0]}`: Spark treats such names as hidden and does not read them"
+            )
             raise PipelineError(HIDDEN_INPUT, message, "rename the file")
         if is_text and os.path.isfile(entry):
             refuse_packed(entry)
-    return found
+    return files
 
 
 def refuse_packed(path: str) -> None:
     """Refuses a file that would be read as the bytes of an archive."""
     packed = NOT_READ.get(os.path.splitext(path)[1].lower())
     if packed is not None:
-        message = f"`{path}` is packed with {packed}, which is not read"
-        raise PipelineError(PACKED_INPUT, message, "unpack it, or pack it with gzip, bzip2 or zstd")
+        message = f"`{path}` is compressed with {packed}, which is not supported"
+        raise PipelineError(PACKED_INPUT, message, "decompress it, or compress it with gzip, bzip2 or zstd")
 
 
 def _nearby(path: str) -> str | None:

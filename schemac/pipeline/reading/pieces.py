@@ -44,7 +44,7 @@ class File:
 
 
 @dataclass(frozen=True)
-class Piece:
+class FileSplit:
     """The bytes of a file from `start` to before `end`; to its end where that is None."""
 
     file: File
@@ -56,11 +56,11 @@ class Piece:
 class _Share:
     """What one task reads."""
 
-    pieces: list[Piece] = field(default_factory=list)
+    file_splits: list[FileSplit] = field(default_factory=list)
     size_bytes: int = 0
 
 
-def shares(files: Sequence[File], share_bytes: int, *, is_cut: bool) -> list[list[Piece]]:
+def shares(files: Sequence[File], share_bytes: int, *, is_cut: bool) -> list[list[FileSplit]]:
     """Share files out to tasks, about so many bytes to each; a task may have many small files, and `is_cut` a part of a large one.
 
     >>> large, small = File("a", "", 10 << 20), File("b", "", 5)
@@ -69,79 +69,79 @@ def shares(files: Sequence[File], share_bytes: int, *, is_cut: bool) -> list[lis
     """
     shares = [_Share()]
     for file in files:
-        for piece, size_bytes in _pieces(file, share_bytes if is_cut and not file.is_packed else None):
-            if shares[-1].pieces and shares[-1].size_bytes + size_bytes > share_bytes:
+        for split, size_bytes in _splits(file, share_bytes if is_cut and not file.is_packed else None):
+            if shares[-1].file_splits and shares[-1].size_bytes + size_bytes > share_bytes:
                 shares.append(_Share())
-            shares[-1].pieces.append(piece)
+            shares[-1].file_splits.append(split)
             shares[-1].size_bytes += size_bytes + BYTES_TO_OPEN
-    return [share.pieces for share in shares]
+    return [share.file_splits for share in shares]
 
 
-def _pieces(file: File, most_bytes: int | None) -> Iterator[tuple[Piece, int]]:
+def _splits(file: File, most_bytes: int | None) -> Iterator[tuple[FileSplit, int]]:
     count = 1 if most_bytes is None else max(1, -(-file.size_bytes // most_bytes))
     bounds = [file.size_bytes * i // count for i in range(count)]
     for i, start in enumerate(bounds):
         end = bounds[i + 1] if i + 1 < count else None
-        yield Piece(file, start, end), (file.size_bytes if end is None else end) - start
+        yield FileSplit(file, start, end), (file.size_bytes if end is None else end) - start
 
 
-def lines_of_piece(piece: Piece) -> Iterator[pa.Array]:
+def lines_of_split(split: FileSplit) -> Iterator[pa.Array]:
     """Read the lines that begin in a piece, without their breaks; their bytes are not looked at."""
-    for block in _blocks(piece):
+    for block in _blocks(split):
         yield _lines(block)
 
 
-def _blocks(piece: Piece) -> Iterator[bytes]:
+def _blocks(split: FileSplit) -> Iterator[bytes]:
     """Read whole lines, many at a time."""
-    path = piece.file.path
-    if piece.file.is_packed:
+    path = split.file.path
+    if split.file.is_packed:
         with reading(path), open_file(path) as stream:
-            yield from _whole_lines(stream, piece, 0)
+            yield from _whole_lines(stream, split, 0)
     else:
         with reading(path), seekable_file(path) as stream:
             # The line that begins before the piece is another one's, up to its break.
-            first = max(piece.start - 1, 0)
+            first = max(split.start - 1, 0)
             stream.seek(first)
-            yield from _whole_lines(stream, piece, first)
+            yield from _whole_lines(stream, split, first)
 
 
-def _whole_lines(stream: Any, piece: Piece, place: int) -> Iterator[bytes]:
+def _whole_lines(stream: Any, split: FileSplit, place: int) -> Iterator[bytes]:
     """Read from a place that may be in the middle of a line."""
-    held = stream.read(BLOCK_BYTES)
-    if not place and held.startswith(BYTE_ORDER_MARK):
+    buffered = stream.read(BLOCK_BYTES)
+    if not place and buffered.startswith(BYTE_ORDER_MARK):
         place = len(BYTE_ORDER_MARK)
-        held = held[place:] or stream.read(BLOCK_BYTES)
-    if piece.start:
-        while held and (at := _first_break(held, 0)) < 0:
-            place, held = place + len(held), stream.read(BLOCK_BYTES)
-        if held:
-            place, held = place + at + 1, held[at + 1 :] or stream.read(BLOCK_BYTES)
-    while held and (piece.end is None or place < piece.end):
-        is_last = piece.end is not None and place + len(held) >= piece.end
-        if piece.end is not None and is_last:
-            at = _first_break(held, piece.end - 1 - place)
+        buffered = buffered[place:] or stream.read(BLOCK_BYTES)
+    if split.start:
+        while buffered and (at := _first_break(buffered, 0)) < 0:
+            place, buffered = place + len(buffered), stream.read(BLOCK_BYTES)
+        if buffered:
+            place, buffered = place + at + 1, buffered[at + 1 :] or stream.read(BLOCK_BYTES)
+    while buffered and (split.end is None or place < split.end):
+        is_last = split.end is not None and place + len(buffered) >= split.end
+        if split.end is not None and is_last:
+            at = _first_break(buffered, split.end - 1 - place)
         else:
-            at = max(held.rfind(b"\n"), held.rfind(b"\r"))
+            at = max(buffered.rfind(b"\n"), buffered.rfind(b"\r"))
         if at >= 0:
-            yield held[: at + 1]
-            place, held = place + at + 1, held[at + 1 :]
+            yield buffered[: at + 1]
+            place, buffered = place + at + 1, buffered[at + 1 :]
             if is_last:
                 return
         more = stream.read(BLOCK_BYTES)
         if not more:
-            if held:
-                yield held
+            if buffered:
+                yield buffered
             return
-        held += more
+        buffered += more
 
 
 def _first_break(text: bytes, start: int) -> int:
-    found = [at for at in (text.find(b"\n", start), text.find(b"\r", start)) if at >= 0]
-    return min(found, default=-1)
+    breaks = [at for at in (text.find(b"\n", start), text.find(b"\r", start)) if at >= 0]
+    return min(breaks, default=-1)
 
 
 def _lines(block: bytes) -> pa.Array:
-    """Take lines apart; an empty one may be what stands between `\\r` and `\\n`."""
+    """Take lines apart; an empty one may be what is between `\\r` and `\\n`."""
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if not block.endswith(b"\n"):

@@ -23,9 +23,9 @@ from pyspark.sql.types import DataType
 from schemac.pipeline.declaration.job import Source
 from schemac.pipeline.declaration.source_options import FILES
 from schemac.pipeline.reading import texts
-from schemac.pipeline.reading.cutting import Listed, Work, worked
+from schemac.pipeline.reading.cutting import Listed, Work, read_in_tasks
 from schemac.pipeline.reading.decoding import reading, seekable_file
-from schemac.pipeline.reading.pieces import File, Piece
+from schemac.pipeline.reading.pieces import File, FileSplit
 
 MOST_FILES = 1000
 """Whose footers are read before the tasks begin."""
@@ -56,18 +56,18 @@ _SAME = (
 class Rows:
     """Some rows of a file: the columns that fields take, and on demand the others."""
 
-    def __init__(self, taken: pa.RecordBatch, others: "_Others", start: int) -> None:
-        self.taken = taken
+    def __init__(self, columns: pa.RecordBatch, others: "_Others", start: int) -> None:
+        self.taken = columns
         self._others = others
         self._start = start
 
     def complete(self, schema: pa.Schema) -> pa.RecordBatch:
         """Return these rows with all columns of the file."""
-        held = self._others.rows(self._start, self.taken.num_rows)
+        other_rows = self._others.rows(self._start, self.taken.num_rows)
         columns = [
             self.taken.column(label)
             if label in self.taken.schema.names
-            else held.column(label).combine_chunks()
+            else other_rows.column(label).combine_chunks()
             for label in schema.names
         ]
         return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -80,11 +80,11 @@ class RowGroups:
     schema: pa.Schema
     taken: tuple[str, ...]
 
-    def __call__(self, piece: Piece) -> Iterator[Rows]:
+    def __call__(self, split: FileSplit) -> Iterator[Rows]:
         """Read the rows of the row groups that begin in the piece."""
-        with reading(piece.file.path), seekable_file(piece.file.path) as stream:
+        with reading(split.file.path), seekable_file(split.file.path) as stream:
             file = _opened(stream)
-            for group in _groups_of(file.metadata, piece):
+            for group in _groups_of(file.metadata, split):
                 yield from self._rows(file, group)
 
     def _rows(self, file: pq.ParquetFile, group: int) -> Iterator[Rows]:
@@ -99,10 +99,10 @@ class RowGroups:
         about = file.metadata.row_group(group)
         row_bytes = max(1, about.total_byte_size // max(1, about.num_rows))
         count = max(1, min(MOST_ROWS, BYTES_PER_BATCH // row_bytes))
-        wanted = pa.schema([self.schema.field(label) for label in columns])
+        projected = pa.schema([self.schema.field(label) for label in columns])
         for batch in file.iter_batches(count, row_groups=[group], columns=list(columns), use_threads=False):
-            found = [_flat(batch.column(field.name)).cast(field.type) for field in wanted]
-            yield pa.RecordBatch.from_arrays(found, schema=wanted)
+            arrays = [_flat(batch.column(field.name)).cast(field.type) for field in projected]
+            yield pa.RecordBatch.from_arrays(arrays, schema=projected)
 
 
 class _Others:
@@ -130,11 +130,11 @@ def _flat(array: pa.Array) -> pa.Array:
     return pa.concat_arrays([array, array[:0]]) if array.offset or array.type.num_fields else array
 
 
-def _groups_of(metadata: pq.FileMetaData, piece: Piece) -> Iterator[int]:
+def _groups_of(metadata: pq.FileMetaData, split: FileSplit) -> Iterator[int]:
     for group in range(metadata.num_row_groups):
         about = metadata.row_group(group).column(0)
         start = about.dictionary_page_offset or about.data_page_offset
-        if piece.start <= start and (piece.end is None or start < piece.end):
+        if split.start <= start and (split.end is None or start < split.end):
             yield group
 
 
@@ -146,9 +146,11 @@ class InPlace:
     listed: Listed
     schema: pa.Schema
 
-    def worked(self, taken: Iterable[str], work: Work[Rows]) -> DataFrame:
+    def read_in_tasks(self, columns: Iterable[str], work: Work[Rows]) -> DataFrame:
         """Give what tasks of ours make of some columns."""
-        return worked(self.spark, self.listed, RowGroups(self.schema, tuple(taken)), work, is_cut=True)
+        return read_in_tasks(
+            self.spark, self.listed, RowGroups(self.schema, tuple(columns)), work, is_cut=True
+        )
 
 
 def spark_types(schema: pa.Schema) -> dict[str, DataType]:
@@ -157,9 +159,9 @@ def spark_types(schema: pa.Schema) -> dict[str, DataType]:
 
 
 def in_place(spark: SparkSession, source: Source) -> InPlace | None:
-    """Look whether Arrow reads from the files of a source what Spark would; None where that is not known."""
-    told = {option.lower() for option in source.options} - {option.lower() for option in FILES}
-    if told or any(spark.conf.get(key) != text for key, text in AS_IT_STANDS.items()):
+    """Look whether Arrow reads from the files of a source what Spark would; None if that is not known."""
+    other_options = {option.lower() for option in source.options} - {option.lower() for option in FILES}
+    if other_options or any(spark.conf.get(key) != text for key, text in AS_IT_STANDS.items()):
         return None
     listed = texts.files_of(spark, source)
     if listed.folders or not 0 < len(listed.files) <= MOST_FILES or not texts.is_in_reach(listed):
@@ -190,10 +192,10 @@ def _opened(stream: Any) -> pq.ParquetFile:
 def _schema(file: File) -> pa.Schema | None:
     try:
         with seekable_file(file.path) as stream:
-            held = _opened(stream)
-            written: Mapping[bytes, bytes] = held.metadata.metadata or {}
-            schema = held.schema_arrow
-            leaves = [held.schema.column(i) for i in range(len(held.schema.names))]
+            file_schema = _opened(stream)
+            written: Mapping[bytes, bytes] = file_schema.metadata.metadata or {}
+            schema = file_schema.schema_arrow
+            leaves = [file_schema.schema.column(i) for i in range(len(file_schema.schema.names))]
     except (pa.ArrowException, OSError):
         return None
     if written.get(WRITER, b"3") < b"3" or any(key in written for key in OLD_CALENDARS):
@@ -214,7 +216,7 @@ def _schema(file: File) -> pa.Schema | None:
 
 
 def plain(data_type: pa.DataType) -> pa.DataType | None:
-    """Return the type in which Spark holds values that Arrow reads in this one; None where that is not known.
+    """Return the type in which Spark holds values that Arrow reads in this one; None if that is not known.
 
     >>> plain(pa.large_list(pa.uint8())), plain(pa.timestamp("ns"))
     (ListType(list<element: int16>), None)

@@ -57,7 +57,7 @@ COUNTED = {
         pa.timestamp("ns"), pa.timestamp("ns", "UTC"), pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"),
     )
 }  # fmt: skip
-_MOMENT = re.compile(
+_TIMESTAMP = re.compile(
     r"([-+]?[0-9]+)-([0-9]{2})-([0-9]{2})(?: ([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?)?Z?"
 )
 _YEARS, _DAYS = 400, 146_097
@@ -73,27 +73,29 @@ class UnreadableRowError(Exception):
 
 def text_of_row(types: Mapping[str, DataType], place: Callable[[str], str] = name) -> str:
     """Write SQL text of a row as text; `place` says where a column is."""
-    told = json.dumps({label: _told(data_type) for label, data_type in types.items()}, ensure_ascii=False)
-    row = struct((label, _shown(data_type, place(label))) for label, data_type in types.items())
-    shown = f"to_json({row}, map('ignoreNullFields', 'false'))" if types else "'{}'"
-    return concat([literal(f'{{"{TYPES}": {told}, "{ROW}": '), shown, literal("}")])
+    types_json = json.dumps(
+        {label: _type_json(data_type) for label, data_type in types.items()}, ensure_ascii=False
+    )
+    row = struct((label, _json_sql(data_type, place(label))) for label, data_type in types.items())
+    row_json = f"to_json({row}, map('ignoreNullFields', 'false'))" if types else "'{}'"
+    return concat([literal(f'{{"{TYPES}": {types_json}, "{ROW}": '), row_json, literal("}")])
 
 
-def _told(data_type: DataType) -> Any:
+def _type_json(data_type: DataType) -> Any:
     """Return what a row's text says of a type."""
     if isinstance(data_type, CountType):
-        held = data_type.held
-        return str(pa.timestamp("ns", "UTC") if getattr(held, "tz", None) is not None else held)
+        arrow_type = data_type.held
+        return str(pa.timestamp("ns", "UTC") if getattr(arrow_type, "tz", None) is not None else arrow_type)
     if isinstance(data_type, ArrayType):
-        return {"array": _told(data_type.elementType)}
+        return {"array": _type_json(data_type.elementType)}
     if isinstance(data_type, MapType):
-        return {"map": [_told(data_type.keyType), _told(data_type.valueType)]}
+        return {"map": [_type_json(data_type.keyType), _type_json(data_type.valueType)]}
     if isinstance(data_type, StructType):
-        return {"struct": {member.name: _told(member.dataType) for member in data_type.fields}}
+        return {"struct": {member.name: _type_json(member.dataType) for member in data_type.fields}}
     return data_type.simpleString()
 
 
-def _shown(data_type: DataType, x: str) -> str:
+def _json_sql(data_type: DataType, x: str) -> str:
     """Write SQL text of what `to_json` writes so that nothing of the value is lost."""
     if isinstance(data_type, StringType):
         is_plain = f"is_valid_utf8({x}) and not startswith({x}, {_NOT_PLAIN})"
@@ -107,43 +109,46 @@ def _shown(data_type: DataType, x: str) -> str:
         return f"timestampdiff(MICROSECOND, {EPOCH}, {EPOCH} + {x})"
     if isinstance(data_type, ArrayType):
         item = fresh()
-        inner = _shown(data_type.elementType, item)
+        inner = _json_sql(data_type.elementType, item)
         return x if inner == item else f"transform({x}, {item} -> {inner})"
     if isinstance(data_type, MapType):
         pair = fresh()
-        key, value = (_shown(data_type.keyType, f"{pair}.key"), _shown(data_type.valueType, f"{pair}.value"))
+        key, value = (
+            _json_sql(data_type.keyType, f"{pair}.key"),
+            _json_sql(data_type.valueType, f"{pair}.value"),
+        )
         return f"transform(map_entries({x}), {pair} -> {struct([('key', key), ('value', value)])})"
     if isinstance(data_type, StructType) and data_type.fields:
         places = [(member.name, f"{x}.{name(member.name)}", member.dataType) for member in data_type.fields]
-        parts = [(label, _shown(held, place)) for label, place, held in places]
+        parts = [(label, _json_sql(part_type, place)) for label, place, part_type in places]
         if all(text == place for (_, text), (_, place, _) in zip(parts, places, strict=True)):
             return x
         return when(f"{x} is null", "null", struct(parts))
     return x
 
 
-def types_of_text(told: str) -> dict[str, DataType]:
+def types_of_text(types_json: str) -> dict[str, DataType]:
     """Return the types that texts of rows tell. Raises UnreadableRowError."""
     try:
-        return {label: _type(held) for label, held in json.loads(told).items()}
+        return {label: _type(data_type) for label, data_type in json.loads(types_json).items()}
     except (ValueError, TypeError, AttributeError) as error:
-        raise UnreadableRowError(told) from error
+        raise UnreadableRowError(types_json) from error
 
 
-def _type(told: Any) -> DataType:
-    if isinstance(told, str):
-        if told in COUNTED:
-            return COUNTED[told]
+def _type(type_json: Any) -> DataType:
+    if isinstance(type_json, str):
+        if type_json in COUNTED:
+            return COUNTED[type_json]
         try:
-            found = DataType.fromDDL(told)
+            data_type = DataType.fromDDL(type_json)
         except PySparkException as error:
-            raise UnreadableRowError(told) from error
+            raise UnreadableRowError(type_json) from error
         # A text of at most so many characters is a text.
-        found = StringType() if isinstance(found, StringType) or told == "void" else found
-        if type(found) not in _LEAVES:
-            raise UnreadableRowError(told)
-        return found
-    ((kind, parts),) = told.items()
+        data_type = StringType() if isinstance(data_type, StringType) or type_json == "void" else data_type
+        if type(data_type) not in _LEAVES:
+            raise UnreadableRowError(type_json)
+        return data_type
+    ((kind, parts),) = type_json.items()
     if kind == "array":
         return ArrayType(_type(parts))
     if kind == "map":
@@ -152,9 +157,9 @@ def _type(told: Any) -> DataType:
 
 
 def rows_of_texts(texts: DataFrame, types: Mapping[str, DataType]) -> DataFrame:
-    """Return the rows of texts in the column `_raw`, beside all columns of the frame."""
-    held = StructType([StructField(label, _stored(data_type)) for label, data_type in types.items()])
-    return mapped(texts, _RowReader(held), StructType([*held.fields, *texts.schema.fields]))
+    """Return the rows of texts in the column `_raw`, next to all columns of the frame."""
+    stored_types = StructType([StructField(label, _stored(data_type)) for label, data_type in types.items()])
+    return mapped(texts, _RowReader(stored_types), StructType([*stored_types.fields, *texts.schema.fields]))
 
 
 def _stored(data_type: DataType) -> DataType:
@@ -180,12 +185,12 @@ class _RowReader:
         """Put the columns of the rows before those of each batch."""
         read = _value_of(self.types)
         # Bytes first, because texts may be none; Arrow would not make those of Python's.
-        with_bytes, held = _arrow_type(self.types, pa.binary()), _arrow_type(self.types, pa.string())
+        with_bytes, with_texts = _arrow_type(self.types, pa.binary()), _arrow_type(self.types, pa.string())
         for batch in batches:
             texts = (
                 json.loads(text, parse_int=str, parse_float=str) for text in batch.column(RAW).to_pylist()
             )
-            rows = pa.array([read(text[ROW]) for text in texts], with_bytes).view(held)
+            rows = pa.array([read(text[ROW]) for text in texts], with_bytes).view(with_texts)
             names = [*self.types.names, *batch.schema.names]
             yield pa.RecordBatch.from_arrays([*rows.flatten(), *batch.columns], names=names)
 
@@ -208,7 +213,7 @@ Read = Callable[[Any], Any]
 
 
 def _value_of(data_type: DataType) -> Read:
-    """Return what makes the value of a type of what stands in the text of a row."""
+    """Return what makes the value of a type of what is in the text of a row."""
     if isinstance(data_type, ArrayType):
         item = _value_of(data_type.elementType)
         return _unless_null(lambda x: [item(part) for part in x])
@@ -234,9 +239,9 @@ def _single(text: str) -> Any:
     return pa.scalar(text).cast(pa.float32()).as_py()
 
 
-def _moment(text: str) -> int:
+def _timestamp_sql(text: str) -> int:
     """Return the microseconds since 1970-01-01; years have as many digits as they need, and a sign."""
-    match = _MOMENT.fullmatch(text)
+    match = _TIMESTAMP.fullmatch(text)
     assert match is not None, text
     year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
     cycles, year = divmod(year, _YEARS)
@@ -254,7 +259,7 @@ _LEAVES: dict[type[DataType], Read] = {
     FloatType: _single,
     DoubleType: float,
     DecimalType: Decimal,
-    DateType: lambda x: _moment(x) // 86_400_000_000,
-    TimestampType: _moment,
-    TimestampNTZType: _moment,
+    DateType: lambda x: _timestamp_sql(x) // 86_400_000_000,
+    TimestampType: _timestamp_sql,
+    TimestampNTZType: _timestamp_sql,
 }

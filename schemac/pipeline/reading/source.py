@@ -3,7 +3,7 @@
 Layer: pipeline.
 Shape: JSON records arrive as one text each (`_raw`), parsed once to a variant; CSV cells arrive as strings; other formats
        keep the types of their columns. `_source` is the file of a record. Blank lines are no records.
-       Columns that stand in names of folders (`day=2024-01-01/`) are text in every format.
+       Columns that are in names of folders (`day=2024-01-01/`) are text in every format.
 Errors: PipelineError, before Spark reads: no such file, an option that is not honoured, unreadable header.
 Source: a string column of Spark's JSON reader is exact but forgets what was quoted; a variant remembers.
 """
@@ -48,7 +48,7 @@ from schemac.pipeline.reading.row_texts import rows_of_texts, text_of_row
 from schemac.pipeline.reading.table_source import read_tables
 from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import RAW, SOURCE
-from schemac.pipeline.spark.failures import deepest, told
+from schemac.pipeline.spark.failures import deepest, error_of_text
 from schemac.pipeline.spark.sqltext import first_of, is_alone, literal, name, parsed
 from schemac.rows.runs.tables import source_names
 from schemac.source.catalogue import MISSING_PATH, UNEXPECTED_COLUMN, UNKNOWN_SOURCE_COLUMN, UNREADABLE_INPUT
@@ -64,8 +64,8 @@ EXPLAINED = {
     "encoding": "bytes that are not the encoding of the source; `raw` has each byte as a character of ISO-8859-1",
     "quotes": "a quote is not escaped, is not closed in its record, or is next to other text of its value:"
     " if values hold line breaks, set `multiLine: true`",
-    "type": "the list whose items are the records is no list: the record is quarantined as a whole",
-    "partition": "the record and the name of its folder say two things",
+    "type": "the list whose items are the records is not a list: the record is quarantined as a whole",
+    "partition": "the record and the name of its folder have different values",
 }
 
 
@@ -74,7 +74,7 @@ class Records:
     """Records of a source, and how a field finds its value in them.
 
     `parsing` gives the columns that a record is parsed to. `malformed` tells whether a record is none, `fault_rule` and
-    `fault_value` why. `columns` are those of a source that has columns, `absent` those that some file lacks, `partitions` those that stand in names of folders.
+    `fault_value` why. `columns` are those of a source that has columns, `absent` those that some file lacks, `partitions` those that are in names of folders.
     """
 
     rows: Callable[[], DataFrame]
@@ -88,20 +88,20 @@ class Records:
     absent: dict[str, str] = field(default_factory=dict)
     has_file: bool = True
     """Whether `FILE` says of each record which file it is from."""
-    given: dict[str, Input] = field(default_factory=dict)
-    """Values of fields that stand at no place of the record (see `given`)."""
+    computed: dict[str, Input] = field(default_factory=dict)
+    """Values of fields that are at no place of the record (see `given`)."""
     failing: dict[str, str] = field(default_factory=dict)
     """For fields with an expression: the condition that it failed."""
     used: tuple[str, ...] = ()
     """Columns, or keys, that expressions name."""
     parsing: tuple[tuple[str, str], ...] = ()
     csv: CsvRecords | None = None
-    worked: Callable[[Work[Found]], DataFrame] | None = None
+    read_in_tasks: Callable[[Work[Found]], DataFrame] | None = None
     """Gives what tasks of ours make of the records where they lie; None where each has to pass through Spark."""
     is_of_lines: bool = True
     """Whether a record is a line, so that one without text is none."""
     in_place: InPlace | None = None
-    """How tasks of ours can read the columns; None where only Spark can."""
+    """How tasks of ours can read the columns; None if only Spark can."""
     exploded: Texts | None = None
     """The records whose items these are."""
 
@@ -112,7 +112,7 @@ class Records:
 
     def with_frame(self, frame: DataFrame) -> "Records":
         """Take other rows with the same columns."""
-        return replace(self, rows=lambda: frame, worked=None, in_place=None)
+        return replace(self, rows=lambda: frame, read_in_tasks=None, in_place=None)
 
     def parsed(self) -> "Records":
         """Parse every record now, for expressions over what is in them."""
@@ -122,22 +122,22 @@ class Records:
         return replace(self.with_frame(self.frame.selectExpr("*", *columns)), parsing=())
 
     def input_of(self, label: str, origin: FieldSource | None) -> Input | None:
-        """Where a field is read; None where the job says that it comes from nowhere."""
+        """Where a field is read; None if the job says that it comes from nowhere."""
         if origin is None:
             return None
-        if label in self.given:
-            return self.given[label]
-        wanted = label if origin.from_ is None else origin.from_
-        if wanted in self.partitions:
-            return Text(self.partitions[wanted])
+        if label in self.computed:
+            return self.computed[label]
+        column_name = label if origin.from_ is None else origin.from_
+        if column_name in self.partitions:
+            return Text(self.partitions[column_name])
         if self.columns is None:
             return follow(Json(RECORD, IN_RECORD), self.steps_of(label, origin))
-        if wanted in self.columns:
-            return self.columns[wanted]
-        first, *rest = parse_steps(wanted)
+        if column_name in self.columns:
+            return self.columns[column_name]
+        first, *rest = parse_steps(column_name)
         if first in self.absent:
             message = (
-                f"`{self.absent[str(first)]}` has no column `{first}`, other files of the source have it"
+                f"`{self.absent[str(first)]}` has no column `{first}`, but other files of the source have it"
             )
             raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, "read these files in two runs")
         if first not in self.columns:
@@ -147,10 +147,10 @@ class Records:
 
     def is_outside(self, label: str, origin: FieldSource) -> bool:
         """Whether a field is read from something else than the record: the name of a folder, or what is given."""
-        return label in self.given or (origin.from_ or label) in self.partitions
+        return label in self.computed or (origin.from_ or label) in self.partitions
 
     def steps_of(self, label: str, origin: FieldSource) -> tuple[str | int, ...]:
-        """Where a field stands in a JSON record."""
+        """Where a field is in a JSON record."""
         if origin.from_ is not None:
             return parse_steps(origin.from_)
         if self.is_geojson and label not in GEOJSON_TOP:
@@ -159,35 +159,35 @@ class Records:
 
     def objects(self, schema: pa.Schema, job: Job) -> Iterator[tuple[Input, list[str], tuple[str, ...]]]:
         """Each JSON object that fields are taken from, with the keys that some field takes."""
-        taken: dict[tuple[str | int, ...], set[str]] = {(): set(self.used)}
+        consumed: dict[tuple[str | int, ...], set[str]] = {(): set(self.used)}
         if self.columns is not None:
             self._check_columns(schema, job)
             return
         if self.is_geojson:
-            taken[()].update(GEOJSON_ALWAYS)
+            consumed[()].update(GEOJSON_ALWAYS)
         for label in schema.names:
             origin = job.fields.get(label, FieldSource())
-            if origin is None or label in self.given:
+            if origin is None or label in self.computed:
                 continue
             steps = self.steps_of(label, origin)
             for depth, step in enumerate(steps):
                 if isinstance(step, str):
-                    taken.setdefault(steps[:depth], set()).add(step)
-        for steps, keys in taken.items():
+                    consumed.setdefault(steps[:depth], set()).add(step)
+        for steps, keys in consumed.items():
             if self.is_geojson and steps == ("geometry",):
                 keys |= {"type", "coordinates"}
             path = ".".join(str(step) for step in steps)
             yield Json(RECORD, (*IN_RECORD, *steps)), sorted(keys), (literal(path),) if path else ()
 
     def _check_columns(self, schema: pa.Schema, job: Job) -> None:
-        read = [label for label in schema.names if label not in self.given]
-        taken = {*self.used, *((job.fields.get(label) or FieldSource()).from_ or label for label in read)}
+        read = [label for label in schema.names if label not in self.computed]
+        consumed = {*self.used, *((job.fields.get(label) or FieldSource()).from_ or label for label in read)}
         known = {*(self.columns or ()), *self.absent}
-        extra = sorted(known - taken - {path.split(".")[0].split("[")[0] for path in taken})
+        extra = sorted(known - consumed - {path.split(".")[0].split("[")[0] for path in consumed})
         if extra:
             raise PipelineError(
                 UNEXPECTED_COLUMN,
-                f"no field takes the column `{extra[0]}`"
+                f"no field reads the column `{extra[0]}`"
                 + (f" (and {len(extra) - 1} more)" if len(extra) > 1 else ""),
                 "add the field, or set `unexpected: ignore`",
             )
@@ -200,20 +200,22 @@ def check_source(job: Job) -> list[str]:
     is_table = job.source.format in source_names()
     if not job.source.path and (is_table or job.source.format in WITH_PATH):
         raise PipelineError(
-            MISSING_PATH, f"`source` has no `path`, a {job.source.format} source needs one", place=("source",)
+            MISSING_PATH,
+            f"`source` has no `path`, but a {job.source.format} source needs one",
+            place=("source",),
         )
     is_text, is_listed_by_spark = job.source.format in OF_TEXT, not is_table
     is_utf8 = is_text and not Options(job.source).text("encoding", "")
-    found = []
+    findings = []
     try:
         for path in job.source.path:
-            found += check_path(path, is_text=is_text, is_listed_by_spark=is_listed_by_spark)
-        for file in found[:FILES_LOOKED_AT] if is_utf8 else ():
+            findings += check_path(path, is_text=is_text, is_listed_by_spark=is_listed_by_spark)
+        for file in findings[:FILES_LOOKED_AT] if is_utf8 else ():
             if os.path.isfile(file):
                 check_encoding(file)
     except PipelineError as error:
         raise error.at("source", "path") from error
-    return found
+    return findings
 
 
 def open_records(spark: SparkSession, job: Job) -> Records:
@@ -240,9 +242,9 @@ def _reading(job: Job) -> Iterator[None]:
         ) from error
     except Py4JError as error:
         # What Spark raises without a class of its own, as for a file that is not Parquet, comes as Java's error.
-        found = told(str(error))
-        if found.code is not PIPELINE_FAILED:
-            raise found from error
+        reason = error_of_text(str(error))
+        if reason.code is not PIPELINE_FAILED:
+            raise reason from error
         raise PipelineError(
             UNREADABLE_INPUT, deepest(str(error)), f"format is `{job.source.format}`", place=("source",)
         ) from error
@@ -275,7 +277,7 @@ def records_of_frame(frame: DataFrame, explode: Explode | None = None) -> Record
 
 
 def records_of_row_texts(texts: DataFrame, types: Mapping[str, DataType]) -> Records:
-    """See rows that were written as texts as the records that they were; the columns beside the text are kept."""
+    """See rows that were written as texts as the records that they were; the columns next to the text are kept."""
     records = replace(_records_of(types), raw=RAW)
     return replace(records, rows=lambda: rows_of_texts(texts, types))
 
@@ -300,50 +302,50 @@ def _loaded(spark: SparkSession, job: Job) -> DataFrame:
         return reader.load(texts.spark_paths(job.source)) if job.source.path else reader.load()
 
 
-def json_text_records(found: Texts, *, is_geojson: bool = False) -> Records:
+def json_text_records(texts: Texts, *, is_geojson: bool = False) -> Records:
     """Read texts of JSON objects as records."""
     # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
     is_record = f"{FAULT} is null and {is_alone(RECORD)} and startswith(ltrim({RAW}), '{{')"
     place = (*IN_RECORD, "properties") if is_geojson else IN_RECORD
-    conflicts = [_conflict((*place, label), column) for label, column in found.partitions.items()]
+    conflicts = [_conflict((*place, label), column) for label, column in texts.partitions.items()]
     malformed = " or ".join([f"not ({is_record})", *conflicts])
     rule = f"coalesce({FAULT}, {literal('malformed')})"
     if conflicts:
         rule = first_of([(f"not ({is_record})", rule)], "'partition'")
     return Records(
-        lambda: found.frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
-        partitions=found.partitions, parsing=((RECORD, parsed(RAW)),), worked=found.worked,
-        is_of_lines=found.is_of_lines,
+        lambda: texts.frame, RAW, f"({malformed})", is_geojson=is_geojson, fault_rule=rule, fault_value=_explained(rule),
+        partitions=texts.partitions, parsing=((RECORD, parsed(RAW)),), read_in_tasks=texts.read_in_tasks,
+        is_of_lines=texts.is_of_lines,
     )  # fmt: skip
 
 
 def _conflict(steps: tuple[str | int, ...], column: str) -> str:
     """Whether a record has a key of a folder's name, with another value."""
-    own = f"try_variant_get({RECORD}, {literal(variant_path(steps))}, 'string')"
-    return f"({own} is not null and not ({own} <=> {column}))"
+    member_text = f"try_variant_get({RECORD}, {literal(variant_path(steps))}, 'string')"
+    return f"({member_text} is not null and not ({member_text} <=> {column}))"
 
 
 def _explained(rule: str) -> str:
-    """Show beside a rule what it means, or else the record."""
+    """Show next to a rule what it means, or else the record."""
     branches = ((f"{rule} = {literal(known)}", literal(text)) for known, text in EXPLAINED.items())
     return first_of(branches, RAW)
 
 
-def _csv_records(found: CsvRecords) -> Records:
-    columns: dict[str, Input] = {label: Text(cell) for label, cell in found.cells.items()}
-    partitions = found.texts.partitions
+def _csv_records(csv_records: CsvRecords) -> Records:
+    columns: dict[str, Input] = {label: Text(cell) for label, cell in csv_records.cells.items()}
+    partitions = csv_records.texts.partitions
     both = [
-        f"({found.cells[label]} is not null and not ({found.cells[label]} <=> {column}))"
+        f"({csv_records.cells[label]} is not null and not ({csv_records.cells[label]} <=> {column}))"
         for label, column in partitions.items()
-        if label in found.cells
+        if label in csv_records.cells
     ]
-    is_corrupt = f"{found.corrupt} is not null"
+    is_corrupt = f"{csv_records.corrupt} is not null"
     malformed = " or ".join([f"{FAULT} is not null", is_corrupt, *both])
     rule = first_of([(f"{FAULT} is not null", FAULT), (is_corrupt, literal("malformed"))], "'partition'")
     return Records(
-        lambda: found.texts.frame, RAW, f"({malformed})", columns, fault_rule=rule, fault_value=_explained(rule),
-        partitions=partitions, absent=found.absent, parsing=found.parsing, csv=None if both else found,
-        worked=found.texts.worked,
+        lambda: csv_records.texts.frame, RAW, f"({malformed})", columns, fault_rule=rule, fault_value=_explained(rule),
+        partitions=partitions, absent=csv_records.absent, parsing=csv_records.parsing, csv=None if both else csv_records,
+        read_in_tasks=csv_records.texts.read_in_tasks,
     )  # fmt: skip
 
 
@@ -380,8 +382,8 @@ def _typed_records(
 
 def _records_of(types: Mapping[str, DataType]) -> Records:
     """See columns of these types as records that have no rows yet."""
-    types = {label: held for label, held in types.items() if label != SOURCE}
-    columns = {label: typed_input(name(label), held) for label, held in types.items()}
+    types = {label: data_type for label, data_type in types.items() if label != SOURCE}
+    columns = {label: typed_input(name(label), data_type) for label, data_type in types.items()}
     return Records(_no_rows, text_of_row(types), None, columns)
 
 

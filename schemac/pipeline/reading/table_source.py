@@ -102,17 +102,17 @@ class TableSource(DataSource):  # type: ignore[misc]  # PySpark is not followed
         return TableStream(self.options["engine"], self.options["path"], storage)
 
     def _reader(self) -> "TableReader":
-        told = self.options
+        options = self.options
         # Looked up here: executors on other machines do not have the variables.
-        storage = Storage.from_json(told.get("storage", "{}")).resolved()
-        has_addresses = told.get("addresses") == "true"
-        has_row_ids = told.get("row_ids") == "true"
-        columns = dict.fromkeys(json.loads(told["columns"]), False) if "columns" in told else None
-        parts = json.loads(told["parts"]) if "parts" in told else None
+        storage = Storage.from_json(options.get("storage", "{}")).resolved()
+        has_addresses = options.get("addresses") == "true"
+        has_row_ids = options.get("row_ids") == "true"
+        columns = dict.fromkeys(json.loads(options["columns"]), False) if "columns" in options else None
+        parts = json.loads(options["parts"]) if "parts" in options else None
         return TableReader(
-            told["engine"],
-            told["path"],
-            int(told["version"]),
+            options["engine"],
+            options["path"],
+            int(options["version"]),
             storage,
             columns,
             has_row_ids=has_row_ids,
@@ -161,7 +161,7 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):  # type:
 
 
 class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not followed
-    """Reads part by part; `columns` are those that are wanted, by default all of the engine's, and `_source`.
+    """Reads part by part; `columns` are those to read, by default all of the engine's, and `_source`.
 
     Each says whether it may be null for Spark, which takes batches of exactly the schema it asked for. `parts` are those
     that are read, by default all.
@@ -195,8 +195,10 @@ class TableReader(DataSourceReader):  # type: ignore[misc]  # PySpark is not fol
         """The columns that are read."""
         columns = _engine(self.engine).schema(self.path, self.version, self.storage)
         if self.columns is not None:
-            held = [(columns.field(name), may_be_null) for name, may_be_null in self.columns.items()]
-            columns = pa.schema([one.with_nullable(one.nullable or may_be_null) for one, may_be_null in held])
+            fields = [(columns.field(name), may_be_null) for name, may_be_null in self.columns.items()]
+            columns = pa.schema(
+                [one.with_nullable(one.nullable or may_be_null) for one, may_be_null in fields]
+            )
         for last in (self.row_id, self.address):
             if last is not None:
                 columns = columns.append(pa.field(last, pa.int64()))
@@ -235,19 +237,19 @@ def schema_of_table(options: Mapping[str, str], engine: str) -> StructType:
     return from_arrow_schema(_engine(engine).schema(path, version, storage))
 
 
-def reader_of_table(options: Mapping[str, str], engine: str, wanted: StructType) -> TableReader:
-    """Make the reader of the columns that are wanted: all of them, or those of `spark.read.schema(…)`."""
+def reader_of_table(options: Mapping[str, str], engine: str, requested: StructType) -> TableReader:
+    """Make the reader of the requested columns: all of them, or those of `spark.read.schema(…)`."""
     path, version, storage = _place(options, engine)
-    held = {field.name: field.dataType for field in schema_of_table(options, engine).fields}
-    for field in wanted.fields:
-        if field.name not in held:
+    stored_types = {field.name: field.dataType for field in schema_of_table(options, engine).fields}
+    for field in requested.fields:
+        if field.name not in stored_types:
             message = f"`{path}` has no column `{field.name}`"
-            raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(field.name, held))
-        if field.dataType != held[field.name]:
-            has, asked = held[field.name].simpleString(), field.dataType.simpleString()
-            message = f"`{field.name}` of `{path}` is {has}, and was asked for as {asked}"
-            raise PipelineError(SOURCE_TYPE_MISMATCH, message, "ask for it as it is, and cast it afterwards")
-    columns = {field.name: field.nullable for field in wanted.fields}
+            raise PipelineError(UNKNOWN_SOURCE_COLUMN, message, did_you_mean(field.name, stored_types))
+        if field.dataType != stored_types[field.name]:
+            has, asked = stored_types[field.name].simpleString(), field.dataType.simpleString()
+            message = f"`{field.name}` of `{path}` is {has}, but was requested as {asked}"
+            raise PipelineError(SOURCE_TYPE_MISMATCH, message, "request it as it is, and cast it afterwards")
+    columns = {field.name: field.nullable for field in requested.fields}
     filter = options.get("filter")
     if filter is not None:
         _engine(engine).check_filter(path, version, filter, storage)
@@ -258,8 +260,8 @@ def _place(options: Mapping[str, str], engine: str) -> tuple[str, int, Storage]:
     """Read the table, its version, and how its store is reached out of options; the newest version unless one is named."""
     unknown = {name.lower() for name in options} - {"path", "version", "filter", "storageoptions"}
     if unknown or "path" not in options:
-        told = f"knows no option `{min(unknown)}`" if unknown else "needs the option `path`"
-        message = f"reading the format `schemac-{engine}` {told}"
+        reason = f"knows no option `{min(unknown)}`" if unknown else "needs the option `path`"
+        message = f"reading the format `schemac-{engine}` {reason}"
         raise PipelineError(
             SINK_OPTION, message, "the options are `path`, `version`, `filter` and `storageOptions`"
         )

@@ -1,8 +1,8 @@
 """Records of text files as texts: each line by Spark, or cut out of whole files by tasks of ours.
 
 Layer: pipeline.
-Shape: a frame of `_raw` (the record as it stands in its file), `_source` (the file), `_fault` (null, or the rule that the text
-       itself breaks) and the columns that stand in names of folders (`day=2024-01-01/`), which are text. Blank lines are no records.
+Shape: a frame of `_raw` (the record as it is in its file), `_source` (the file), `_fault` (null, or the rule that the text
+       itself breaks) and the columns that are in names of folders (`day=2024-01-01/`), which are text. Blank lines are no records.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ from schemac.pipeline.reading.cutting import (
     WholeFiles,
     Work,
     cut,
-    worked,
+    read_in_tasks,
 )
 from schemac.pipeline.reading.decoding import byte_text, has_marks
 from schemac.pipeline.reading.file_columns import METADATA, OF_FILE
@@ -47,7 +47,7 @@ class Texts:
 
     rows: Callable[[], DataFrame]
     partitions: dict[str, str]
-    worked: Callable[[Work[Found]], DataFrame] | None = None
+    read_in_tasks: Callable[[Work[Found]], DataFrame] | None = None
     """Gives what tasks of ours make of the records where they lie."""
     is_of_lines: bool = True
     """Whether a record is a line, so that one without text is none."""
@@ -59,12 +59,12 @@ class Texts:
 
     def with_frame(self, frame: DataFrame) -> "Texts":
         """Take the same of other rows."""
-        return replace(self, rows=lambda: frame, worked=None)
+        return replace(self, rows=lambda: frame, read_in_tasks=None)
 
 
 @contextmanager
 def folders_as_text(spark: SparkSession) -> Iterator[None]:
-    """Values in names of folders as they stand there: Spark would make a number of `007`."""
+    """Values in names of folders as they are there: Spark would make a number of `007`."""
     key = "spark.sql.sources.partitionColumnTypeInference.enabled"
     before = spark.conf.get(key, None)
     spark.conf.set(key, "false")
@@ -79,11 +79,15 @@ def folders_as_text(spark: SparkSession) -> Iterator[None]:
 
 def file_options(source: Source) -> dict[str, str]:
     """Those options of a source that choose files, with the folder that columns in names of folders start from."""
-    told = Options(source).some(FILES)
+    options = Options(source).some(FILES)
     for path in source.path:
-        told |= current_storage().hadoop_options(path)
+        options |= current_storage().hadoop_options(path)
     base = base_path(source.path)
-    return {"basePath": base, **told} if base is not None and "recursiveFileLookup" not in told else told
+    return (
+        {"basePath": base, **options}
+        if base is not None and "recursiveFileLookup" not in options
+        else options
+    )
 
 
 def spark_paths(source: Source) -> list[str]:
@@ -117,9 +121,9 @@ def judged(frame: DataFrame, faults: Sequence[tuple[str, str]] = ()) -> DataFram
     fault = f"case when not __valid then '{BAD_ENCODING}' {branches} end"
     # ISO-8859-1 has a character for each byte, so that none is lost.
     raw = when("__valid", "value", "decode(cast(value as binary), 'ISO-8859-1')")
-    kept = [name(label) for label in frame.columns if label not in (VALUE, FAULT)]
-    checked = frame.selectExpr("value", *kept, "is_valid_utf8(value) as __valid")
-    return checked.selectExpr(f"{raw} as {RAW}", f"{fault} as {FAULT}", *kept)
+    other_columns = [name(label) for label in frame.columns if label not in (VALUE, FAULT)]
+    checked = frame.selectExpr("value", *other_columns, "is_valid_utf8(value) as __valid")
+    return checked.selectExpr(f"{raw} as {RAW}", f"{fault} as {FAULT}", *other_columns)
 
 
 def files_of(spark: SparkSession, source: Source) -> Listed:
@@ -149,11 +153,13 @@ def cut_texts(spark: SparkSession, listed: Listed, splitter: Splitter) -> Texts:
     reader = WholeFiles(splitter)
 
     def rows() -> DataFrame:
-        found = cut(spark, listed, reader)
-        kept = [name(label) for label in found.columns if label not in (VALUE, FAULT)]
-        return found.selectExpr(f"{VALUE} as {RAW}", FAULT, *kept)
+        cut_rows = cut(spark, listed, reader)
+        other_columns = [name(label) for label in cut_rows.columns if label not in (VALUE, FAULT)]
+        return cut_rows.selectExpr(f"{VALUE} as {RAW}", FAULT, *other_columns)
 
-    return Texts(rows, listed.partitions, lambda work: worked(spark, listed, reader, work), is_of_lines=False)
+    return Texts(
+        rows, listed.partitions, lambda work: read_in_tasks(spark, listed, reader, work), is_of_lines=False
+    )
 
 
 def decoded(text: str, encoding: str, fault: str | None = None) -> tuple[str, str | None]:

@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: local files by size and time of change, looked at before the first is read and once more before the commit: what
-       was read of a file that somebody wrote to meanwhile may be a part of the old one and a part of the new one.
+       was read of a file that somebody wrote to in the meantime may be a part of the old one and a part of the new one.
        Objects of stores never change in part; Spark asks for the one that it has listed.
 """
 
@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from schemac.pipeline.reading.paths import found_files, local_part
+from schemac.pipeline.reading.paths import listed_files, local_part
 from schemac.rows.runs.errors import PipelineError
 from schemac.source.catalogue import CHANGED_INPUT, NOT_SHARED
 
@@ -20,16 +20,16 @@ Seen = dict[str, tuple[int, int]]
 
 def look(paths: Iterable[str]) -> Seen:
     """Note the size and the time of change of each local file that a source names."""
-    return {file: found for path in paths for file in _files(path) if (found := _state(file)) is not None}
+    return {file: state for path in paths for file in _files(path) if (state := _state(file)) is not None}
 
 
 def _files(path: str) -> Iterator[str]:
     local = local_part(path)
-    for found in () if local is None else found_files(local):
-        if os.path.isdir(found):
-            yield from (os.path.join(folder, name) for folder, _, names in os.walk(found) for name in names)
+    for file in () if local is None else listed_files(local):
+        if os.path.isdir(file):
+            yield from (os.path.join(folder, name) for folder, _, names in os.walk(file) for name in names)
         else:
-            yield found
+            yield file
 
 
 def _state(file: str) -> tuple[int, int] | None:
@@ -47,18 +47,18 @@ def note(seen: Seen, file: Path) -> None:
 
 def check_unchanged(file: str) -> None:
     """Raise where a file is gone or another one than it was when `note` was called."""
-    check_seen({path: tuple(told) for path, told in json.loads(Path(file).read_text()).items()})
+    check_seen({path: tuple(state) for path, state in json.loads(Path(file).read_text()).items()})
 
 
 def check_seen(seen: Seen, *place: str) -> None:
     """Raise where a file is gone or another one than it was; `place` is the setting that names it."""
-    for path, told in seen.items():
-        found = _state(path)
-        if found != told:
-            what = "is gone" if found is None else "changed"
+    for path, expected in seen.items():
+        current = _state(path)
+        if current != expected:
+            what = "is gone" if current is None else "changed"
             message = f"`{path}` {what} while it was read"
-            raise PipelineError(
-                CHANGED_INPUT, message, "nothing of this run was written: run it again when no other program writes to it",
+            raise PipelineError.uncommitted(
+                CHANGED_INPUT, message, "run it again when no other program writes to it",
                 place=place or ("source", "path"),
             )  # fmt: skip
 

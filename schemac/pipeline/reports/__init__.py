@@ -1,4 +1,4 @@
-"""What is told of a run: its progress, its numbers, its first offenders, as text, HTML, metrics and lineage.
+"""Reports of a run: progress, counts and the first offending records, as text, HTML, metrics and lineage.
 
 Layer: pipeline.
 """

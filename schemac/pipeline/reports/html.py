@@ -16,8 +16,8 @@ from schemac.source.diagnostic import Diagnostic
 from schemac.source.printable import printable
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-"""What the page may do: nothing but show itself. Its own style stands in it."""
-RUNS_SHOWN = 40
+"""What the page may do: nothing but show itself. Its own style is in it."""
+MOST_RUNS = 40
 """How many runs the chart has."""
 CHART_HEIGHT, BAR = 96, 14
 
@@ -46,15 +46,15 @@ details li { margin: .6rem 0 } ol, ul { padding-left: 1.2rem } svg { display: bl
 def conform_fragment(rows: int, fitting: int, reasons: Sequence[ReasonCount]) -> str:
     """Show the counts of a conformed frame."""
     cards = (("rows", rows), ("fit", fitting), ("do not fit", rows - fitting))
-    shown = ", ".join(f"<b>{count:,}</b> {_text(label)}" for label, count in cards)
-    return f"<div><p>{shown}</p>{_reasons(reasons)}</div>"
+    cards_html = ", ".join(f"<b>{count:,}</b> {_text(label)}" for label, count in cards)
+    return f"<div><p>{cards_html}</p>{_reasons(reasons)}</div>"
 
 
 def conformed_fragment(dataset: str, columns: Iterable[tuple[str, str]]) -> str:
     """Show the columns of a conformed frame; its rows are not computed for that."""
     rows = "".join(
-        f"<tr><td><code>{_text(label)}</code></td><td><code>{_text(held)}</code></td></tr>"
-        for label, held in columns
+        f"<tr><td><code>{_text(label)}</code></td><td><code>{_text(column_type)}</code></td></tr>"
+        for label, column_type in columns
     )
     head = f"<p>A frame that was conformed to <b>{_text(dataset)}</b>; <code>report()</code> counts its rows.</p>"
     return f"<div>{head}<table><tr><th>field</th><th>type</th></tr>{rows}</table></div>"
@@ -91,7 +91,7 @@ def run_page(
         if report.warnings:
             parts.append(f"<h2>Warnings: these records were written</h2>{_reasons(report.warnings)}")
         parts.append(_absent(report))
-    parts.append(_history(runs[:RUNS_SHOWN]))
+    parts.append(_history(runs[:MOST_RUNS]))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -109,15 +109,15 @@ def _text(text: str) -> str:
 
 def _head(title: str, report: RunFacts | None) -> str:
     if report is None:
-        return f'<h1>{_text(title)}</h1><p class="bad">The run stopped. Nothing of it counts, unless the message says otherwise.</p>'
+        return f'<h1>{_text(title)}</h1><p class="bad">The run stopped. Nothing was committed, unless the message says otherwise.</p>'
     if report.is_repeat:
         return f'<h1>{_text(title)}</h1><p class="dim">{_repeat(report)}</p>'
     state = compared(report, "its schema")
     started = report.identity.started.strftime("%Y-%m-%d %H:%M:%S UTC")
-    told = f"run <code>{_text(report.run)}</code> of {started}, mode {_text(report.identity.mode)}; the table {state}"
+    run_html = f"run <code>{_text(report.run)}</code> of {started}, mode {_text(report.identity.mode)}; the table {state}"
     tone = "bad" if report.differences else "dim"
     stopped = "" if report.stopped is None else f'<p class="bad">{_text(stopped_after(report.stopped))}</p>'
-    return f'<h1>{_text(title)}</h1><p class="{tone}">{told}</p>{stopped}'
+    return f'<h1>{_text(title)}</h1><p class="{tone}">{run_html}</p>{stopped}'
 
 
 def _repeat(report: RunFacts) -> str:
@@ -138,11 +138,11 @@ def _cards(report: RunFacts) -> str:
         ("records a second", f"{rate:,.0f}"),
         ("version of the table", f"{report.table_version}"),
     )
-    shown = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in cards)
+    cards_html = "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in cards)
     places = [f"Table <code>{_text(report.table_path)}</code>"]
     if report.quarantine_path is not None:
         places.append(f"quarantine <code>{_text(report.quarantine_path)}</code>")
-    return f'<dl>{shown}</dl><p class="dim">{"; ".join(places)}</p>'
+    return f'<dl>{cards_html}</dl><p class="dim">{"; ".join(places)}</p>'
 
 
 def _reasons(reasons: Sequence[ReasonCount]) -> str:
@@ -166,8 +166,8 @@ def _absent(report: RunFacts) -> str:
 
 
 def _diagnostics(diagnostics: Sequence[Diagnostic]) -> str:
-    told = (f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics)
-    return _list("Findings", tuple(told))
+    texts = (f"{d}" + (f" Help: {d.help}" if d.help else "") for d in diagnostics)
+    return _list("Findings", tuple(texts))
 
 
 def _list(title: str, lines: Sequence[str]) -> str:
@@ -182,12 +182,12 @@ def _offenders(offenders: Sequence[Offender]) -> str:
     groups: dict[tuple[str, str], list[Offender]] = {}
     for offender in offenders:
         groups.setdefault(offender.group, []).append(offender)
-    shown = "".join(
+    rows_html = "".join(
         f"<details{' open' if number == 0 else ''}><summary><code>{_text(path or 'the record')}</code>: "
-        f"<code>{_text(rule)}</code></summary><ol>{''.join(map(_offender, found))}</ol></details>"
-        for number, ((path, rule), found) in enumerate(groups.items())
+        f"<code>{_text(rule)}</code></summary><ol>{''.join(map(_offender, rows))}</ol></details>"
+        for number, ((path, rule), rows) in enumerate(groups.items())
     )
-    return f"<h2>First records that broke each rule</h2>{shown}"
+    return f"<h2>First records that broke each rule</h2>{rows_html}"
 
 
 def _file(source: str | None) -> str:
@@ -234,9 +234,11 @@ def _chart(runs: Iterable[CommittedRun]) -> str:
         good = run.rows / most * CHART_HEIGHT
         bad = run.rows_quarantined / most * CHART_HEIGHT
         left = place * BAR + 2
-        told = f"{run.committed:%Y-%m-%d %H:%M}: {run.rows:,} written, {run.rows_quarantined:,} quarantined"
+        tooltip = (
+            f"{run.committed:%Y-%m-%d %H:%M}: {run.rows:,} written, {run.rows_quarantined:,} quarantined"
+        )
         bars.append(
-            f"<g><title>{told}</title>"
+            f"<g><title>{tooltip}</title>"
             f'<rect x="{left}" y="{CHART_HEIGHT - good:.1f}" width="{BAR - 4}" height="{good:.1f}" fill="var(--good)"/>'
             f'<rect x="{left}" y="{CHART_HEIGHT - good - bad:.1f}" width="{BAR - 4}" height="{bad:.1f}" fill="var(--bad)"/></g>'
         )

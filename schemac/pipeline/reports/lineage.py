@@ -56,8 +56,8 @@ class Lineage:
         inputs, outputs = _inputs(outcome), _outputs(outcome, schema)
         facets: dict[str, Any] = {}
         if outcome.errors or outcome.report is None:
-            told = "; ".join(str(one) for one in outcome.errors) or f"exit code {outcome.exit_code}"
-            facets = _facet("errorMessage", {"message": told, "programmingLanguage": "Python"})
+            error_text = "; ".join(str(one) for one in outcome.errors) or f"exit code {outcome.exit_code}"
+            facets = _facet("errorMessage", {"message": error_text, "programmingLanguage": "Python"})
             self._append(self._event("FAIL", outcome.ended, facets, inputs, outputs))
         else:
             self._append(self._event("COMPLETE", outcome.ended, facets, inputs, outputs))
@@ -78,8 +78,16 @@ class Lineage:
         }
 
     def _append(self, event: dict[str, Any]) -> None:
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(event) + "\n")
+        line = f"{json.dumps(event)}\n".encode()
+        with self.path.open("ab", buffering=0) as file:
+            end = file.tell()
+            try:
+                while line:
+                    line = line[file.write(line) :]
+            except OSError:
+                # The next event needs a line of its own.
+                file.truncate(end)
+                raise
 
 
 def dataset_name(path: str) -> dict[str, str]:
@@ -103,8 +111,8 @@ def _inputs(outcome: Outcome) -> list[dict[str, Any]]:
             {"assertion": one.rule, "success": False, "column": one.path or None, "actual": str(one.count)}
             for one in outcome.report.reasons
         ]
-        kept = [{key: held for key, held in one.items() if held is not None} for one in assertions]
-        facets = _facet("dataQualityAssertions", {"assertions": kept}) if kept else {}
+        non_null = [{key: value for key, value in one.items() if value is not None} for one in assertions]
+        facets = _facet("dataQualityAssertions", {"assertions": non_null}) if non_null else {}
     paths = [path for part in outcome.job.parts for path in part.source.path]
     paths += [path for join in outcome.job.joins.values() for path in join.path]
     paths += [path for table in outcome.job.references.values() if table is not None for path in table.path]

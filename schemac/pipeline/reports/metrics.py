@@ -54,7 +54,7 @@ def _families(outcome: Outcome) -> Iterator[tuple[str, str, Samples]]:
         return
     repeat = "1 if the last run had been committed before; its records are those of that commit."
     yield "schemac_run_repeat", repeat, [({}, float(report.is_repeat))]
-    told = (
+    families = (
         ("read", report.rows_in),
         ("written", report.rows_written),
         ("quarantined", report.rows_quarantined),
@@ -62,7 +62,7 @@ def _families(outcome: Outcome) -> Iterator[tuple[str, str, Samples]]:
     yield (
         "schemac_run_records",
         "Records of the last run.",
-        [({"outcome": what}, count) for what, count in told],
+        [({"outcome": what}, count) for what, count in families],
     )
     reasons: Samples = [({"field": one.path, "rule": one.rule}, one.count) for one in report.reasons]
     if reasons:

@@ -3,7 +3,7 @@
 Layer: pipeline.
 Shape: a run's report in; `Offender`s out, a few for each field and rule, in the order of the quarantine. Raw records are
        looked up in their files, so that a person can open the file at the line.
-Units: `line` is one-based. It is None where the file is not on this machine, is no text, or is longer than is looked through;
+Units: `line` is one-based. It is None if the file is not on this machine, is not a text, or is longer than is looked through;
        of records that read alike, it is the first one's.
 """
 
@@ -25,7 +25,7 @@ from schemac.rows.runs.storage import current_storage
 from schemac.rows.runs.tables import sink_engine, source_of
 
 OF_EACH = 3
-"""How many offenders are told of one field and rule."""
+"""How many offending records are reported for one field and rule."""
 ROWS_LOOKED_AT = 200_000
 BYTES_LOOKED_THROUGH = 256 << 20
 PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
@@ -54,15 +54,15 @@ def first_offenders(report: RunFacts, *, of_each: int = OF_EACH) -> tuple[Offend
     """Find the first records of each field and rule; none where the run has quarantined none."""
     if report.quarantine_path is None:
         return ()
-    wanted = {(reason.path, reason.rule): of_each for reason in report.reasons}
+    remaining = {(reason.path, reason.rule): of_each for reason in report.reasons}
     offenders: list[Offender] = []
     for row in itertools.islice(_rows(report), ROWS_LOOKED_AT):
         for error in row["errors"]:
             offender = Offender(error["path"], error["rule"], error["value"], row["source"], row["raw"])
-            if wanted.get(offender.group, 0) > 0:
-                wanted[offender.group] -= 1
+            if remaining.get(offender.group, 0) > 0:
+                remaining[offender.group] -= 1
                 offenders.append(offender)
-        if not any(wanted.values()):
+        if not any(remaining.values()):
             break
     return _with_lines(offenders)
 
@@ -76,21 +76,21 @@ def _rows(report: RunFacts) -> Iterator[dict[str, Any]]:
     # The parts that were written last are those of this run.
     for part in reversed(source.parts(path, version, current_storage())):
         for batch in source.read(path, version, part, storage_options=current_storage()):
-            own = pc.equal(batch.column("run"), report.run)
-            if pc.any(own).as_py():
-                yield from batch.filter(own).to_pylist()
+            of_this_run = pc.equal(batch.column("run"), report.run)
+            if pc.any(of_this_run).as_py():
+                yield from batch.filter(of_this_run).to_pylist()
             else:
                 return
 
 
-def _with_lines(found: list[Offender]) -> tuple[Offender, ...]:
+def _with_lines(offenders: list[Offender]) -> tuple[Offender, ...]:
     lines: dict[tuple[str, str], int] = {}
-    files = {offender.source for offender in found if offender.source is not None}
+    files = {offender.source for offender in offenders if offender.source is not None}
     for file in sorted(files):
-        raws = {one.raw for one in found if one.source == file and one.raw}
+        raws = {one.raw for one in offenders if one.source == file and one.raw}
         with contextlib.suppress(OSError, pa.ArrowException):
             lines |= {(file, raw): line for raw, line in lines_of(file, raws).items()}
-    return tuple(replace(one, line=lines.get((one.source or "", one.raw or ""))) for one in found)
+    return tuple(replace(one, line=lines.get((one.source or "", one.raw or ""))) for one in offenders)
 
 
 def lines_of(file: str, records: set[str]) -> dict[str, int]:
@@ -100,16 +100,16 @@ def lines_of(file: str, records: set[str]) -> dict[str, int]:
         return {}
     with pa.input_stream(str(path), compression=PACKED.get(path.suffix)) as stream:
         content = stream.read(BYTES_LOOKED_THROUGH)
-    found = {}
+    lines = {}
     for record in records:
         at = _position(content, record)
         if at is not None:
-            found[record] = content.count(b"\n", 0, at) + 1
-    return found
+            lines[record] = content.count(b"\n", 0, at) + 1
+    return lines
 
 
 def local_file(file: str) -> Path | None:
-    """Return the path of a file that Spark names by its address; None where it is on another machine."""
+    """Return the path of a file that Spark names by its address; None if it is on another machine."""
     parts = urlsplit(file)
     if parts.scheme not in ("", "file"):
         return None

@@ -30,9 +30,9 @@ class Outcome:
     pipeline: str
     """The pipeline file, as it was named."""
     job: "Job | None"
-    """None where the file could not be read."""
+    """None if the file could not be read."""
     report: RunFacts | None
-    """None where nothing was committed."""
+    """None if nothing was committed."""
     diagnostics: tuple[Diagnostic, ...]
     exit_code: int
     started: datetime
@@ -84,5 +84,5 @@ def _json(outcome: Outcome) -> str:
 def _text(outcome: Outcome) -> str:
     from schemac.source.render.text import render_text
 
-    told = render_text(outcome.diagnostics)
-    return told + ("" if outcome.report is None else run_text(outcome.report) + "\n")
+    diagnostics_text = render_text(outcome.diagnostics)
+    return diagnostics_text + ("" if outcome.report is None else run_text(outcome.report) + "\n")

@@ -1,7 +1,7 @@
 """Says how far a run is: what it does, or waits for, and how many records have come to the writer.
 
 Layer: pipeline.
-Shape: a `State` whenever something has changed; its records only ever grow. Tasks note their count beside the files that
+Shape: a `State` whenever something has changed; its records only ever grow. Tasks note their count next to the files that
        they stage, which is where the driver looks; the total is not known before the end, and no share is made up.
 Units: records; `rate` is records a second since tasks began to write, 0 as long as it is not known.
 """
@@ -90,7 +90,7 @@ class Watch:
     since: float | None = None
 
     def at(self, step: Step) -> None:
-        """Says what is under way; a step that lies behind is not gone back to."""
+        """Says what is under way; a step that is behind is not gone back to."""
         if ORDER.index(step) >= ORDER.index(self.step):
             self.step = step
         records = sum(self.counts.values())
@@ -100,7 +100,7 @@ class Watch:
         self.tell(State(self.step, records, records / seconds if seconds >= SHORTEST_SECONDS else 0.0))
 
     def end(self, records: int | None) -> None:
-        """Take the number of all records in place of what was noted; None where it is not known."""
+        """Take the number of all records in place of what was noted; None if it is not known."""
         if records is not None:
             self.counts = {"": max(records, sum(self.counts.values()))}
 
@@ -173,14 +173,14 @@ def _no_executor(spark: SparkSession, patience: float | None) -> PipelineError:
     return PipelineError(
         NO_EXECUTOR,
         f"no executor of `{spark.sparkContext.master}` took a task for {patience:g} seconds; nothing was written",
-        "look whether its workers are there, and have the cores and the memory that `spark.executor.cores` and"
-        " `spark.executor.memory` ask for; leave `waitForExecutors` out to wait for them",
+        "check that its workers are running, and have the cores and the memory that `spark.executor.cores` and"
+        " `spark.executor.memory` require; leave `waitForExecutors` out to wait for them",
         place=("spark", "waitForExecutors"),
     )
 
 
 def _tracker(spark: SparkSession, run: str) -> Any | None:
-    """Find what knows of the run's stages; None where the session is a remote one."""
+    """Find what knows of the run's stages; None if the session is a remote one."""
     try:
         spark.sparkContext.setJobGroup(run, "schemac run")
         return spark.sparkContext.statusTracker()
@@ -193,11 +193,11 @@ def _step(tracker: Any | None, run: str, seconds: float) -> Step:
         return Step.WRITING
     try:
         numbers = tracker.getJobIdsForGroup(run)
-        jobs = [found for number in numbers if (found := tracker.getJobInfo(number)) is not None]
+        jobs = [job for number in numbers if (job := tracker.getJobInfo(number)) is not None]
         stages = [
             stage
-            for found in jobs
-            for number in found.stageIds
+            for job in jobs
+            for number in job.stageIds
             if (stage := tracker.getStageInfo(number)) is not None
         ]
     except Exception:  # noqa: BLE001  the session may be going down; its own error is told elsewhere
@@ -206,7 +206,7 @@ def _step(tracker: Any | None, run: str, seconds: float) -> Step:
         return Step.PLANNING
     if any(stage.numActiveTasks for stage in stages):
         return Step.WRITING
-    is_done = all(found.status == "SUCCEEDED" for found in jobs)
+    is_done = all(job.status == "SUCCEEDED" for job in jobs)
     if is_done or sum(stage.numCompletedTasks for stage in stages):
         return Step.PLANNING
     return Step.WAITING if seconds > LONG_WAIT_SECONDS else Step.PLANNING

@@ -1,4 +1,4 @@
-"""What a run did, as values that all forms of its report are made of.
+"""What a run did: the values that all forms of its report use.
 
 Layer: pipeline.
 """
@@ -13,7 +13,7 @@ from schemac.rows.runs.identity import RunIdentity
 
 @dataclass(frozen=True)
 class ReasonCount:
-    """How many times a field broke a rule; positions in the path are left out."""
+    """How often a field broke a rule; the path has no positions."""
 
     path: str
     rule: str
@@ -22,7 +22,7 @@ class ReasonCount:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What a run did, as values; `RunReport` is what users get."""
+    """The results of a run; users get a `RunReport`."""
 
     run: str
     """Its id, which its rows in the quarantine carry."""
@@ -38,25 +38,25 @@ class RunFacts:
     quarantine_version: int | None
     differences: tuple[str, ...]
     is_repeat: bool = False
-    """Whether the run had been committed before, as `table_version`: its numbers, and nothing was written."""
+    """Whether the run had already been committed, as `table_version`: the counts are those of that commit, and nothing was written."""
     warnings: tuple[ReasonCount, ...] = ()
-    """The same as `reasons` of rules that only warn; these records were written."""
+    """Like `reasons`, for rules that only warn; these records were written."""
     superseded: int = 0
-    """Records that do not count, for a later one, or the table's row, has their key."""
+    """Records that were superseded by a later one, or by the table's row, with their key."""
     deleted: int = 0
     """Records that deleted the row of their key."""
     unmatched: Mapping[str, int] = field(default_factory=dict)
     """By join of a backfill: rows whose key its source does not have."""
     stopped: str | None = None
-    """Why Spark stopped after the commit; then the counts are those of the commit, and reasons may be missing."""
+    """Why Spark stopped after the commit; the counts are then those of the commit, and reasons may be missing."""
     is_compared: bool = True
-    """Whether `differences` is known: files cannot be read back where Spark stopped before."""
+    """Whether `differences` is known: files cannot be read back if Spark stopped before."""
 
     absent: tuple[AbsentPath, ...] = ()
-    """Paths that the pipeline names, and no record that was read has."""
+    """Paths in the pipeline file that none of the records has."""
 
     def to_json(self) -> dict[str, Any]:
-        """Give the report for programs."""
+        """Return the report as JSON."""
         quarantine = None
         if self.quarantine_path is not None:
             quarantine = {"path": self.quarantine_path, "version": self.quarantine_version}

@@ -17,7 +17,7 @@ from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.storage import NO_STORAGE, Storage, storage_in_use
 from schemac.rows.runs.tables import Sink
 
-SHOWN_REASONS = 20
+MOST_REASONS = 20
 
 
 @dataclass(frozen=True)
@@ -70,4 +70,4 @@ class RunReport(RunFacts):
 def top_reasons(counts: Sequence[tuple[str, str, int]]) -> tuple[ReasonCount, ...]:
     """Take the reasons that come most often."""
     ordered = sorted(counts, key=lambda entry: (-entry[2], entry[0], entry[1]))
-    return tuple(ReasonCount(*entry) for entry in ordered[:SHOWN_REASONS])
+    return tuple(ReasonCount(*entry) for entry in ordered[:MOST_REASONS])

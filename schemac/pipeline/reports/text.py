@@ -15,7 +15,7 @@ def run_text(report: RunFacts) -> str:
         return (
             f"already committed as version {report.table_version} of {shown(report.table_path)}, by the run {report.run}:"
             f" {report.rows_written:,} rows written, {report.rows_quarantined:,} quarantined; nothing was written now.\n"
-            "To write the same input once more, use `--again` or a new `--run-id`."
+            "To write the same input again, use `--again` or a new `--run-id`."
         )
     if report.identity.mode == Mode.BACKFILL:
         return _backfill_text(report)
@@ -77,7 +77,7 @@ def _merged(report: RunFacts) -> tuple[tuple[int, str], ...]:
 
 
 def shown(path: str) -> str:
-    """Return a path from the working folder where it lies below it."""
+    """Return a path from the working folder where it is below it."""
     try:
         return Path(path).relative_to(Path.cwd()).as_posix()
     except ValueError:

@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: files count by their content and by their name below the path that the job gives, whatever folder that is in; settings
-       that decide about values count, `mode` and limits do not. None where the source cannot be known without
+       that decide about values count, `mode` and limits do not. None if the source cannot be known without
        reading it: on an object store, in a format without files.
 """
 
@@ -26,12 +26,12 @@ ID_LENGTH = 32
 def fingerprint_of_interval(job: Job, interval: str) -> str:
     """Return the id of the run of a job for an interval of its schedule, whatever it finds to read."""
     sources = [part.source.model_dump(mode="json") for part in job.parts]
-    told: dict[str, object] = {"source": sources[0]} if len(sources) == 1 else {"sources": sources}
-    return _digest({**told, "interval": interval, **_table(job)})
+    inputs: dict[str, object] = {"source": sources[0]} if len(sources) == 1 else {"sources": sources}
+    return _digest({**inputs, "interval": interval, **_table(job)})
 
 
 def fingerprint(job: Job, form: TableForm) -> str | None:
-    """Return the id of the run of a job over its present input. Raises PipelineError where that is not there."""
+    """Return the id of the run of a job over its present input. Raises PipelineError if that is not there."""
     if job.is_backfill:
         made_of = _made_of(job, form)
         return None if made_of is None else _digest(made_of | _table(job))
@@ -44,7 +44,7 @@ def fingerprint(job: Job, form: TableForm) -> str | None:
 
 
 def _content(job: Job, form: TableForm) -> dict[str, object] | None:
-    """Say what one source is, and what becomes of it; None where it cannot be known without reading it."""
+    """Say what one source is, and what becomes of it; None if it cannot be known without reading it."""
     inputs = _inputs(job)
     if inputs is None:
         return None
@@ -65,7 +65,7 @@ def _content(job: Job, form: TableForm) -> dict[str, object] | None:
 
 
 def _made_of(job: Job, form: TableForm) -> dict[str, object] | None:
-    """Say what values a backfill computes, of whatever rows the table has; None where a join cannot be known without reading it."""
+    """Say what values a backfill computes, of whatever rows the table has; None if a join cannot be known without reading it."""
     inputs = {label: _inputs(job.part_of_join(label)) for label in job.joins}
     if None in inputs.values():
         return None

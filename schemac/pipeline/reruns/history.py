@@ -1,4 +1,4 @@
-"""Which runs a table is of, and which rows of a quarantine count (see `runs.history`).
+"""The runs of a table, and which rows of a quarantine count (see `runs.history`).
 
 Layer: pipeline.
 Rule: with `current=True` only the runs since the last `mode: overwrite` are told, whose rows the table still has; the

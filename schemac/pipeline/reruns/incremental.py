@@ -72,7 +72,7 @@ def state_of(runs: Iterable[CommittedRun]) -> State:
         if run.identity.mode == Mode.OVERWRITE:
             return state
     if state.links:
-        message = "the versions of the table that say which files were read first are no longer there"
+        message = "the versions of the table that record which files were read first no longer exist"
         raise PipelineError(
             LOST_HISTORY,
             message,
@@ -83,7 +83,7 @@ def state_of(runs: Iterable[CommittedRun]) -> State:
 
 
 class News(NamedTuple):
-    """A job that reads what is new alone, None where nothing is; and what the commit says of it."""
+    """A job that reads what is new alone, None if nothing is; and what the commit says of it."""
 
     job: Job | None
     properties: dict[str, str]
@@ -120,13 +120,13 @@ def only_new(spark: SparkSession, job: Job, runs: Iterable[CommittedRun]) -> New
             parts.append(source.model_copy(update={"fields": part.fields}))
     if not parts:
         return News(None, {})
-    told = properties(state, known_files)
+    commit_properties = properties(state, known_files)
     if not job.sources:
         # As the file has it, so that what is told of a setting finds its place.
         left = job.model_copy(update={"source_": restricted(job.source, [file.path for file in known_files])})
-        return News(left, told, is_rest=bool(state.files))
+        return News(left, commit_properties, is_rest=bool(state.files))
     left = job.model_copy(update={"source_": None, "sources": tuple(parts), "fields": {}})
-    return News(left, told, is_rest=bool(state.files))
+    return News(left, commit_properties, is_rest=bool(state.files))
 
 
 def new_files(source: Source, files: Iterable[File], state: State) -> Iterator[KnownFile]:
@@ -147,19 +147,22 @@ def new_files(source: Source, files: Iterable[File], state: State) -> Iterator[K
             raise PipelineError(CHANGED_FILE, message, help, place=("source", "mode"))
 
 
-def properties(state: State, taken: list[KnownFile]) -> dict[str, str]:
+def properties(state: State, new_files: list[KnownFile]) -> dict[str, str]:
     """Say in a commit which files its run has read; from time to time also those of all runs before."""
-    told = {FILES: _encoded(taken), LINK: str(state.links + 1)}
+    commit_properties = {FILES: _encoded(new_files), LINK: str(state.links + 1)}
     if state.links + 1 >= LINKS_TO_A_STATE:
-        told |= {STATE: _encoded((state.files | {file.path: file for file in taken}).values()), LINK: "1"}
-    return told
+        commit_properties |= {
+            STATE: _encoded((state.files | {file.path: file for file in new_files}).values()),
+            LINK: "1",
+        }
+    return commit_properties
 
 
 def _digest(path: str) -> str:
     with raw_bytes(path) as stream:
         digest = hashlib.sha256()
-        while piece := stream.read(1 << 20):
-            digest.update(piece)
+        while chunk := stream.read(1 << 20):
+            digest.update(chunk)
     return digest.hexdigest()
 
 

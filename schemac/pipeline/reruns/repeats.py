@@ -1,4 +1,4 @@
-"""Which run a job is, and whether it was committed before.
+"""Identifies a run, and finds whether it was committed before.
 
 Layer: pipeline.
 Rule: a run with an id, or of an interval, was committed if the table has its commit, however long ago. One that is known by its
@@ -13,7 +13,6 @@ from schemac.pipeline.codes import JAVA_GONE
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reruns.fingerprint import fingerprint, fingerprint_of_interval
-from schemac.pipeline.spark.failures import NOTHING, without_promise
 from schemac.rows.runs.file_records import records_in
 from schemac.rows.runs.history import CommittedRun
 from schemac.rows.runs.identity import RunIdentity, random_id
@@ -55,16 +54,16 @@ def _named(id: str, job: Job, form: TableForm, request: RunRequest) -> RunIdenti
 
 
 def unnamed(job: Job, form: TableForm, request: RunRequest) -> RunIdentity:
-    """Identify a run into a table that does not tell which runs it has. Raises PipelineError where one of them is asked for."""
+    """Identify a run into a table that does not tell which runs it has. Raises PipelineError if one of them is asked for."""
     if request != RunRequest() or job.run:
         format = job.target.format
-        message = f"a run with an id or an interval is committed once, and a {format} table does not say which runs it has"
-        help = "leave the id, the interval and `--again` out: each run is another one; or leave `format` out of `target`, or name one of files such as parquet"
+        message = f"a run with an id or an interval is committed once, and a {format} table does not record its runs"
+        help = "leave the id, the interval and `--again` out, so that each run is a new one; or leave `format` out of `target`, or name one of files such as parquet"
         raise PipelineError(INVALID_RUN, message, help, place=("run",) if job.run else ())
     return _named(random_id(), job, form, request)
 
 
-def settle(
+def fence_and_find_commit(
     identity: RunIdentity, table: str, quarantine: str | None, sink: Sink, storage_options: StorageOptions
 ) -> CommittedRun | None:
     """Keep earlier attempts of a run from committing, and find the commit of one that has."""
@@ -80,20 +79,20 @@ def committed_nevertheless(error: PipelineError, identity: RunIdentity, job: Job
     """
     table, quarantine = job.target.path, job.quarantine_path
     try:
-        committed_run = settle(identity, table, quarantine, sink, job.storage_options)
+        committed_run = fence_and_find_commit(identity, table, quarantine, sink, job.storage_options)
     except (PipelineError, OSError, RuntimeError) as reason:
-        raise _unknown(error, f"whether this run was committed is not known ({reason})", job) from error
+        raise _unknown(error, f"it is unknown whether this run was committed ({reason})", job) from error
     if committed_run is not None:
         return committed_run
-    if is_local(table) or NOTHING not in (error.help or ""):
+    if is_local(table) or not error.is_uncommitted:
         raise error
     # Nobody can be kept from committing there: a process of Spark may still be at it.
     raise _unknown(error, "nothing of this run is in the table so far", job) from error
 
 
-def _unknown(error: PipelineError, told: str, job: Job) -> PipelineError:
+def _unknown(error: PipelineError, reason: str, job: Job) -> PipelineError:
     """Return the error without its promise."""
-    return without_promise(error, f"{told}: `schemac runs {job.target.path}` lists it if it was")
+    return error.with_outcome(f"{reason}: `schemac runs {job.target.path}` lists it if it was")
 
 
 def committed_in_format(
@@ -112,7 +111,7 @@ def committed_in_format(
     for record in records or ():
         if record.run.identity == identity:
             return record.run
-    raise error if is_known else without_promise(error, _left_behind(job))
+    raise error if is_known else error.with_outcome(_left_behind(job))
 
 
 def _left_behind(job: Job) -> str:
@@ -121,13 +120,13 @@ def _left_behind(job: Job) -> str:
     if job.target.is_of_files:
         return f"`schemac runs {path}` lists this run if it was committed; otherwise the next one removes what it left"
     return (
-        f"look at `{path}` before you run it again: it may have rows of this run,"
+        f"check `{path}` before you run it again: it may have rows of this run,"
         f" and `{job.quarantine_path}` its other records"
     )
 
 
 def _by_name(job: Job, request: RunRequest, runs: Sequence[CommittedRun]) -> tuple[str, CommittedRun | None]:
-    """Find the run by what was given; its id is empty where nothing was."""
+    """Find the run by what was given; its id is empty if nothing was."""
     id = request.id or (fingerprint_of_interval(job, request.interval) if request.interval else "")
     id = id or ("" if request.again else job.run or "")
     if id and request.again:

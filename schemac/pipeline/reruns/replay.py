@@ -9,7 +9,7 @@ Errors: SC666 replay.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession, functions
 
@@ -35,6 +35,7 @@ from schemac.pipeline.spark.registration import register
 from schemac.pipeline.spark.sqltext import literal
 from schemac.rows.runs.locations import is_local
 from schemac.rows.runs.modes import Mode
+from schemac.rows.runs.request import Replay
 from schemac.rows.runs.tables import sink_engine, sink_of
 from schemac.source.catalogue import REPLAY
 
@@ -47,18 +48,6 @@ OF_SOURCE = (
 """What the quarantine tells of the file of a record; Spark's own name of it has `%20` for a space, too."""
 
 
-@dataclass(frozen=True)
-class Replay:
-    """Which records of the quarantine; all of them by default."""
-
-    run: str = ""
-    """Of one run."""
-    rule: str = ""
-    """That broke this rule, such as `range`."""
-    path: str = ""
-    """With a reason at this path, without positions, such as `stops[].name`."""
-
-
 def as_replayed(job: Job) -> Job:
     """Return the job that appends; where it merges rows by key, it does so here too."""
     mode = Mode.UPSERT if job.target.mode is Mode.UPSERT else Mode.APPEND
@@ -66,7 +55,7 @@ def as_replayed(job: Job) -> Job:
 
 
 def check_replay(job: Job, replay: Replay) -> int:
-    """Return the version of the quarantine to read; 0 where there is none. Raises PipelineError for what cannot be replayed."""
+    """Return the version of the quarantine to read; 0 if there is none. Raises PipelineError for what cannot be replayed."""
     if job.target.is_of_spark:
         message = f"records of a quarantine cannot be moved into a {job.target.format} target in one commit"
         help = "correct the records at their source, and run the pipeline over them"
@@ -95,16 +84,16 @@ def check_replay(job: Job, replay: Replay) -> int:
     if replay.run and replay.run not in runs:
         message = f"the table has no rows of a run `{replay.run}`"
         raise PipelineError(REPLAY, message, did_you_mean(replay.run, runs))
-    found = sink_of(job.target.format).find(job.quarantine_path, job.storage_options)
-    return 0 if found is None else found.version
+    quarantine = sink_of(job.target.format).find(job.quarantine_path, job.storage_options)
+    return 0 if quarantine is None else quarantine.version
 
 
 def _check_file_parts(job: Job) -> None:
     """Refuse fields that are read from what the quarantine does not keep of a file."""
     for label, origin in job.parts[0].fields.items():
-        told = None if origin is None else file_part(origin.from_)
-        if told is not None and told not in KEPT_OF_FILE:
-            message = f"`{label}` is read from `{METADATA}.{told}`, which the quarantine does not keep"
+        reason = None if origin is None else file_part(origin.from_)
+        if reason is not None and reason not in KEPT_OF_FILE:
+            message = f"`{label}` is read from `{METADATA}.{reason}`, which the quarantine does not keep"
             help = "correct the records at their source, and run the pipeline over them"
             raise PipelineError(REPLAY, message, help, place=job.place_of(0, ("fields", label, "from")))
 
@@ -147,7 +136,7 @@ def _texts(rows: DataFrame, source: Source) -> Records:
         message = (
             "records of folders such as `day=2024-01-01/` cannot be replayed: the names are not in their text"
         )
-        help = "choose others by --run, --rule or --path"
+        help = "select others with --run, --rule or --path"
         raise PipelineError(REPLAY, message, help, place=("source", "path"))
     fault = f"if(exists(errors, e -> e.rule = {literal(BAD_ENCODING)}), {literal(BAD_ENCODING)}, null)"
     if source.explode is not None:
@@ -167,16 +156,20 @@ def _texts(rows: DataFrame, source: Source) -> Records:
 def _rows(rows: DataFrame) -> Iterator[Records]:
     """See rows of the quarantine as rows of the columns that they had, which their texts tell."""
     types = f"get_json_object(raw, '$.{TYPES}')"
-    for (told,) in rows.selectExpr(f"coalesce({types}, '')").distinct().collect():
+    for (types_json,) in rows.selectExpr(f"coalesce({types}, '')").distinct().collect():
         try:
-            known = types_of_text(told)
+            known = types_of_text(types_json)
         except UnreadableRowError as error:
-            what = f"have a column of the type {error}" if told else "do not tell the types of their columns"
+            what = (
+                f"have a column of the type {error}"
+                if types_json
+                else "do not record the types of their columns"
+            )
             message = f"some rows of the quarantine {what}, and cannot be replayed"
-            help = "choose others by --run, --rule or --path"
+            help = "select others with --run, --rule or --path"
             raise PipelineError(REPLAY, message, help, place=("source", "path")) from error
-        own = rows.where(f"{types} = {literal(told)}")
-        yield records_of_row_texts(own.selectExpr(f"raw as {RAW}", *_BESIDE), known)
+        typed_rows = rows.where(f"{types} = {literal(types_json)}")
+        yield records_of_row_texts(typed_rows.selectExpr(f"raw as {RAW}", *_BESIDE), known)
 
 
 def _wanted(rows: DataFrame, job: Job, replay: Replay) -> DataFrame:

@@ -3,7 +3,7 @@
 Layer: pipeline.
 Shape: one file for a Java runtime and the jars of a Spark, in the user's cache; about 170 MB, and at most three of them. A session on
        this machine uses it where it is there. It is made by `make_class_archive`, or not at all.
-Source: JEP 350. Java itself compares the archive with its own version and with the jars, and goes on without it where they differ.
+Source: JEP 350. Java itself compares the archive with its own version and with the jars, and starts without it if they differ.
 """
 
 import hashlib
@@ -24,21 +24,25 @@ PREFIX, ENDING = "spark-classes-", ".jsa"
 OF_AUTHOR = re.compile(r"-XX:(SharedArchiveFile|ArchiveClassesAtExit)\b|-Xshare\b")
 
 
-def archive_options(own: str) -> str:
+def archive_options(java_options: str) -> str:
     """Write the options with which Java uses the archive; none where there is no archive, or the options `own` speak of one."""
     path = archive_path()
-    return "" if OF_AUTHOR.search(own) or not path.is_file() else shlex.quote(f"-XX:SharedArchiveFile={path}")
+    return (
+        ""
+        if OF_AUTHOR.search(java_options) or not path.is_file()
+        else shlex.quote(f"-XX:SharedArchiveFile={path}")
+    )
 
 
 def archive_path() -> Path:
     """Where the archive for this Java and this Spark is; those of others have other names."""
     home, jars = java_runtime(), Path(pyspark.__file__).parent / "jars"
     release = home / "release" if (home / "release").is_file() else home / "bin" / "java"
-    told = [str(home), str(jars), hashlib.sha256(release.read_bytes()).hexdigest()]
+    identity = [str(home), str(jars), hashlib.sha256(release.read_bytes()).hexdigest()]
     for jar in sorted(jars.iterdir()):
         status = jar.stat()
-        told.append(f"{jar.name} {status.st_size} {status.st_mtime_ns}")
-    digest = hashlib.sha256(os.fsencode("\n".join(told))).hexdigest()[:16]
+        identity.append(f"{jar.name} {status.st_size} {status.st_mtime_ns}")
+    digest = hashlib.sha256(os.fsencode("\n".join(identity))).hexdigest()[:16]
     return user_cache() / f"{PREFIX}{digest}{ENDING}"
 
 
@@ -48,7 +52,7 @@ def base_path() -> Path:
 
 
 def dump_base() -> None:
-    """Make the archive of Java's own classes, unless there is one: Java refuses archives that were made beside another one."""
+    """Make the archive of Java's own classes, unless there is one: Java refuses archives that were created together with another one."""
     path = base_path()
     if path.is_file():
         return

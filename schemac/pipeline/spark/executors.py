@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: the package as it is installed, as an archive whose name has a digest of its content, so that two versions do not meet
-       in one session; Spark hands it to every Python worker. The archive lies in the session's own temporary folder.
+       in one session; Spark hands it to every Python worker. The archive is in the session's own temporary folder.
 """
 
 import hashlib
@@ -32,9 +32,9 @@ def is_local_master(master: str) -> bool:
 
 def python_of_executors(master: str, settings: Mapping[str, str]) -> str:
     """Choose the Python that tasks run in: the setting, or what the cluster's machines are told to use, or this one."""
-    told = settings.get(PYTHON_SETTING)
-    if told:
-        return told
+    configured = settings.get(PYTHON_SETTING)
+    if configured:
+        return configured
     # For tasks on this machine a variable of the shell may mean another project's environment.
     return sys.executable if is_local_master(master) else os.environ.get("PYSPARK_PYTHON", sys.executable)
 

@@ -39,7 +39,6 @@ RAISED = re.compile(r"^(?:: )?(?:\w+\.)*\w*(?:Error|Invalid|Exception): (?P<mess
 CAUSED = re.compile(r"^Caused by: (?:[\w.$]+: )*(?P<message>\S.*)$", re.MULTILINE)
 TO_JAVA = "trying to connect to the Java server"
 LOGGED = re.compile(r"[0-9/]+ [0-9:]+ (?:WARN|INFO|DEBUG) |WARNING: |Using Spark's default log4j")
-NOTHING = "nothing of this run was written"
 
 
 @dataclass(frozen=True)
@@ -70,17 +69,17 @@ EXECUTORS_AGAIN = (
     "run it again; if it happens again, give the executors more memory, as `spark: {settings: {spark.executor.memory: 4g}}`,"
     " or let each run fewer tasks at once, as `spark: {settings: {spark.executor.cores: 1}}`"
 )
-LOGS = "look at their logs: on a standalone cluster `work/<application>/<executor>/stderr` of each worker"
+LOGS = "see their logs: on a standalone cluster `work/<application>/<executor>/stderr` of each worker"
 PYTHON = (
     "name a Python that has schemac's libraries, as `spark: {settings: {spark.pyspark.python: /path/to/python}}`,"
     " or send one along with `spark.archives`"
 )
 UNSEEN = (
-    "it was removed meanwhile, or the executors are on machines that do not have it: name a folder that all of them"
+    "it was removed in the meantime, or the executors are on machines that do not have it: name a folder that all of them"
     " share, or an address such as s3://"
 )
 WHOLE = (
-    "is the file whole, and what its ending says? If other bytes, such as zeros, follow the compressed data, compress it again:"
+    "is the file complete, and in the format that its name says? If other bytes, such as zeros, follow the compressed data, compress it again:"
     " `gzip -dc a.gz | gzip > b.gz`"
 )
 CAUSES = (
@@ -113,21 +112,21 @@ CAUSES = (
     _cause(
         r"FILE_NOT_EXIST\] Encountered error while reading file (?P<uri>\S+)\. File does not exist",
         NOT_SHARED,
-        "a file of the source cannot be seen where the tasks run: {uri}",
+        "the tasks cannot see a file of the source: {uri}",
         UNSEEN,
     ),
     _cause(
         r"FileNotFoundException: (?:File )?(?P<uri>(?:file:)?/[^\n]+?)(?: does not exist| \()",
         NOT_SHARED,
-        "a file of the source cannot be seen where the tasks run: {uri}",
+        "the tasks cannot see a file of the source: {uri}",
         UNSEEN,
     ),
     _cause(
         r"(?P<what>SlowDown|(?:Status Code: |status code: )(?:503|403|401)[^,\n]*|InvalidAccessKeyId|SignatureDoesNotMatch|AccessDenied"
         r"|NoSuchBucket)",
         OBJECT_STORE,
-        "the object store refuses: {what}",
-        "look at the section `storage` of the pipeline and at its variables; if the store is busy, run it again later",
+        "the object store refused the request: {what}",
+        "check the section `storage` of the pipeline and its variables; if the store is busy, run it again later",
     ),
     _cause(
         r"OutOfMemoryError: (?P<what>[^\n]+)|GC overhead limit exceeded",
@@ -138,7 +137,7 @@ CAUSES = (
     _cause(
         r"System memory (?P<has>\d+) must be at least (?P<needed>\d+)",
         OUT_OF_MEMORY,
-        "Spark needs {needed} bytes of memory for its driver, and may take {has}",
+        "Spark needs {needed} bytes of memory for its driver, but may use only {has}",
         MEMORY,
     ),
     _cause(
@@ -146,7 +145,7 @@ CAUSES = (
         r"|Too small initial heap|Invalid maximum heap size[^\n]*",
         OUT_OF_MEMORY,
         "Java cannot get the memory that is configured",
-        "ask for what this machine has, as `spark: {settings: {spark.driver.memory: 2g}}`",
+        "configure what this machine has, as `spark: {settings: {spark.driver.memory: 2g}}`",
     ),
     _cause(
         r"No space left on device",
@@ -169,7 +168,7 @@ CAUSES = (
     _cause(
         r"Master removed our application(?:: (?P<why>\w+))?|Application has been killed\. Reason: (?P<reason>[^\n]+)",
         EXECUTOR_LOST,
-        "the Spark master gave the run up, for all of its executors had died ({why})",
+        "the Spark master ended the run, because all of its executors had died ({why})",
         LOGS,
     ),
     _cause(
@@ -208,8 +207,8 @@ CAUSES = (
     _cause(
         r"UnknownHostException: (?P<host>[^\s:]+)",
         UNKNOWN_HOST,
-        "there is no host `{host}`, as far as this machine knows",
-        "look at `spark: {master: ...}` and at the paths of the pipeline",
+        "this machine cannot resolve the host `{host}`",
+        "check `spark: {master: ...}` and the paths of the pipeline",
     ),
     _cause(
         r"INVALID_TIMEZONE\] The timezone: (?P<zone>\S+) is invalid",
@@ -235,14 +234,14 @@ CAUSES = (
 
 
 @contextmanager
-def sparks_errors_told() -> Iterator[None]:
+def spark_errors_reported() -> Iterator[None]:
     """Spark's errors as ours."""
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise told(str(error) or type(error).__name__) from error
+        raise error_of_text(str(error) or type(error).__name__) from error
     except ConnectionError as error:
-        raise told(f"{TO_JAVA}: {error}" if _is_to_java(error) else str(error)) from error
+        raise error_of_text(f"{TO_JAVA}: {error}" if _is_to_java(error) else str(error)) from error
 
 
 def _is_to_java(error: ConnectionError) -> bool:
@@ -251,7 +250,7 @@ def _is_to_java(error: ConnectionError) -> bool:
     return any(frame.f_globals.get("__name__", "").partition(".")[0] == "py4j" for frame, _ in frames)
 
 
-def told(text: str) -> PipelineError:
+def error_of_text(text: str) -> PipelineError:
     """Find the error behind the text of one of Spark's.
 
     >>> str(told("Job aborted\\n  at x.y(Z.java:1)\\nCaused by: java.io.IOException: disk is full\\n  at a.b"))
@@ -259,17 +258,11 @@ def told(text: str) -> PipelineError:
     """
     ours = PipelineError.from_text(text)
     if ours is not None:
-        return PipelineError(ours.code, ours.message, ours.help or NOTHING, place=ours.place)
+        return ours if ours.help else PipelineError.uncommitted(ours.code, ours.message, place=ours.place)
     known = known_cause(text)
     if known is not None:
-        return PipelineError(known.code, known.message, f"{NOTHING}; {known.help}")
-    return PipelineError(PIPELINE_FAILED, f"Spark stopped: {deepest(text)}", NOTHING)
-
-
-def without_promise(error: PipelineError, told: str) -> PipelineError:
-    """Return the error of a run of which nobody knows whether it was committed; what is told stands in place of the promise."""
-    help = (error.help or NOTHING).replace(NOTHING, told)
-    return PipelineError(error.code, error.message, help, place=error.place)
+        return PipelineError.uncommitted(known.code, known.message, known.way_out)
+    return PipelineError.uncommitted(PIPELINE_FAILED, f"Spark stopped: {deepest(text)}")
 
 
 def not_started(text: str, log: str) -> PipelineError:
@@ -279,9 +272,9 @@ def not_started(text: str, log: str) -> PipelineError:
         return PipelineError(known.code, f"Spark did not start: {known.message}", known.help)
     lines = [line.strip() for line in log.splitlines() if line.strip() and not line.startswith(("\t", " "))]
     # What Java only warns of is no cause, unless it says nothing else.
-    said = [line for line in lines if not LOGGED.match(line)] or lines
+    messages = [line for line in lines if not LOGGED.match(line)] or lines
     return PipelineError(
-        SPARK_NOT_STARTED, f"Spark did not start: {deepest(text)}", "; ".join(said[-3:])[:500]
+        SPARK_NOT_STARTED, f"Spark did not start: {deepest(text)}", "; ".join(messages[-3:])[:500]
     )
 
 
@@ -299,6 +292,6 @@ def known_cause(text: str) -> PipelineError | None:
 
 def deepest(text: str) -> str:
     """Find the message of the error behind all others, in one line."""
-    found = [match["message"] for pattern in (RAISED, CAUSED) for match in pattern.finditer(text)]
+    messages = [match["message"] for pattern in (RAISED, CAUSED) for match in pattern.finditer(text)]
     first = next((line.strip() for line in text.splitlines() if line.strip()), "it gave no reason")
-    return (found[-1] if found else first)[:500]
+    return (messages[-1] if messages else first)[:500]

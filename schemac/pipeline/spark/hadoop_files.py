@@ -45,21 +45,21 @@ class HadoopFiles:
         return str(self._system.makeQualified(self._path(path)).toString()).rstrip("/")
 
     def exists(self, path: str) -> bool:
-        """Whether a file or a folder is there."""
+        """Whether a file or a folder exists."""
         return bool(self._system.exists(self._path(path)))
 
     def names(self, folder: str) -> list[str]:
         """Names of what is in a folder, in order; none where there is no folder."""
         if not self.exists(folder):
             return []
-        return sorted(found.getPath().getName() for found in self._system.listStatus(self._path(folder)))
+        return sorted(status.getPath().getName() for status in self._system.listStatus(self._path(folder)))
 
     def files(self, folder: str) -> list[str]:
         """Names of the files at every depth of a folder."""
         base, names = self.qualified(folder) + "/", []
-        found = self._system.listFiles(self._path(folder), True)
-        while found.hasNext():
-            names.append(str(found.next().getPath().toString()).removeprefix(base))
+        statuses = self._system.listFiles(self._path(folder), True)
+        while statuses.hasNext():
+            names.append(str(statuses.next().getPath().toString()).removeprefix(base))
         return sorted(names)
 
     def data_files(self, folder: str) -> Iterator[str]:
@@ -75,7 +75,7 @@ class HadoopFiles:
             stream.close()
 
     def write(self, path: str, text: str) -> None:
-        """Write a text in UTF-8, in the place of what is there."""
+        """Write a text in UTF-8, in place of what is there."""
         stream = self._system.create(self._path(path), True)
         try:
             stream.write(bytearray(text.encode()))

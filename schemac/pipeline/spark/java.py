@@ -67,7 +67,7 @@ def java_runtime() -> Path:
 
 
 def java_version(java: Path) -> int | None:
-    """Feature version of a `java` program, or None where it does not run."""
+    """Feature version of a `java` program, or None if it does not run."""
     try:
         done = subprocess.run(  # noqa: S603  the program that JAVA_HOME or PATH names
             [str(java), "-version"], capture_output=True, text=True, timeout=30, check=True

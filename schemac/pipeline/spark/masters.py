@@ -29,9 +29,9 @@ def check_master(master: str) -> None:
             causes.append(f"{match[0]}: {error.strerror or error}")
         else:
             return
-    said = "; ".join(causes) or "it has no address such as spark://host:7077"
+    reason = "; ".join(causes) or "it has no address such as spark://host:7077"
     raise PipelineError(
         UNREACHABLE_MASTER,
-        f"the Spark master `{master}` cannot be reached: {said}",
+        f"the Spark master `{master}` cannot be reached: {reason}",
         "start it, or name another one as `spark: {master: ...}`; `local[*]` needs none",
     )

@@ -51,7 +51,7 @@ def _read(packed_bytes: pa.Buffer, schema: pa.Schema) -> Iterator[pa.RecordBatch
     aligned = pa.allocate_buffer(packed_bytes.size)
     pa.FixedSizeBufferWriter(aligned).write(packed_bytes)
     for batch in pa.ipc.open_stream(aligned):
-        held = dict(zip(batch.schema.names, batch.columns, strict=True))
-        missing = [field for field in schema if field.name not in held]
+        by_name = dict(zip(batch.schema.names, batch.columns, strict=True))
+        missing = [field for field in schema if field.name not in by_name]
         columns = [*batch.columns, *(pa.nulls(batch.num_rows, field.type) for field in missing)]
-        yield pa.RecordBatch.from_arrays(columns, names=[*held, *(field.name for field in missing)])
+        yield pa.RecordBatch.from_arrays(columns, names=[*by_name, *(field.name for field in missing)])

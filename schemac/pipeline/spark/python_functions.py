@@ -43,8 +43,8 @@ def digest_of_function(text: str) -> str:
     module, _, name = text.rpartition(":")
     file: str | None = module
     if not module.endswith(SUFFIX):
-        found = _spec_of(module)
-        file = None if found is None else found.origin
+        spec = _spec_of(module)
+        file = None if spec is None else spec.origin
     content = Path(file).read_bytes() if file and os.path.isfile(file) else module.encode()
     return hashlib.sha256(content + b":" + name.encode()).hexdigest()
 
@@ -69,7 +69,7 @@ class PythonFunction:
 
     @classmethod
     def of(cls, label: str, text: str) -> "PythonFunction":
-        """Find the function, on the driver. Raises PipelineError where it is not there."""
+        """Find the function, on the driver. Raises PipelineError if it is not there."""
         module, _, attribute = text.rpartition(":")
         code = None
         if module.endswith(SUFFIX):
@@ -78,13 +78,13 @@ class PythonFunction:
             except (OSError, UnicodeDecodeError) as error:
                 reason = getattr(error, "strerror", None) or error
                 raise _wrong(label, f"`{module}` cannot be read: {reason}") from error
-        found = cls(label, module, attribute, code)
-        found.load()
-        return found
+        python_function = cls(label, module, attribute, code)
+        python_function.load()
+        return python_function
 
     @property
-    def shown(self) -> str:
-        """The function as it stands in the file, without folders."""
+    def qualified_name(self) -> str:
+        """The function as it is in the file, without folders."""
         return f"{Path(self.module).name if self.code is not None else self.module}:{self.name}"
 
     def load(self) -> Function:
@@ -92,32 +92,34 @@ class PythonFunction:
         try:
             module = import_module(self.module) if self.code is None else _executed(self.module, self.code)
         except Exception as error:
-            raise _wrong(self.label, f"`{self.shown}` cannot be loaded: {_told(error)}") from error
+            raise _wrong(
+                self.label, f"`{self.qualified_name}` cannot be loaded: {_error_text(error)}"
+            ) from error
         function: Any = getattr(module, self.name, None)
         if not callable(function):
             known = [name for name, value in vars(module).items() if callable(value) and name[0] != "_"]
-            message = f"`{self.shown}` is not there: the module has no function `{self.name}`"
+            message = f"`{self.qualified_name}` is not there: the module has no function `{self.name}`"
             raise _wrong(self.label, message, did_you_mean(self.name, known))
-        found: Function = function
-        return found
+        loaded: Function = function
+        return loaded
 
     def __call__(self, rows: pa.RecordBatch) -> pa.Array:
         """Compute the values of some rows."""
         try:
-            found = self.load()(rows)
+            result = self.load()(rows)
         except PipelineError:
             raise
         except Exception as error:
-            raise _wrong(self.label, f"`{self.shown}` raised {_told(error)}") from error
-        if isinstance(found, pa.ChunkedArray):
-            found = found.combine_chunks()
-        if not isinstance(found, pa.Array):
-            message = f"`{self.shown}` returned a {type(found).__name__}, not an Arrow array"
+            raise _wrong(self.label, f"`{self.qualified_name}` raised {_error_text(error)}") from error
+        if isinstance(result, pa.ChunkedArray):
+            result = result.combine_chunks()
+        if not isinstance(result, pa.Array):
+            message = f"`{self.qualified_name}` returned a {type(result).__name__}, not an Arrow array"
             raise _wrong(self.label, message, "return `pa.array(values)`")
-        if len(found) != rows.num_rows:
-            message = f"`{self.shown}` returned {len(found)} values for {rows.num_rows} rows"
+        if len(result) != rows.num_rows:
+            message = f"`{self.qualified_name}` returned {len(result)} values for {rows.num_rows} rows"
             raise _wrong(self.label, message, "return one value for each row, in their order")
-        return found
+        return result
 
 
 @dataclass(frozen=True)
@@ -130,13 +132,13 @@ class Computed:
     held: pa.DataType
 
     def column(self) -> Column:
-        """Return the column. Raises PipelineError where Spark has no type for it."""
+        """Return the column. Raises PipelineError if Spark has no type for it."""
         from pyspark.sql.pandas.types import from_arrow_type
 
         try:
             kind = from_arrow_type(self.held, prefer_timestamp_ntz=True)
         except Exception as error:
-            message = f"`{self.function.shown}` returned {self.held}, which Spark has no type for"
+            message = f"`{self.function.qualified_name}` returned {self.held}, which Spark has no type for"
             raise _wrong(self.function.label, message) from error
 
         def values(rows: pa.Array) -> pa.Array:
@@ -151,40 +153,41 @@ class Computed:
         batch = pa.RecordBatch.from_arrays(rows.flatten(), names=list(self.columns))
         return self._typed(self.function(batch), self.held)
 
-    def _typed(self, found: pa.Array, wanted: pa.DataType) -> pa.Array:
+    def _typed(self, result: pa.Array, expected_type: pa.DataType) -> pa.Array:
         try:
-            return as_plain(found, wanted)
+            return as_plain(result, expected_type)
         except (pa.ArrowException, ValueError) as error:
             function = self.function
-            message = f"`{function.shown}` returned {found.type} for some rows, and {wanted} for the first ones: {_told(error)}"
+            message = f"`{function.qualified_name}` returned {result.type} for some rows, and {expected_type} for the first ones: {_error_text(error)}"
             raise _wrong(function.label, message, "return one type for all batches") from error
 
 
 def type_of(function: PythonFunction, rows: pa.RecordBatch | None, declared: pa.DataType) -> pa.DataType:
     """Find the type of a function's values: that of its first ones; where they are all null, or there are none, that of the field."""
     if rows is not None and rows.num_rows:
-        found = function(rows)
-        if not pa.types.is_null(found.type):
-            held: pa.DataType = plain_type(found.type)
+        result = function(rows)
+        if not pa.types.is_null(result.type):
+            result_type: pa.DataType = plain_type(result.type)
             try:
-                as_plain(found, held)
+                as_plain(result, result_type)
             except (pa.ArrowException, ValueError) as error:
                 raise _wrong(
-                    function.label, f"`{function.shown}` returned {found.type}: {_told(error)}"
+                    function.label,
+                    f"`{function.qualified_name}` returned {result.type}: {_error_text(error)}",
                 ) from error
-            return held
+            return result_type
     return plain_type(declared)
 
 
-def as_plain(array: pa.Array, held: pa.DataType) -> pa.Array:
+def as_plain(array: pa.Array, plain: pa.DataType) -> pa.Array:
     """Bring an array to its plain type. Raises ArrowInvalid where a value would change."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if isinstance(array, pa.DictionaryArray):
         array = array.dictionary_decode()
     if pa.types.is_null(array.type):
-        return pa.nulls(len(array), held)
-    return array if array.type.equals(held) else array.cast(held)
+        return pa.nulls(len(array), plain)
+    return array if array.type.equals(plain) else array.cast(plain)
 
 
 @cache
@@ -211,7 +214,7 @@ class _Text(InspectLoader):
         return self.source_to_code(self.code, self.path)
 
 
-def _told(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
 
 

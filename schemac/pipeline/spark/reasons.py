@@ -9,5 +9,5 @@ from schemac.rows.judging.forms import LONGEST_VALUE
 
 def reason(path: str, rule: str, value: str) -> str:
     """One reason; path, rule and value are SQL text."""
-    shown = f"substr(cast({value} as string), 1, {LONGEST_VALUE})"
-    return struct([("path", path), ("rule", rule), ("value", shown)])
+    value_sql = f"substr(cast({value} as string), 1, {LONGEST_VALUE})"
+    return struct([("path", path), ("rule", rule), ("value", value_sql)])

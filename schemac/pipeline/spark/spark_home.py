@@ -26,7 +26,7 @@ ARCHIVES = Path("python", "lib")
 
 @contextmanager
 def with_links_as_home() -> Iterator[None]:
-    """Make the folder the SPARK_HOME of what is started meanwhile, unless somebody has named another one."""
+    """Make the folder the SPARK_HOME of what is started in the meantime, unless somebody has named another one."""
     home = None if "SPARK_HOME" in os.environ else home_of_links()
     if home is None:
         yield
@@ -41,8 +41,8 @@ def with_links_as_home() -> Iterator[None]:
 def home_of_links() -> Path | None:
     """Make the folder; None where workers would not find PySpark without the archive, or Java is not to start this Spark."""
     installed = Path(pyspark.__file__).parent
-    is_found = installed.parent.resolve() == Path(sysconfig.get_path("purelib")).resolve()
-    if not is_found or (installed / "spark-distribution").exists():
+    is_installed = installed.parent.resolve() == Path(sysconfig.get_path("purelib")).resolve()
+    if not is_installed or (installed / "spark-distribution").exists():
         return None
     # Another environment has another PySpark.
     digest = hashlib.sha256(os.fsencode(installed)).hexdigest()[:16]
@@ -65,7 +65,7 @@ def home_of_links() -> Path | None:
 
 @contextmanager
 def _put(place: Path) -> Iterator[Path]:
-    """Put what is made meanwhile in its place, whole or not at all; another process may do the same."""
+    """Put what is made in the meantime in its place, whole or not at all; another process may do the same."""
     with tempfile.TemporaryDirectory(dir=place.parent) as folder:
         made = Path(folder, place.name)
         yield made

@@ -52,7 +52,7 @@ def struct(members: Iterable[tuple[str, str]]) -> str:
 
 
 def concat(parts: Iterable[str]) -> str:
-    """Texts joined; literals beside each other are joined here."""
+    """Texts joined; literals next to each other are joined here."""
     joined: list[str] = []
     for part in parts:
         if joined and joined[-1].endswith("'") and part.startswith("'") and joined[-1].startswith("'"):
@@ -63,9 +63,9 @@ def concat(parts: Iterable[str]) -> str:
 
 
 def parsed(text: str) -> str:
-    """Parse a text as the first item of a variant array, whose second says that nothing stood behind it.
+    """Parse a text as the first item of a variant array, whose second says that nothing follows it.
 
-    Spark's parser stops after the first value of a text; what stands behind a record would be gone.
+    Spark's parser stops after the first value of a text; what is behind a record would be gone.
     """
     return f"try_parse_json(concat('[', {text}, ',{{\"{END}\":true}}]'))"
 

@@ -92,20 +92,20 @@ def column_of(values: pa.Array, field: pa.Field) -> pa.Array:
 
 
 def _scalars(values: pa.Array, field: pa.Field, target: pa.DataType) -> pa.Array:
-    held, is_ = values.type, pa.types
-    if held.equals(target):
+    data_type, is_ = values.type, pa.types
+    if data_type.equals(target):
         return values
     if is_.is_null(storage_type(field.type)):
         return pa.nulls(len(values), target)
     if role_of(field) is Role.BRAIN_FLOATS:
         return _singles(values)
-    if is_.is_decimal(held) and is_.is_string(target):
+    if is_.is_decimal(data_type) and is_.is_string(target):
         return pa.array(
             [None if value is None else format(value, "f") for value in values.to_pylist()], target
         )
-    if is_.is_temporal(held) and is_.is_int64(target):
-        return values.cast(pa.int32()).cast(target) if is_.is_time32(held) else values.view(target)
-    if is_.is_fixed_size_binary(held):
+    if is_.is_temporal(data_type) and is_.is_int64(target):
+        return values.cast(pa.int32()).cast(target) if is_.is_time32(data_type) else values.view(target)
+    if is_.is_fixed_size_binary(data_type):
         return values.cast(pa.binary())
     return values.cast(target)
 

@@ -18,7 +18,9 @@ def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     for field in schema:
         index = batch.schema.get_field_index(field.name)
         if index < 0:
-            raise PipelineError(MISSING_COLUMN, f"the frame has no column `{field.name}`, the schema has")
+            raise PipelineError(
+                MISSING_COLUMN, f"the frame has no column `{field.name}`, which the schema has"
+            )
         try:
             array = to_field(batch.column(index), field)
         except MissingMemberError as error:
@@ -26,7 +28,7 @@ def to_schema(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
             raise PipelineError(MISSING_COLUMN, message) from error
         if not field.nullable and array.null_count:
             raise PipelineError(
-                NULL_IN_REQUIRED_FIELD, f"`{field.name}` is required, and is null in some rows"
+                NULL_IN_REQUIRED_FIELD, f"`{field.name}` is required, but is null in some rows"
             )
         columns.append(array)
     return pa.RecordBatch.from_arrays(columns, schema=schema)

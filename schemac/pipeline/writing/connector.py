@@ -25,7 +25,7 @@ from schemac.source.catalogue import CONNECTOR, UNWRITABLE_TARGET
 NO_CONNECTOR = "DATA_SOURCE_NOT_FOUND"
 """Spark's name of the error for a format that it has no class of."""
 ADD_A_CONNECTOR = (
-    "has the session the connector of this format? `spark: {settings: {spark.jars: ...}}` adds one"
+    "does the session have a connector for this format? `spark: {settings: {spark.jars: ...}}` adds one"
 )
 OWN_WRITER = "change the schema, or leave `connector` out of `target`: schemac's own writer has all types"
 PLACE = ("target", "connector")
@@ -39,21 +39,23 @@ def connector_missing(format: str, place: tuple[str, ...] = PLACE) -> PipelineEr
     return PipelineError(UNWRITABLE_TARGET, message, ADD_A_CONNECTOR, place=place)
 
 
-def open_aside(frame: DataFrame, connector: str, sink: Sink, place: Place, form: TableForm) -> str:
+def open_staging(frame: DataFrame, connector: str, sink: Sink, place: Place, form: TableForm) -> str:
     """Make the table aside, and compare what the connector sees of it with the columns of the frame."""
     path = sink.open_staging_table(place, form)
     try:
         seen = frame.sparkSession.read.format(connector).load(path).schema
     except (PySparkException, Py4JError) as error:
         raise _refused(error, connector, "cannot read a table of this schema") from error
-    found = format_differences(frame.schema, seen)
-    if found:
-        message = f"the connector `{connector}` has other types than the rows: {'; '.join(found[:5])}"
+    differences = format_differences(frame.schema, seen)
+    if differences:
+        message = (
+            f"the connector `{connector}` has different types than the rows: {'; '.join(differences[:5])}"
+        )
         raise PipelineError(CONNECTOR, message, OWN_WRITER, place=PLACE)
     return path
 
 
-def write_aside(
+def write_staging(
     good: DataFrame, connector: str, path: str, options: Mapping[str, str], sink: Sink, place: Place
 ) -> StagedRows:
     """Have the connector write all rows, and take them over."""
@@ -68,7 +70,7 @@ def write_aside(
     written = sink.collect_staging_table(place)
     if written.rows != rows:
         message = f"the connector `{connector}` wrote {written.rows} of {rows} rows"
-        raise PipelineError(CONNECTOR, message, "nothing of this run was written", place=PLACE)
+        raise PipelineError.uncommitted(CONNECTOR, message, place=PLACE)
     return written
 
 
@@ -79,5 +81,5 @@ def _refused(error: Exception, connector: str, what: str) -> Exception:
         return connector_missing(connector)
     if PipelineError.from_text(text) is not None or known_cause(text) is not None:
         return error
-    said = INSIDE.sub("", deepest(text)).rstrip("]. ")
-    return PipelineError(CONNECTOR, f"the connector `{connector}` {what}: {said}", OWN_WRITER, place=PLACE)
+    reason = INSIDE.sub("", deepest(text)).rstrip("]. ")
+    return PipelineError(CONNECTOR, f"the connector `{connector}` {what}: {reason}", OWN_WRITER, place=PLACE)

@@ -2,7 +2,7 @@
 
 Layer: pipeline.
 Shape: a conformed frame in; the report of the commit out, as a file (see `SinkReport`). The rows are computed once and kept on disk
-       meanwhile, because those that fit and those that do not are written by different programs.
+       in the meantime, because those that fit and those that do not are written by different programs.
 Errors: PipelineError; nothing stays then.
 """
 
@@ -12,8 +12,8 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 from schemac.pipeline.spark.columns import ERRORS, RAW, SOURCE
-from schemac.pipeline.writing.connector import open_aside, write_aside
-from schemac.pipeline.writing.format_sink import BESIDE, counted_warnings
+from schemac.pipeline.writing.connector import open_staging, write_staging
+from schemac.pipeline.writing.format_sink import BOOKKEEPING_COLUMNS, counted_warnings
 from schemac.pipeline.writing.quarantine_staging import StagedRows, stage
 from schemac.pipeline.writing.sink_options import SinkOptions
 from schemac.pipeline.writing.table_sink import TableWriter, Written
@@ -29,26 +29,28 @@ def write_through(
 ) -> None:
     """Write all rows of a conformed frame; `settings` are options of the connector's."""
     writer = TableWriter(options, overwrite, True, connector)
-    written, kept = Written(), frame.persist(StorageLevel.DISK_ONLY)
+    written, persisted = Written(), frame.persist(StorageLevel.DISK_ONLY)
     try:
-        columns = frame.drop(*BESIDE)
-        path = open_aside(columns, connector, writer.sink, writer.table, writer.options.form())
-        bad = _staged(kept, writer)
-        written.bad_pieces, written.bad_rows, written.reasons = bad.pieces, bad.rows, bad.reasons
+        columns = frame.drop(*BOOKKEEPING_COLUMNS)
+        path = open_staging(columns, connector, writer.sink, writer.table, writer.options.form())
+        bad = _staged(persisted, writer)
+        written.bad_files, written.bad_rows, written.reasons = bad.pieces, bad.rows, bad.reasons
         written.broken = bad.broken
-        good = kept.where(f"{ERRORS} is null")
+        good = persisted.where(f"{ERRORS} is null")
         written.warnings.update({(path, rule): count for path, rule, count in counted_warnings(good)})
-        rows = good.drop(*BESIDE)
-        written.pieces, written.rows = write_aside(rows, connector, path, settings, writer.sink, writer.table)
+        rows = good.drop(*BOOKKEEPING_COLUMNS)
+        written.pieces, written.rows = write_staging(
+            rows, connector, path, settings, writer.sink, writer.table
+        )
         writer.commit([written])
     except BaseException:
         writer.abort([written])
         raise
     finally:
-        kept.unpersist()
+        persisted.unpersist()
 
 
-def _staged(kept: DataFrame, writer: TableWriter) -> StagedRows:
+def _staged(persisted: DataFrame, writer: TableWriter) -> StagedRows:
     assert writer.quarantine is not None
-    rows = kept.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
+    rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
     return stage(rows, writer.quarantine, writer.run.id, writer.options.limits())

@@ -1,7 +1,7 @@
-"""Which runs a folder of files has, and how the files of a run come into it: in full, or in the end not at all.
+"""The runs of a folder of files, and how the files of a run get into it: all of them, or in the end none.
 
 Layer: pipeline.
-Shape: each run that was committed has a record in the target (see `runs.file_records`). What it writes waits beside the target, in a folder
+Shape: each run that was committed has a record in the target (see `runs.file_records`). What it writes waits next to the target, in a folder
        `<target>.schemac-staging-<run>-<number>` with `run.json` (who the run is), `rows`, `former` (what an overwrite takes out of the
        way), `moved.json` (the files that come into the target one by one) and `committing` (while the run is being committed).
 Rule: the record decides. `create` renames the rows into the place of the target, the record with them. `overwrite` takes the former folder
@@ -116,8 +116,8 @@ class FileRuns:
         with self._alone(folder):
             records = self.records()
             if any(record.run.id == run.id for record in records):
-                message = f"another attempt of the run `{run.id}` was committed meanwhile"
-                raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+                message = f"another attempt of the run `{run.id}` was committed in the meantime"
+                raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
             yield partial(self.commit, folder, run, records)
 
     def commit(
@@ -159,7 +159,7 @@ class FileRuns:
                 self.system.delete(mark)
                 if time.monotonic() > until:
                     message = f"another run is being committed to `{self.path}`"
-                    raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+                    raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
                 # Both may have seen each other: the names of their folders, which are random, say who waits longer.
                 time.sleep(staging.LOOKED_EVERY_SECONDS * int(folder[-2:], 16) / 128)
                 self.system.write(mark, "")
@@ -174,13 +174,13 @@ class FileRuns:
         )
 
     def _refuse_files(self) -> None:
-        """Refuse to take the place of what another run has made since this one looked."""
+        """Refuse to take the place of what another run has created since this one looked."""
         if self.system.exists(self.path) and next(self.system.data_files(self.path), None) is not None:
-            message = f"another run has made `{self.path}` meanwhile"
-            raise PipelineError(CONCURRENT_RUN, message, JOIN)
+            message = f"another run has created `{self.path}` in the meantime"
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, JOIN)
 
     def _append(self, folder: str, record: FileRecord) -> None:
-        """Move the files into the folder that is there; Spark gives each a name that no other run gives."""
+        """Move the files into the folder that exists; Spark gives each a name that no other run gives."""
         self._note_moved(folder, record)
         for file in record.files:
             self.system.rename(f"{folder}/{ROWS}/{file}", f"{self.path}/{file}")
@@ -242,8 +242,8 @@ class FileRuns:
     def _folders(self) -> list[str]:
         """List the staging folders of all runs into the target."""
         parent, _, name = self.path.rpartition("/")
-        found = self.system.names(parent or "/")
-        return [f"{parent}/{one}" for one in found if one.startswith(f"{name}{STAGING}")]
+        names = self.system.names(parent or "/")
+        return [f"{parent}/{one}" for one in names if one.startswith(f"{name}{STAGING}")]
 
     def _recover(self, folder: str, undone: Callable[[RunIdentity], None]) -> None:
         run = self._run_in(folder)

@@ -18,7 +18,7 @@ from typing import Protocol
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.spark.failures import told
+from schemac.pipeline.spark.failures import error_of_text
 from schemac.pipeline.spark.hadoop_files import HadoopFiles, is_data
 from schemac.rows.runs.storage import current_storage, hadoop_address
 from schemac.source.catalogue import UNWRITABLE_TARGET
@@ -34,7 +34,7 @@ class FileSystem(Protocol):
         """Whether a folder is renamed in one step, and not file by file."""
 
     def exists(self, path: str) -> bool:
-        """Whether a file or a folder is there."""
+        """Whether a file or a folder exists."""
 
     def names(self, folder: str) -> list[str]:
         """Names of what is in a folder, in order; none where there is no folder."""
@@ -49,7 +49,7 @@ class FileSystem(Protocol):
         """Read a text in UTF-8."""
 
     def write(self, path: str, text: str) -> None:
-        """Write a text in UTF-8, in the place of what is there."""
+        """Write a text in UTF-8, in place of what is there."""
 
     def modified(self, path: str) -> datetime:
         """Return when a file or a folder was changed last."""
@@ -80,12 +80,12 @@ class LocalFiles:
     renames_folders = True
 
     def exists(self, path: str) -> bool:
-        """Whether a file or a folder is there."""
+        """Whether a file or a folder exists."""
         return _local(path).exists()
 
     def names(self, folder: str) -> list[str]:
         """Names of what is in a folder, in order; none where there is no folder."""
-        with _errors_told(folder):
+        with _errors_reported(folder):
             return sorted(os.listdir(_local(folder))) if self.exists(folder) else []
 
     def files(self, folder: str) -> list[str]:
@@ -103,30 +103,30 @@ class LocalFiles:
 
     def read(self, path: str) -> str:
         """Read a text in UTF-8; bytes that are none are replaced."""
-        with _errors_told(path):
+        with _errors_reported(path):
             return _local(path).read_text("utf-8", "replace")
 
     def write(self, path: str, text: str) -> None:
-        """Write a text in UTF-8, in the place of what is there: in full, or not at all."""
+        """Write a text in UTF-8, in place of what is there: in full, or not at all."""
         file = _local(path)
         making = file.with_name(f".{file.name}.making")
-        with _errors_told(path):
+        with _errors_reported(path):
             file.parent.mkdir(parents=True, exist_ok=True)
             making.write_text(text, "utf-8")
             os.replace(making, file)
 
     def modified(self, path: str) -> datetime:
         """Return when a file or a folder was changed last."""
-        with _errors_told(path):
+        with _errors_reported(path):
             return datetime.fromtimestamp(_local(path).stat().st_mtime, UTC)
 
     def rename(self, source: str, to: str) -> None:
         """Rename a file or a folder; the folder that it comes to is made. Raises PipelineError.
 
-        The checksum that Hadoop keeps beside a file goes before it.
+        The checksum that Hadoop keeps next to a file goes before it.
         """
         file, place = _local(source), _local(to)
-        with _errors_told(to):
+        with _errors_reported(to):
             place.parent.mkdir(parents=True, exist_ok=True)
             if _checksum(file).exists():
                 os.replace(_checksum(file), _checksum(place))
@@ -135,7 +135,7 @@ class LocalFiles:
     def delete(self, path: str) -> None:
         """Remove a file, or a folder with all that is in it; nothing where there is none."""
         place = _local(path)
-        with _errors_told(path):
+        with _errors_reported(path):
             if place.is_dir() and not place.is_symlink():
                 shutil.rmtree(place)
             else:
@@ -152,13 +152,13 @@ def _checksum(file: Path) -> Path:
 
 
 @contextmanager
-def _errors_told(path: str) -> Iterator[None]:
+def _errors_reported(path: str) -> Iterator[None]:
     """Tell errors of the system by the path that the author wrote of."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise told(os.strerror(errno.ENOSPC)) from error
+            raise error_of_text(os.strerror(errno.ENOSPC)) from error
         message = f"`{_local(path)}` cannot be changed: {error.strerror or error}"
         help = "name a path that can be written, or change the permissions of its folder"
         raise PipelineError(UNWRITABLE_TARGET, message, help, place=("target", "path")) from error

@@ -2,8 +2,8 @@
 
 Layer: pipeline.
 Shape: conformed rows in; the good ones in the format, the others in the quarantine, which is a table of the default engine as
-       for every target. The rows are computed once and kept on disk meanwhile, because Spark writes to one place at a time.
-Rule: files are written to a folder beside the target first, and come into it as `file_runs` says, which also knows the runs of the
+       for every target. The rows are computed once and kept on disk in the meantime, because Spark writes to one place at a time.
+Rule: files are written to a folder next to the target first, and come into it as `file_runs` says, which also knows the runs of the
       target. What a connector promises for its commit is up to the connector, and nothing tells which runs its tables have. The quarantine is
       committed before, and taken back where the rows could not be written: by the next run, if this one is killed between the two, or
       cannot see whether its rows count. A run that counts keeps its rows in the quarantine, whatever died.
@@ -27,7 +27,7 @@ from schemac.pipeline.declaration.limits import Key
 from schemac.pipeline.errors import PipelineError
 from schemac.pipeline.reading.unchanged import Seen, check_seen
 from schemac.pipeline.spark.columns import ERRORS, POSITIONS, QUARANTINE_SCHEMA, RAW, SOURCE, WARNINGS
-from schemac.pipeline.spark.failures import known_cause, told
+from schemac.pipeline.spark.failures import error_of_text, known_cause
 from schemac.pipeline.spark.sqltext import name
 from schemac.pipeline.writing.column_types import format_differences
 from schemac.pipeline.writing.connector import ADD_A_CONNECTOR, NO_CONNECTOR, connector_missing
@@ -53,8 +53,8 @@ from schemac.source.catalogue import (
 WITHOUT_TYPES = ("csv", "json", "xml")
 """Formats of files that do not say which types their values have."""
 MODE = ("target", "mode")
-BESIDE = (ERRORS, WARNINGS, RAW, SOURCE)
-"""Columns of a conformed frame beside those of the table."""
+BOOKKEEPING_COLUMNS = (ERRORS, WARNINGS, RAW, SOURCE)
+"""Columns of a conformed frame besides those of the table."""
 
 
 @dataclass
@@ -74,7 +74,7 @@ class FormatTarget:
 
     @property
     def runs(self) -> FileRuns | None:
-        """The runs of the target; None where nothing tells of them."""
+        """The runs of the target; None if nothing tells of them."""
         return _runs_in(self.spark, self.job.target.path) if self.job.target.is_of_files else None
 
     @property
@@ -85,44 +85,44 @@ class FormatTarget:
 
     @property
     def _table(self) -> str:
-        """The target as the quarantine names it; empty where nothing tells which runs it has."""
+        """The target as the quarantine names it; empty if nothing tells which runs it has."""
         return "" if self.runs is None else local_address(self.runs.path)
 
     def write(self, frame: DataFrame, keys: list[str], seen: Seen) -> SinkReport:
         """Write all rows of a conformed frame; nothing stays where it raises."""
         self._check_target(frame)
-        kept = frame.persist(StorageLevel.DISK_ONLY)
+        persisted = frame.persist(StorageLevel.DISK_ONLY)
         place = _quarantine_of(self.job, self.run, self._table)
         try:
-            good = kept.where(f"{ERRORS} is null")
-            pieces, report, broken = self._quarantined(kept, place)
+            good = persisted.where(f"{ERRORS} is null")
+            staged_files, report, broken = self._quarantined(persisted, place)
             report = replace(report, rows_written=good.count(), warnings=counted_warnings(good))
             self._check_limits(report, broken)
             self._check_emptied(report)
             number, version = self._committed(
-                _required(good.drop(*BESIDE), keys), seen, report, place, pieces
+                _required(good.drop(*BOOKKEEPING_COLUMNS), keys), seen, report, place, staged_files
             )
             return replace(report, version=number, quarantine_version=version)
         except OSError as error:
             # The quarantine is committed here, and not in a process of Spark.
             if isinstance(error, ConnectionError) or known_cause(str(error)) is None:
                 raise
-            raise told(str(error)) from error
+            raise error_of_text(str(error)) from error
         finally:
             sink_of(None).close_staging(place)
             with suppress(Py4JError, ConnectionError):
                 # What Java kept has gone with it.
-                kept.unpersist()
+                persisted.unpersist()
 
     def _committed(
-        self, good: DataFrame, seen: Seen, report: SinkReport, place: Place, pieces: list[str]
+        self, good: DataFrame, seen: Seen, report: SinkReport, place: Place, staged_files: list[str]
     ) -> tuple[int, int | None]:
         """Write and commit the rows that fit, and the others before them; the number of the run, and the version of the quarantine."""
         counts = {ROWS: str(report.rows_written), QUARANTINED: str(report.rows_quarantined)}
         runs = self.runs
         if runs is None:
             check_seen(seen)
-            with self._quarantine_committed(place, pieces, counts, _is_answer) as version:
+            with self._quarantine_committed(place, staged_files, counts, _is_answer) as version:
                 return self._save(good), version
         with runs.staged(self.run) as staged:
             files = good.write.format(self.format).options(**self._of_store, **self.job.target.options)
@@ -130,13 +130,13 @@ class FormatTarget:
             check_seen(seen)
 
             def has_failed(_: BaseException) -> bool:
-                found = runs.has_failed(staged, self.run)
+                has_marker = runs.has_failed(staged, self.run)
                 self.is_undecided = staged.is_left
-                return found
+                return has_marker
 
             with (
                 runs.claimed(staged.folder, self.run) as commit,
-                self._quarantine_committed(place, pieces, counts, has_failed) as version,
+                self._quarantine_committed(place, staged_files, counts, has_failed) as version,
             ):
                 return commit(counts), version
 
@@ -144,21 +144,21 @@ class FormatTarget:
         target = self.job.target
         there = self.schema()
         if there is not None and target.mode is Mode.CREATE:
-            message = f"there is a table at `{target.path}` already"
+            message = f"there is already a table at `{target.path}`"
             raise PipelineError(
                 TABLE_EXISTS, message, "set `mode: append` or `mode: overwrite` under `target`", place=MODE
             )
         if there is None or target.mode is not Mode.APPEND or self.format in WITHOUT_TYPES:
             return
-        wanted = frame.drop(*BESIDE).schema
-        found = format_differences(wanted, there)
-        if found:
-            message = f"the table `{target.path}` has another schema: {'; '.join(found[:5])}"
-            help = "`mode: overwrite` replaces it; or bring its columns to the schema first"
+        expected = frame.drop(*BOOKKEEPING_COLUMNS).schema
+        differences = format_differences(expected, there)
+        if differences:
+            message = f"the table `{target.path}` has a different schema: {'; '.join(differences[:5])}"
+            help = "`mode: overwrite` replaces it; or change its columns to those of the schema first"
             raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
 
     def schema(self) -> StructType | None:
-        """Read the columns of what is there; None where nothing is."""
+        """Read the columns of what is there; None if nothing is."""
         if self.runs is not None and not self.runs.system.exists(self.runs.path):
             return None
         try:
@@ -176,7 +176,7 @@ class FormatTarget:
             return (f"`{self.job.target.path}` cannot be read back as {self.format}",)
         if self.format in WITHOUT_TYPES:
             return ()
-        return format_differences(frame.drop(*BESIDE).schema, there)
+        return format_differences(frame.drop(*BOOKKEEPING_COLUMNS).schema, there)
 
     def _check_limits(self, report: SinkReport, broken: Counter[Key]) -> None:
         bad = report.rows_quarantined
@@ -184,10 +184,10 @@ class FormatTarget:
         if passed is None:
             return
         worst = sorted(report.reasons, key=lambda entry: -entry[2])[:5]
-        shown = ", ".join(f"`{path}` {rule} {count}" for path, rule, count in worst)
+        counts_text = ", ".join(f"`{path}` {rule} {count}" for path, rule, count in worst)
         message = f"{passed.message}; nothing was written"
         place = ("maxQuarantined", *passed.place)
-        raise PipelineError(TOO_MANY_QUARANTINED, message, f"most of them: {shown}", place=place)
+        raise PipelineError(TOO_MANY_QUARANTINED, message, f"most of them: {counts_text}", place=place)
 
     def _check_emptied(self, report: SinkReport) -> None:
         target = self.job.target
@@ -197,14 +197,14 @@ class FormatTarget:
         if not is_there and report.rows_quarantined:
             raise nothing_fits(report, target.path)
         if is_there and target.mode is Mode.OVERWRITE:
-            message = f"no record is there to take the place of the rows of `{target.path}`"
-            help = "set `allowEmpty: true` under `target` if that is meant"
+            message = f"there is no record to replace the rows of `{target.path}`"
+            help = "set `allowEmpty: true` under `target` if that is intended"
             raise PipelineError(EMPTIED_TABLE, message, help, place=MODE)
 
-    def _quarantined(self, kept: DataFrame, place: Place) -> tuple[list[str], SinkReport, Counter[Key]]:
+    def _quarantined(self, persisted: DataFrame, place: Place) -> tuple[list[str], SinkReport, Counter[Key]]:
         """Write the other rows where no reader of the quarantine sees them yet."""
         sink_of(None).open_staging(place)
-        rows = kept.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
+        rows = persisted.where(f"{ERRORS} is not null").select(ERRORS, RAW, SOURCE)
         staged = stage(rows, place, self.run.id, self.job.max_quarantined)
         entries = tuple((path, rule, count) for (path, rule), count in sorted(staged.reasons.items()))
         return staged.pieces, SinkReport(0, staged.rows, entries), staged.broken
@@ -213,7 +213,7 @@ class FormatTarget:
     def _quarantine_committed(
         self,
         place: Place,
-        pieces: list[str],
+        staged_files: list[str],
         counts: Mapping[str, str],
         has_failed: Callable[[BaseException], bool],
     ) -> Iterator[int | None]:
@@ -222,7 +222,7 @@ class FormatTarget:
         place = replace(place, properties=(*counts.items(), *table))
         try:
             form = TableForm(QUARANTINE_SCHEMA)
-            yield sink_of(None).commit(place, form, pieces, may_join=True) if pieces else None
+            yield sink_of(None).commit(place, form, staged_files, may_join=True) if staged_files else None
         except BaseException as error:
             if has_failed(error):
                 self._take_rows_back(place)
@@ -243,7 +243,7 @@ class FormatTarget:
         try:
             writer.save(target.path)
         except (AnalysisException, Py4JError) as error:
-            # That there is no class of the format comes as Java's error; other errors of Java are told by their causes.
+            # That there is no class of the format comes as Java's error; other errors of Java are error_of_text by their causes.
             text = str(error).strip().splitlines()[0]
             if isinstance(error, Py4JError):
                 if NO_CONNECTOR not in str(error):

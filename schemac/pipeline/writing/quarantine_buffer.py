@@ -42,7 +42,7 @@ class QuarantineBuffer:
         run = pa.array([self.run], pa.string()).take(pa.array([0] * bad.num_rows))
         blank = pa.nulls(bad.num_rows, pa.string())
         errors = bad.column(ERRORS)
-        kept = pa.record_batch(
+        batch = pa.record_batch(
             [
                 run,
                 columns[SOURCE] or blank,
@@ -53,8 +53,8 @@ class QuarantineBuffer:
         )
         if self.writer is None:
             self.writer = pa.ipc.new_stream(self.file, QUARANTINE_SCHEMA)
-        self.writer.write_batch(kept)
-        self.rows += kept.num_rows
+        self.writer.write_batch(batch)
+        self.rows += batch.num_rows
         self.reasons.update(counted(errors))
         self.broken.add(errors)
 

@@ -52,10 +52,10 @@ class StagedRows(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not f
     @classmethod
     def read(cls, path: Path) -> "StagedRows":
         """Return what a file says. Raises OSError."""
-        found = json.loads(path.read_text())
-        reasons = Counter({(path, rule): count for (path, rule), count in found["reasons"]})
-        broken: Counter[Key] = Counter({tuple(key): count for key, count in found["broken"]})
-        return cls(found["pieces"], found["rows"], reasons, broken)
+        document = json.loads(path.read_text())
+        reasons = Counter({(path, rule): count for (path, rule), count in document["reasons"]})
+        broken: Counter[Key] = Counter({tuple(key): count for key, count in document["broken"]})
+        return cls(document["pieces"], document["rows"], reasons, broken)
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class StagingWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is 
                 bad.take_from(batch)
             if not bad.rows:
                 return StagedRows()
-            pieces = sink_of(None).write(self.place, QUARANTINE_SCHEMA, bad.read())
-            return StagedRows(pieces, bad.rows, bad.reasons, bad.broken.counts)
+            staged_files = sink_of(None).write(self.place, QUARANTINE_SCHEMA, bad.read())
+            return StagedRows(staged_files, bad.rows, bad.reasons, bad.broken.counts)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Note what all tasks wrote."""

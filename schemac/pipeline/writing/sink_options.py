@@ -37,15 +37,15 @@ class SinkOptions:
     storage_version: str | None = None
     max_rows_per_file: int = 1 << 20
     storage_options: str = "{}"
-    """Settings of object stores by address as JSON, with references in the place of secrets."""
+    """Settings of object stores by address as JSON, with references in place of secrets."""
     merge: str | None = None
     """How rows meet rows with the same key (see `Merge`), as JSON."""
     replay: int = 0
-    """The version of the quarantine that the records come from; 0 where they are new."""
+    """The version of the quarantine that the records come from; 0 if they are new."""
     native: str = ""
     """The schema in the engine's own form (see `TableForm`)."""
     properties: str = "{}"
-    """What the table's commit says of the run beside its identity and counts, as JSON of texts."""
+    """What the table's commit says of the run besides its identity and counts, as JSON of texts."""
 
     def form(self) -> TableForm:
         """Say what the table is to be."""
@@ -78,21 +78,21 @@ def encode_schema(schema: pa.Schema) -> str:
 def sink_options(options: Any, format: str) -> SinkOptions:
     """Read the options of a format out of Spark's, whose keys ignore case."""
     folded = {name.lower(): text for name, text in dict(options).items()}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in SinkOptions.__dataclass_fields__:
         text = folded.get(name.replace("_", ""))
         if text is not None:
-            found[name] = text
+            values[name] = text
     for name in ("path", "schema"):
-        if name not in found:
+        if name not in values:
             raise PipelineError(SINK_OPTION, f"the sink `{format}` needs the option `{name}`")
     for name in ("must_create", "keep_rows"):
-        if name in found:
-            found[name] = found[name].lower() == "true"
+        if name in values:
+            values[name] = values[name].lower() == "true"
     for name in ("max_rows_per_file", "replay"):
-        if name in found:
-            found[name] = int(found[name])
-    return SinkOptions(**found)
+        if name in values:
+            values[name] = int(values[name])
+    return SinkOptions(**values)
 
 
 def encode_options(options: SinkOptions) -> dict[str, str]:

@@ -25,7 +25,7 @@ class SinkReport:
     reasons: tuple[tuple[str, str, int], ...]
     """How often a field did not fit a rule: path, rule and count."""
     version: int = 0
-    """That of the table; 0 where nothing was committed."""
+    """That of the table; 0 if nothing was committed."""
     quarantine_version: int | None = None
     superseded: int = 0
     """Records that do not count, for a later one has their key."""
@@ -51,24 +51,24 @@ class SinkReport:
     @classmethod
     def read(cls, path: Path) -> "SinkReport":
         """Return what a file says. Raises OSError."""
-        found = json.loads(path.read_text())
+        document = json.loads(path.read_text())
         for name in ("reasons", "warnings"):
-            found[name] = tuple((path, rule, count) for path, rule, count in found[name])
-        if found["passed"] is not None:
-            place, message = found["passed"]
-            found["passed"] = Passed(tuple(place), message)
-        return cls(**found)
+            document[name] = tuple((path, rule, count) for path, rule, count in document[name])
+        if document["passed"] is not None:
+            place, message = document["passed"]
+            document["passed"] = Passed(tuple(place), message)
+        return cls(**document)
 
 
 def nothing_fits(report: SinkReport, path: str) -> PipelineError:
     """Describe a first run of whose records none fits: its table would have no row."""
     worst = sorted(report.reasons, key=lambda entry: -entry[2])[:MOST_REASONS]
-    shown = ", ".join(
+    reasons_text = ", ".join(
         f"`{path}` {rule} {count}" if path else f"{rule} {count}" for path, rule, count in worst
     )
     return PipelineError(
         EMPTIED_TABLE,
-        f"none of the {report.rows_quarantined} records fits, so `{path}` was not made ({shown})",
-        "correct the schema or the mapping, or set `allowEmpty: true` under `target` if that is meant",
+        f"none of the {report.rows_quarantined} records fits, so `{path}` was not created ({reasons_text})",
+        "correct the schema or the mapping, or set `allowEmpty: true` under `target` if that is intended",
         place=("target", "mode"),
     )

@@ -50,13 +50,13 @@ class Written(WriterCommitMessage):  # type: ignore[misc]  # PySpark is not foll
 
     pieces: list[str] = field(default_factory=list)
     rows: int = 0
-    bad_pieces: list[str] = field(default_factory=list)
+    bad_files: list[str] = field(default_factory=list)
     bad_rows: int = 0
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter)
     moved: list[int] = field(default_factory=list)
     """Addresses of the rows of the quarantine that fit now."""
     deletes: bytes = b""
-    """The deciding columns of records that delete, as an IPC stream; empty where there are none."""
+    """The deciding columns of records that delete, as an IPC stream; empty if there are none."""
     warnings: Counter[tuple[str, str]] = field(default_factory=Counter)
     broken: Counter[Key] = field(default_factory=Counter)
 
@@ -121,7 +121,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         if self.table.mode != "create" and options.must_create:
             raise PipelineError(
                 TABLE_EXISTS,
-                f"there is a table at `{options.path}` already",
+                f"there is already a table at `{options.path}`",
                 "write with the mode `append` or `overwrite`, without the option `must_create`",
                 place=("target", "mode"),
             )
@@ -197,7 +197,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             written.bad_rows, written.reasons = bad.rows, bad.reasons
             if bad.rows and not self.options.replay:
                 assert self.quarantine is not None
-                written.bad_pieces = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
+                written.bad_files = self.sink.write(self.quarantine, QUARANTINE_SCHEMA, bad.read())
                 written.broken = bad.broken.counts
         return written
 
@@ -224,17 +224,17 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     ) -> Iterator[pa.RecordBatch]:
         """Pass on the records that are rows, and keep what says which rows the others delete."""
         assert self.merge is not None
-        schema, found = self._deletes_schema, []
+        schema, remaining = self._deletes_schema, []
         for batch in batches:
             deletes = pc.fill_null(pc.equal(batch.column(DELETE), self.merge.deletes), False)
-            found.append(to_schema(batch.filter(deletes), schema))
+            remaining.append(to_schema(batch.filter(deletes), schema))
             rows = batch.filter(pc.invert(deletes))
             if rows.num_rows:
                 yield rows
-        if any(one.num_rows for one in found):
+        if any(one.num_rows for one in remaining):
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, schema) as stream:
-                for one in found:
+                for one in remaining:
                     stream.write_batch(one)
             written.deletes = sink.getvalue().to_pybytes()
 
@@ -261,7 +261,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             check_unchanged(self.options.inputs)
         results = [message for message in messages if isinstance(message, Written)]
         good = [text for result in results for text in result.pieces]
-        bad = [text for result in results for text in result.bad_pieces]
+        bad = [text for result in results for text in result.bad_files]
         report = self._report(results)
         self._check_limits(report, sum((result.broken for result in results), Counter()))
         moved = [address for result in results for address in result.moved]
@@ -301,7 +301,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
     def _commit_quarantine(
         self, counts: tuple[tuple[str, str], ...], bad: list[str], moved: list[int]
     ) -> int | None:
-        """Add the rows that do not fit, or take those out that fit now; None where there are none."""
+        """Add the rows that do not fit, or take those out that fit now; None if there are none."""
         if self.quarantine is None or not (bad or moved):
             return None
         quarantine = replace(self.quarantine, properties=(*counts, (TABLE, self.quarantine.table)))
@@ -343,7 +343,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             raise PipelineError(TOO_MANY_QUARANTINED, passed.message, place=place)
 
     def _check_emptied(self, report: SinkReport) -> None:
-        """Refuse to put nothing in the place of rows, and to make a table of records of which none fits: most often that is a mistake."""
+        """Refuse to put nothing in place of rows, and to make a table of records of which none fits: most often that is a mistake."""
         if report.rows_written or not self.options.keep_rows:
             return
         if self.table.mode == "create" and report.rows_quarantined:
@@ -352,11 +352,11 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
             return
         rows = self.sink.count_rows(self.table.path, self.table.storage_options)
         if rows:
-            message = f"no record is there to take the place of the {rows} rows of `{self.table.path}`"
+            message = f"there is no record to replace the {rows} rows of `{self.table.path}`"
             raise PipelineError(
                 EMPTIED_TABLE,
                 message,
-                "set `allowEmpty: true` under `target` if that is meant",
+                "set `allowEmpty: true` under `target` if that is intended",
                 place=("target", "mode"),
             )
 
@@ -366,7 +366,7 @@ class TableWriter(DataSourceArrowWriter):  # type: ignore[misc]  # PySpark is no
         self._take_rows_back()
         self.sink.discard(self.table, [text for result in results for text in result.pieces])
         if self.quarantine is not None:
-            self.sink.discard(self.quarantine, [text for result in results for text in result.bad_pieces])
+            self.sink.discard(self.quarantine, [text for result in results for text in result.bad_files])
 
     def _take_rows_back(self) -> None:
         """Take this attempt's rows out of the quarantine again, unless the table has the run."""

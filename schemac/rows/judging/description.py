@@ -1,4 +1,4 @@
-"""What happens to values of each form in a field, told by the judge itself.
+"""What happens to values of each form in a field, determined by the validator itself.
 
 Layer: rows.
 Shape: a reader of a field in, and texts as records have them: what becomes of each. `told` groups them for people.
@@ -63,16 +63,16 @@ def outcomes(
     """Yield each text with what becomes of it."""
     for text in texts:
         run = Run()
-        found = read(value_of(text), "", run)
+        value = read(value_of(text), "", run)
         if run.reasons:
             yield text, run.reasons[0].rule.partition(":")[0]
         else:
-            yield text, "null" if found is None else "taken"
+            yield text, "null" if value is None else "taken"
 
 
-def told(found: Iterable[tuple[str, str]]) -> tuple[Outcome, ...]:
+def told(outcomes_: Iterable[tuple[str, str]]) -> tuple[Outcome, ...]:
     """Group texts by what becomes of them, those that are taken first."""
     groups: dict[str, list[str]] = {"taken": [], "null": []}
-    for text, name in found:
+    for text, name in outcomes_:
         groups.setdefault(name, []).append(text)
     return tuple(Outcome(name, tuple(texts)) for name, texts in groups.items() if texts)

@@ -2,7 +2,7 @@
 
 Layer: rows.
 Shape: an array of plain types in, an array of the field's type out; buffers are shared where they can be. What does not fit raises
-       pyarrow.ArrowInvalid, and MissingMemberError where a struct lacks a member.
+       pyarrow.ArrowInvalid, and MissingMemberError if a struct lacks a member.
 Source: arrow-java aligns buffers to 8 bytes, Rust's 128-bit integers need 16, and Lance 14 panics on the difference.
 """
 
@@ -177,7 +177,7 @@ def _fixed_size_list(array: pa.Array, target: pa.DataType, label: str) -> pa.Arr
 
 
 def _filled(array: pa.Array, field: pa.Field, is_valid: pa.Array) -> pa.Array:
-    """Return values of a field with a blank in each place that is not valid: what lies below null is no null of a required field."""
+    """Return values of a field with a blank in each place that is not valid: what is below null is not a null of a required field."""
     if isinstance(array, pa.ExtensionArray):
         return pa.ExtensionArray.from_storage(array.type, _filled(array.storage, field, is_valid))
     if not array.null_count or _is_unknown_to_if_else(array.type):
@@ -197,39 +197,41 @@ def _with_a_blank(values: pa.Array, field: pa.Field) -> pa.Array:
     return pa.concat_arrays([values, _blank(values.type, field.type)])
 
 
-def _blank(held: pa.DataType, target: pa.DataType) -> pa.Array:
+def _blank(source: pa.DataType, target: pa.DataType) -> pa.Array:
     """Return one value that can be brought to a type and is not null, nor is any part of it: of zeros, or empty."""
     is_ = pa.types
     if isinstance(target, pa.BaseExtensionType):
         target = target.storage_type
     if is_.is_dictionary(target):
         target = target.value_type
-    if is_.is_struct(held) and held.num_fields:
-        places = [target.get_field_index(part.name) if is_.is_struct(target) else -1 for part in held]
+    if is_.is_struct(source) and source.num_fields:
+        places = [target.get_field_index(part.name) if is_.is_struct(target) else -1 for part in source]
         parts = [
             _blank(part.type, part.type if place < 0 else target.field(place).type)
-            for part, place in zip(held, places, strict=True)
+            for part, place in zip(source, places, strict=True)
         ]
-        return pa.StructArray.from_arrays(parts, fields=list(held))
-    if is_.is_fixed_size_list(target) and is_.is_nested(held):
-        items = pa.concat_arrays([_blank(held.value_type, target.value_type)] * target.list_size)
-        if is_.is_fixed_size_list(held):
-            return pa.FixedSizeListArray.from_arrays(items, type=held)
-        is_large = is_.is_large_list(held)
+        return pa.StructArray.from_arrays(parts, fields=list(source))
+    if is_.is_fixed_size_list(target) and is_.is_nested(source):
+        items = pa.concat_arrays([_blank(source.value_type, target.value_type)] * target.list_size)
+        if is_.is_fixed_size_list(source):
+            return pa.FixedSizeListArray.from_arrays(items, type=source)
+        is_large = is_.is_large_list(source)
         offsets = pa.array([0, target.list_size], pa.int64() if is_large else pa.int32())
-        return (pa.LargeListArray if is_large else pa.ListArray).from_arrays(offsets, items, held)
-    if is_.is_nested(held):
-        return pa.array([{} if is_.is_struct(held) else []], held)
-    if is_.is_dictionary(held):
-        index = pa.array([0], held.index_type)
-        return pa.DictionaryArray.from_arrays(index, _blank(held.value_type, target), ordered=held.ordered)
-    if is_.is_null(held):
+        return (pa.LargeListArray if is_large else pa.ListArray).from_arrays(offsets, items, source)
+    if is_.is_nested(source):
+        return pa.array([{} if is_.is_struct(source) else []], source)
+    if is_.is_dictionary(source):
+        index = pa.array([0], source.index_type)
+        return pa.DictionaryArray.from_arrays(
+            index, _blank(source.value_type, target), ordered=source.ordered
+        )
+    if is_.is_null(source):
         return pa.nulls(1)
     try:
-        zeros = pa.py_buffer(bytes(max(1, held.bit_width // 8)))
+        zeros = pa.py_buffer(bytes(max(1, source.bit_width // 8)))
     except ValueError:
-        return pa.array([bytes(target.byte_width if is_.is_fixed_size_binary(target) else 0)], held)
-    return pa.Array.from_buffers(held, 1, [None, zeros])
+        return pa.array([bytes(target.byte_width if is_.is_fixed_size_binary(target) else 0)], source)
+    return pa.Array.from_buffers(source, 1, [None, zeros])
 
 
 def _dictionary(array: pa.Array, target: pa.DictionaryType) -> pa.Array:

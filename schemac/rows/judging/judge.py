@@ -6,7 +6,7 @@ Shape: a `Judge` compiles a reader for each field of an Arrow schema. Records ar
 Rule: what the judge does not know it does not judge: `uncovered` names the fields of types that no record has.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ from schemac.rows.judging.record_paths import (
 )
 from schemac.rows.judging.settings import Origin, Settings, Unexpected
 from schemac.rows.judging.shapes import storage_type
-from schemac.rows.judging.tokens import NotJsonError, parse
+from schemac.rows.judging.tokens import BLANK, NotJsonError, parse
 
 __all__ = ["Judge", "Judged", "Reason"]
 
@@ -42,7 +42,7 @@ OF_FILE = "_metadata"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A record that was judged; `values` is None where there are reasons.
+    """A record that was judged; `values` is None if there are reasons.
 
     Values are what `arrays.plain_array` takes: counts for dates and timestamps, in the unit of their type; `Decimal`; bytes; a list of
     pairs for a map.
@@ -62,7 +62,12 @@ class Judge:
         self.schema = with_zones(schema, zones.get, settings.timezone)
         self._of_json = _Readers(self, is_json=True)
         self._of_csv = _Readers(self, is_json=False)
-        self._objects = [*self._objects_taken()] if settings.unexpected is Unexpected.REJECT else []
+        self.objects = [*self._consumed_objects()] if settings.unexpected is Unexpected.REJECT else []
+
+    @property
+    def json_readers(self) -> Sequence[tuple[str, tuple[Step, ...], Reader]]:
+        """Each field that JSON records have, with the place where it stands, and its reader."""
+        return self._of_json.readers
 
     @property
     def uncovered(self) -> tuple[str, ...]:
@@ -75,7 +80,7 @@ class Judge:
         return self._of_csv.uncovered
 
     def steps_of(self, label: str, origin: Origin) -> tuple[Step, ...]:
-        """Where a field stands in a JSON record. Raises UnreadablePathError."""
+        """Where a field is in a JSON record. Raises UnreadablePathError."""
         if origin.path is not None:
             return parse_steps(origin.path)
         if self.settings.is_geojson and label not in GEOJSON_TOP:
@@ -90,23 +95,23 @@ class Judge:
         except NotJsonError:
             return _malformed(text)
         # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
-        if type(record) is not dict or not text.lstrip(" ").startswith("{"):
+        if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
             return _malformed(text)
         return _judged(*self.read(record))
 
     def read(self, record: dict[str, Any]) -> tuple[dict[str, Any], Run]:
-        """Return the values of a record that was parsed, also beside wrong ones, and the reasons."""
+        """Return the values of a record that was parsed, also if others are wrong, and the reasons."""
         run, values = Run(), {}
         for label, steps, read in self._of_json.readers:
             values[label] = read(value_at(record, steps), label, run)
-        for steps, known, path in self._objects:
-            found = value_at(record, steps)
-            if type(found) is dict:
-                object_to_unexpected(found, known, path, run)
+        for steps, known, path in self.objects:
+            value = value_at(record, steps)
+            if type(value) is dict:
+                object_to_unexpected(value, known, path, run)
         return values, run
 
     def read_cells(self, cells: Mapping[str, str | None]) -> tuple[dict[str, Any], Run]:
-        """Return the values of cells by the names of their columns, also beside wrong ones, and the reasons."""
+        """Return the values of cells by the names of their columns, also if others are wrong, and the reasons."""
         run, values = Run(), {}
         for label, steps, read in self._of_csv.readers:
             values[label] = read(cells[str(steps[0])] if steps else None, label, run)
@@ -117,16 +122,16 @@ class Judge:
         assert not self.uncovered_cells, self.uncovered_cells
         return _judged(*self.read_cells(cells))
 
-    def _objects_taken(self) -> Iterator[tuple[tuple[Step, ...], frozenset[str], str]]:
+    def _consumed_objects(self) -> Iterator[tuple[tuple[Step, ...], frozenset[str], str]]:
         """Each JSON object that fields are taken from, with the keys that some field takes, and its path."""
-        taken: dict[tuple[Step, ...], set[str]] = {(): set()}
+        consumed: dict[tuple[Step, ...], set[str]] = {(): set()}
         if self.settings.is_geojson:
-            taken[()].update(GEOJSON_ALWAYS)
+            consumed[()].update(GEOJSON_ALWAYS)
         for steps in [*(steps for _, steps, _ in self._of_json.readers), *self.settings.taken]:
             for depth, step in enumerate(steps):
                 if isinstance(step, str):
-                    taken.setdefault(steps[:depth], set()).add(step)
-        for steps, keys in taken.items():
+                    consumed.setdefault(steps[:depth], set()).add(step)
+        for steps, keys in consumed.items():
             if self.settings.is_geojson and steps == ("geometry",):
                 keys |= {*GEOJSON_GEOMETRY}
             yield steps, frozenset(keys), ".".join(map(str, steps))
@@ -170,7 +175,7 @@ def _is_counted(member: pa.Field) -> bool:
 
 
 def value_at(value: Any, steps: tuple[Step, ...]) -> Any:
-    """Return what stands at a place of a record; None where nothing does."""
+    """Return what is at a place of a record; None if nothing does."""
     for step in steps:
         if isinstance(step, str):
             value = value.get(step) if type(value) is dict else None

@@ -42,7 +42,7 @@ def laid_out(array: pa.Array) -> pa.Array:
 
 
 def is_laid_out(type_: pa.DataType) -> bool:
-    """Whether nothing in a type has another layout."""
+    """Whether nothing in a type has a different layout."""
     is_ = pa.types
     if isinstance(type_, pa.BaseExtensionType) or type_ in _PLAIN:
         return False
@@ -74,8 +74,10 @@ def compact(lists: pa.Array) -> pa.Array:
 def maps_of(lists: pa.Array, keys: pa.Array, items: pa.Array, type_: pa.DataType) -> pa.Array:
     """Return maps of other entries, as many in each as there were."""
     entries = pa.StructArray.from_arrays([keys, items], fields=[type_.key_field, type_.item_field])
-    found = lists_of(lists, entries)
-    return pa.Array.from_buffers(type_, len(found), found.buffers()[:2], found.null_count, 0, [entries])
+    entries_lists = lists_of(lists, entries)
+    return pa.Array.from_buffers(
+        type_, len(entries_lists), entries_lists.buffers()[:2], entries_lists.null_count, 0, [entries]
+    )
 
 
 def entries_of(maps: pa.Array) -> pa.Array:
@@ -89,7 +91,7 @@ def entries_of(maps: pa.Array) -> pa.Array:
 
 
 def mask_of(array: pa.Array) -> pa.Array | None:
-    """Return which values are null; None where none is."""
+    """Return which values are null; None if none is."""
     return array.is_null() if array.null_count else None
 
 

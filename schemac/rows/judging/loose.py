@@ -17,7 +17,7 @@ from schemac.rows.judging.shapes import is_list, is_scalar, is_string, role_of, 
 from schemac.rows.judging.typed_values import is_bytes, is_kept
 
 
-def loose_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:
+def nullable_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:
     """Return the loose type of a field; `source` is the field that its values come from, where they have a type."""
     own, is_ = member.type, pa.types
     if source is not None and is_kept(member, source):
@@ -32,16 +32,16 @@ def loose_type(member: pa.Field, source: pa.Field | None = None) -> pa.DataType:
     if is_.is_struct(own):
         of_struct = held if held is not None and is_.is_struct(held) else None
         return pa.struct(
-            [pa.field(part.name, loose_type(part, _member(of_struct, part.name))) for part in own]
+            [pa.field(part.name, nullable_type(part, _member(of_struct, part.name))) for part in own]
         )
     if is_.is_map(own):
         of_map = held if held is not None and is_.is_map(held) else None
-        key = loose_type(own.key_field, None if of_map is None else of_map.key_field)
-        item = loose_type(own.item_field, None if of_map is None else of_map.item_field)
+        key = nullable_type(own.key_field, None if of_map is None else of_map.key_field)
+        item = nullable_type(own.item_field, None if of_map is None else of_map.item_field)
         return pa.map_(pa.field("key", key, nullable=False), pa.field("value", item))
     assert is_list(own)
     item_field = held.value_field if held is not None and is_list(held) else None
-    return pa.list_(pa.field("item", loose_type(own.value_field, item_field)))
+    return pa.list_(pa.field("item", nullable_type(own.value_field, item_field)))
 
 
 def _member(held: pa.DataType | None, name: str) -> pa.Field | None:
@@ -49,12 +49,12 @@ def _member(held: pa.DataType | None, name: str) -> pa.Field | None:
     return held.field(place) if held is not None and place >= 0 else None
 
 
-def loose_array(values: Sequence[Any], member: pa.Field, source: pa.Field | None = None) -> pa.Array:
+def nullable_array(values: Sequence[Any], member: pa.Field, source: pa.Field | None = None) -> pa.Array:
     """Make an array of values that were read, also of those that do not fit: a map with a key that is absent or twice is null there."""
     if source is not None and is_kept(member, source):
         return pa.array(values, storage_type(source.type))
     is_ = pa.types
-    type_ = loose_type(member, source)
+    type_ = nullable_type(member, source)
     if role_of(member) is not None or not is_.is_nested(type_):
         return _scalars(values, type_)
     return _array(values, type_)
@@ -69,7 +69,7 @@ def _array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
         ]
         return pa.StructArray.from_arrays(children, fields=list(type_), mask=_absent(values))
     if is_.is_map(type_):
-        kept = [None if value is None or _has_twins(value) else value for value in values]
+        kept = [None if value is None or _has_duplicate_keys(value) else value for value in values]
         pairs = list(chain.from_iterable(value or () for value in kept))
         keys = _array([key for key, _ in pairs], type_.key_type)
         items = _array([item for _, item in pairs], type_.item_type)
@@ -92,7 +92,7 @@ def _absent(values: Sequence[Any]) -> pa.Array | None:
     return pa.array(found, pa.bool_()) if any(found) else None
 
 
-def _has_twins(pairs: Sequence[tuple[Any, Any]]) -> bool:
+def _has_duplicate_keys(pairs: Sequence[tuple[Any, Any]]) -> bool:
     keys = [repr(key) for key, _ in pairs]
     return len({*keys}) < len(keys) or any(key is None for key, _ in pairs)
 

@@ -1,9 +1,9 @@
-"""Objects of Python as values of a record, beside what JSON has.
+"""Objects of Python as values of a record, besides what JSON has.
 
 Layer: rows.
 Shape: `as_record_value` brings an object to what `tokens` reads out of JSON, as far as JSON has it; dates, times, bytes and UUIDs stay
        what they are until the reader of their field takes them as the text that a record has for them, or objects to them.
-Rule: no object becomes a value of another family: bytes are no text, a date is no text, a truth value is no number.
+Rule: no object becomes a value of another family: bytes are not a text, a date is not a text, a boolean is not a number.
 """
 
 import base64
@@ -25,9 +25,9 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def as_record_value(value: Any) -> Any:
-    """Return what stands in a record for an object. Raises NotJsonError where it is nested too deep, or in itself."""
-    found: list[Any] = [None]
-    waiting: list[tuple[Any, Any, Any, int]] = [(value, found, 0, 0)]
+    """Return what is in a record for an object. Raises NotJsonError if it is nested too deep, or in itself."""
+    converted: list[Any] = [None]
+    waiting: list[tuple[Any, Any, Any, int]] = [(value, converted, 0, 0)]
     while waiting:
         part, into, at, depth = waiting.pop()
         part = _opened(part)
@@ -38,7 +38,7 @@ def as_record_value(value: Any) -> Any:
             part = dict.fromkeys(part) if isinstance(part, dict) else [None] * len(part)
             waiting += [(member, part, key, depth + 1) for key, member in members]
         into[at] = part
-    return found[0]
+    return converted[0]
 
 
 def _opened(value: Any) -> Any:
@@ -59,8 +59,8 @@ def _opened(value: Any) -> Any:
         return _opened(value.as_py())
     if hasattr(value, "tolist"):
         # Arrays and numbers of numpy.
-        found = value.tolist()
-        return _opened(found) if type(found) is not type(value) else found
+        items = value.tolist()
+        return _opened(items) if type(items) is not type(value) else items
     # NaT of pandas is a datetime, and as NaN it is not itself.
     return None if isinstance(value, datetime) and value != value else value  # noqa: PLR0124
 
@@ -106,10 +106,10 @@ def with_objects(member: pa.Field, read: Read) -> Read:
             return run.object_to(path, "type", text_of_object(x))
         if x is None or isinstance(x, JSON_TYPES):
             return read(x, path, run)
-        found = text_of(x)
-        if found is None:
+        text = text_of(x)
+        if text is None:
             return run.object_to(path, "type", text_of_object(x))
-        return read(found, path, run)
+        return read(text, path, run)
 
     return read_object
 
@@ -142,18 +142,18 @@ def _is_json(value: Any) -> bool:
 
 def _text_of(member: pa.Field) -> Callable[[Any], str | None]:
     """Return what gives the text of an object that a field takes; None for what it does not take."""
-    own, is_ = storage_type(member.type), pa.types
-    if is_.is_timestamp(own):
+    data_type, is_ = storage_type(member.type), pa.types
+    if is_.is_timestamp(data_type):
         return lambda x: _timestamp(x) if isinstance(x, datetime) else None
-    if is_.is_date(own):
+    if is_.is_date(data_type):
         return lambda x: x.isoformat() if isinstance(x, date) else None
-    if is_.is_time(own):
+    if is_.is_time(data_type):
         return lambda x: x.isoformat() if isinstance(x, time) else None
-    if is_.is_duration(own):
-        return lambda x: _duration(x, own) if isinstance(x, timedelta) else None
+    if is_.is_duration(data_type):
+        return lambda x: _duration(x, data_type) if isinstance(x, timedelta) else None
     if is_uuid(member):
         return lambda x: _uuid(x)
-    if is_binary(own) or is_.is_fixed_size_binary(own) or role_of(member) is Role.BLOB:
+    if is_binary(data_type) or is_.is_fixed_size_binary(data_type) or role_of(member) is Role.BLOB:
         return lambda x: _base64(x)
     return lambda x: None
 
@@ -173,8 +173,8 @@ def _uuid(x: Any) -> str | None:
 
 
 def _base64(x: Any) -> str | None:
-    found = x.bytes if isinstance(x, uuid.UUID) else x
-    return base64.b64encode(found).decode() if isinstance(found, bytes) else None
+    content = x.bytes if isinstance(x, uuid.UUID) else x
+    return base64.b64encode(content).decode() if isinstance(content, bytes) else None
 
 
 def _timestamp(x: datetime) -> str:
@@ -184,6 +184,6 @@ def _timestamp(x: datetime) -> str:
     return x.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
-def _duration(x: timedelta, own: pa.DataType) -> str:
-    count = Decimal(x // _MICROSECOND) * ARROW_PER_SECOND[own.unit] / 10**6
+def _duration(x: timedelta, data_type: pa.DataType) -> str:
+    count = Decimal(x // _MICROSECOND) * ARROW_PER_SECOND[data_type.unit] / 10**6
     return Number(format(count.normalize(), "f"))

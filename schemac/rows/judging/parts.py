@@ -21,13 +21,14 @@ from schemac.rows.judging.scalars import Scalar, Token, scalar_of
 from schemac.rows.judging.settings import Coerce, Settings, Unexpected
 from schemac.rows.judging.shapes import is_list, is_scalar
 from schemac.rows.judging.tokens import NotJsonError, Number, written
+from schemac.rows.judging.values import BrokenRuleError
 
 Path = str | tuple["Path", str | int]
 Reader = Callable[[Any, Path, "Run"], Any]
 
 
 class Reason(NamedTuple):
-    """Why a record does not fit: where, which rule, and what stands there, cut at 1000 characters; None where nothing does."""
+    """Why a record does not fit: where, which rule, and what is there, cut at 1000 characters; None if nothing does."""
 
     path: str
     rule: str
@@ -42,8 +43,13 @@ class Run:
 
     def object_to(self, path: Path, rule: str, value: str | None) -> None:
         """Add a reason."""
-        shown = None if value is None else value[:LONGEST_VALUE]
-        self.reasons.append(Reason(path_text(path), rule, shown))
+        value_text = None if value is None else value[:LONGEST_VALUE]
+        self.reasons.append(Reason(path_text(path), rule, value_text))
+
+    def catch(self, path: Path, error: BrokenRuleError, text: str) -> None:
+        """Add the reason of a text that is no value; of clocks it says what to do."""
+        is_of_zone = error.rule.startswith("zone")
+        self.object_to(path, f"{error.rule}: {error.message}" if is_of_zone else error.rule, text)
 
 
 class NotCoveredError(Exception):
@@ -68,7 +74,7 @@ class Context:
 
     settings: Settings
     is_record: bool = True
-    """Whether the value does not stand in a list, a map or a cell."""
+    """Whether the value is not in a list, a map or a cell."""
 
 
 def known_scalar(member: pa.Field, epoch: str | None = None) -> Scalar:
@@ -101,21 +107,21 @@ def absent_reader(member: pa.Field) -> Callable[[Path, Run], None]:
 
 
 def text_reader(member: pa.Field, null_texts: Sequence[str], epoch: str | None = None) -> Reader:
-    """Compile the reader of a text that is no JSON: a cell, a key. Raises NotCoveredError."""
+    """Compile the reader of a text that is not JSON: a cell, a key. Raises NotCoveredError."""
     return scalar_reader(member, known_scalar(member, epoch), null_texts)
 
 
 def scalar_reader(member: pa.Field, scalar: Scalar, null_texts: Sequence[str]) -> Reader:
     """Compile the reader of texts of a scalar."""
-    absent, value, rule, nulls = absent_reader(member), scalar.value, scalar.rule, frozenset(null_texts)
+    absent, value, nulls = absent_reader(member), scalar.value, frozenset(null_texts)
 
     def read(t: Any, path: Path, run: Run) -> Any:
         if t is None or t in nulls:
             return absent(path, run)
-        found = value(t)
-        if found is None:
-            run.object_to(path, rule(t), t)
-        return found
+        try:
+            return value(t)
+        except BrokenRuleError as error:
+            return run.catch(path, error, t)
 
     return read
 
@@ -144,7 +150,7 @@ def cell_reader(member: pa.Field, settings: Settings, epoch: str | None = None) 
 def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader:
     absent, is_coerced = absent_reader(member), context.settings.coerce is Coerce.TEXT
     nulls = frozenset(f'"{text}"' for text in context.settings.null_values)
-    token, value, rule, quick = scalar.token, scalar.value, scalar.rule, _quick(scalar)
+    token, value, is_usual = scalar.token, scalar.value, _USUAL[scalar.token]
 
     def text(x: Any, j: str) -> str | None:
         if token is Token.ANY:
@@ -165,68 +171,45 @@ def _scalar_reader(member: pa.Field, scalar: Scalar, context: Context) -> Reader
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
             return absent(path, run)
-        if quick is not None and not (nulls and type(x) is str):
-            found = quick(x)
-            if found is not None:
-                return found
+        if type(x) is is_usual and not (nulls and is_usual is str):
+            try:
+                return value(x)
+            except BrokenRuleError as error:
+                return run.catch(path, error, x)
         j = written(x)
         if j in nulls:
             return absent(path, run)
         t = text(x, j)
-        found = None if t is None else value(t)
-        if found is not None:
-            return found
-        if token is Token.ANY:
-            run.object_to(path, rule(j), j)
-        elif is_other(x, j):
-            run.object_to(path, "type", j)
-        else:
-            assert t is not None
-            run.object_to(path, rule(t), t)
-        return None
+        try:
+            if t is not None:
+                return value(t)
+        except BrokenRuleError as error:
+            if token is Token.ANY or not is_other(x, j):
+                return run.catch(path, error, t or j)
+        return run.object_to(path, "type", j)
 
     return read
 
 
-def _quick(scalar: Scalar) -> Callable[[Any], Any] | None:
-    """Read what is nearly always there; None means that the whole definition has to decide."""
-    value = scalar.value
-    if scalar.token is Token.BOOLEAN:
-        return lambda x: x if type(x) is bool else None
-    if scalar.token is Token.STRING:
-        return lambda x: value(x) if type(x) is str else None
-    if scalar.token is Token.ANY:
-        return None
-    return lambda x: value(x) if type(x) is Number else None
+_USUAL = {Token.STRING: str, Token.NUMBER: Number, Token.BOOLEAN: None, Token.ANY: None}
+"""What `tokens` reads where a value of a kind stands."""
 
 
 def _list_reader(member: pa.Field, context: Context) -> Reader:
     item, absent = json_reader(member.type.value_field, context), absent_reader(member)
     size = member.type.list_size if pa.types.is_fixed_size_list(member.type) else None
-    many = _many(member.type.value_field)
 
     def read(x: Any, path: Path, run: Run) -> Any:
         if x is None:
             return absent(path, run)
         if type(x) is not list:
             return run.object_to(path, "type", written(x))
-        found = None if many is None else many(x)
-        if found is None:
-            found = [item(part, (path, i), run) for i, part in enumerate(x)]
+        items = [item(part, (path, i), run) for i, part in enumerate(x)]
         if size is not None and len(x) != size:
             run.object_to(path, "length", str(len(x)))
-        return found
+        return items
 
     return read
-
-
-def _many(item: pa.Field) -> Callable[[list[Any]], list[Any] | None] | None:
-    """Read nearly all lists of numbers at once; None means that each item has to be read alone."""
-    scalar = scalar_of(item) if is_scalar(item) else None
-    if scalar is None or scalar.many is None:
-        return None
-    many = scalar.many
-    return lambda x: many(x) if set(map(type, x)) == {Number} else None
 
 
 def _map_reader(member: pa.Field, context: Context) -> Reader:
@@ -242,18 +225,18 @@ def _map_reader(member: pa.Field, context: Context) -> Reader:
             return absent(path, run)
         if type(x) is not dict:
             return run.object_to(path, "type", written(x))
-        found = []
+        entries = []
         for label, value in x.items():
             at = (path, f'["{label}"]')
-            found.append((key(label, at, run), item(value, at, run)))
+            entries.append((key(label, at, run), item(value, at, run)))
         if not is_identity:
-            check_twins([pair[0] for pair in found], path, run)
-        return found
+            check_duplicate_keys([pair[0] for pair in entries], path, run)
+        return entries
 
     return read
 
 
-def check_twins(keys: list[Any], path: Path, run: Run) -> None:
+def check_duplicate_keys(keys: list[Any], path: Path, run: Run) -> None:
     """Object to keys of a map that are equal."""
     there = [
         "NaN" if isinstance(value, float) and math.isnan(value) else value
@@ -284,16 +267,18 @@ def _struct_reader(member: pa.Field, context: Context) -> Reader:
             return run.object_to(path, "type", written(x))
         if is_strict and is_first:
             object_to_unexpected(x, known, path, run)
-        found = {label: read_member(x.get(label), (path, step), run) for label, step, read_member in members}
+        members_read = {
+            label: read_member(x.get(label), (path, step), run) for label, step, read_member in members
+        }
         if is_strict and not is_first:
             object_to_unexpected(x, known, path, run)
-        return found
+        return members_read
 
     return cast("Reader", read)
 
 
-def object_to_unexpected(found: dict[str, Any], known: frozenset[str], path: Path, run: Run) -> None:
+def object_to_unexpected(record: dict[str, Any], known: frozenset[str], path: Path, run: Run) -> None:
     """Object to each key of an object that no field takes."""
-    if not known.issuperset(found):
-        for label in (label for label in found if label not in known):
+    if not known.issuperset(record):
+        for label in (label for label in record if label not in known):
             run.object_to((path, "." + label) if path else label, "unexpected", label)

@@ -1,8 +1,8 @@
 """Finds the values of an Arrow array that are certainly values of a field, many at a time.
 
 Layer: rows.
-Shape: `Proof.doubts` gives a mask of the rows that a reader of `typed_values` has to judge, `Proof.taken` the values of the other rows in the
-       loose type of the field. Arrays are laid out by `layouts`. A proof is compiled for a field and a type; None where there is none.
+Shape: `ColumnProof.doubts` gives a mask of the rows that a reader of `typed_values` has to judge, `taken` the values of the other rows in
+       the loose type of the field. Arrays are laid out by `layouts`. A proof is compiled for a field and a type; None if there is none.
 Rule: whatever is not proven is in doubt; a proof says nothing about a rule of its own.
 """
 
@@ -16,22 +16,33 @@ import pyarrow.compute as pc
 from schemac.kinds.units import ARROW_PER_SECOND
 from schemac.rows.judging.clocks import zone_of, zone_of_clock
 from schemac.rows.judging.layouts import compact, entries_of, lists_of, maps_of, mask_of
-from schemac.rows.judging.loose import loose_type
+from schemac.rows.judging.loose import nullable_type
 from schemac.rows.judging.shapes import integer_limits, is_list, is_scalar, is_string, role_of, storage_type
+from schemac.rows.judging.text_proofs import Proof, Proven, TextProof, some
 from schemac.rows.judging.typed_values import binary_width, is_alike, is_bytes, is_kept, range_of, takes_bytes
 
 
 @dataclass(frozen=True)
-class Proof(ABC):
+class ColumnProof(ABC):
     """What is certain of the values of a field."""
 
     member: pa.Field
     source: pa.Field
 
+    def __call__(self, array: pa.Array) -> Proven:
+        """Read values."""
+        doubts = some(self.doubts(array))
+        if doubts is None:
+            return Proven(self.taken(array), None)
+        is_certain = pc.invert(doubts)
+        places = pc.subtract(pc.cumulative_sum(is_certain.cast(pa.int64())), 1)
+        places = pc.if_else(is_certain, places, pa.scalar(None, pa.int64()))
+        return Proven(self.taken(array.filter(is_certain)).take(places), doubts)
+
     @property
     def type(self) -> pa.DataType:
         """The type of the values that it gives."""
-        return loose_type(self.member, self.source)
+        return nullable_type(self.member, self.source)
 
     def doubts(self, array: pa.Array) -> pa.Array:
         """Return which values are in doubt."""
@@ -49,8 +60,31 @@ class Proof(ABC):
         """Return values that are not in doubt."""
 
 
-def proof_of(member: pa.Field, source: pa.Field) -> Proof | None:
-    """Return the proof for values of a type; None where every value is in doubt."""
+def proof_of(member: pa.Field, source: pa.Field, null_texts: Sequence[str]) -> Proof | None:
+    """Return what reads the values of a column with a type; None where every value is in doubt."""
+    if (
+        is_string(storage_type(source.type))
+        and is_scalar(member)
+        and (null_texts or not is_string(storage_type(member.type)))
+    ):
+        return TextProof.of(member, null_texts)
+    # Of a text inside of a value that means null no proof knows.
+    if null_texts and pa.types.is_nested(storage_type(source.type)):
+        return None
+    return _proof_of(member, source) or _by_text(member, storage_type(source.type))
+
+
+def _by_text(member: pa.Field, held: pa.DataType) -> Proof | None:
+    """Return the proof of values that are read from the texts that Arrow writes for them, as far as these are those of `typed_texts`."""
+    is_ = pa.types
+    is_of_text = is_string(storage_type(member.type))
+    is_known = is_.is_integer(held) or is_.is_boolean(held)
+    is_number = is_.is_float32(held) or is_.is_float64(held) or is_.is_decimal(held)
+    proof = TextProof.of(member) if is_known or (is_number and not is_of_text) else None
+    return None if proof is None else lambda array: proof(array.cast(pa.string()))
+
+
+def _proof_of(member: pa.Field, source: pa.Field) -> ColumnProof | None:
     held = storage_type(source.type)
     if is_kept(member, source):
         return _AsItIs(member, source)
@@ -58,29 +92,29 @@ def proof_of(member: pa.Field, source: pa.Field) -> Proof | None:
         return _scalar_proof(member, source)
     own, is_ = member.type, pa.types
     if is_list(own) and is_list(held):
-        items = proof_of(own.value_field, held.value_field)
+        items = _proof_of(own.value_field, held.value_field)
         return None if items is None else _ListProof(member, source, items)
     if is_.is_map(own) and is_.is_map(held):
-        key, item = proof_of(own.key_field, held.key_field), proof_of(own.item_field, held.item_field)
+        key, item = _proof_of(own.key_field, held.key_field), _proof_of(own.item_field, held.item_field)
         return None if key is None or item is None else _MapProof(member, source, key, item)
     if is_.is_struct(own) and is_.is_struct(held):
         return _struct_proof(member, source)
     return None
 
 
-def _struct_proof(member: pa.Field, source: pa.Field) -> Proof | None:
+def _struct_proof(member: pa.Field, source: pa.Field) -> ColumnProof | None:
     held = storage_type(source.type)
-    parts: list[tuple[int, Proof]] = []
+    parts: list[tuple[int, ColumnProof]] = []
     for part in member.type:
         place = held.get_field_index(part.name)
-        proof = proof_of(part, held.field(place)) if place >= 0 else None
+        proof = _proof_of(part, held.field(place)) if place >= 0 else None
         if proof is None:
             return None
         parts.append((place, proof))
     return _StructProof(member, source, tuple(parts))
 
 
-def _scalar_proof(member: pa.Field, source: pa.Field) -> Proof | None:
+def _scalar_proof(member: pa.Field, source: pa.Field) -> ColumnProof | None:
     own, is_, role = storage_type(member.type), pa.types, role_of(member)
     held = storage_type(source.type)
     if takes_bytes(member):
@@ -114,7 +148,7 @@ def _is_shown_alike(member: pa.Field, held: pa.DataType) -> bool:
 
 
 @dataclass(frozen=True)
-class _AsItIs(Proof):
+class _AsItIs(ColumnProof):
     """Stored in a form of its own on both sides."""
 
     def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
@@ -125,7 +159,7 @@ class _AsItIs(Proof):
 
 
 @dataclass(frozen=True)
-class _PlainProof(Proof):
+class _PlainProof(ColumnProof):
     """Every value of the type is one of the field."""
 
     def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
@@ -153,7 +187,7 @@ class _TextProof(_PlainProof):
 
 
 @dataclass(frozen=True)
-class _BytesProof(Proof):
+class _BytesProof(ColumnProof):
     """Bytes of any length, or of one."""
 
     def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
@@ -171,7 +205,7 @@ class _BytesProof(Proof):
 
 
 @dataclass(frozen=True)
-class _CountProof(Proof):
+class _CountProof(ColumnProof):
     """Dates and times of day, within their range."""
 
     def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
@@ -191,7 +225,7 @@ class _CountProof(Proof):
 
 
 @dataclass(frozen=True)
-class _TimestampProof(Proof):
+class _TimestampProof(ColumnProof):
     """Timestamps of any unit whose counts have as many digits as the field keeps."""
 
     @property
@@ -238,7 +272,7 @@ class _TimestampProof(Proof):
 
 
 @dataclass(frozen=True)
-class _IntegerProof(Proof):
+class _IntegerProof(ColumnProof):
     """Integers of any width within the limits of the field."""
 
     @property
@@ -258,10 +292,10 @@ class _IntegerProof(Proof):
 
 
 @dataclass(frozen=True)
-class _ListProof(Proof):
+class _ListProof(ColumnProof):
     """Lists, and vectors of one length."""
 
-    items: Proof
+    items: ColumnProof
 
     def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
         lists = _lists(array)
@@ -276,11 +310,11 @@ class _ListProof(Proof):
 
 
 @dataclass(frozen=True)
-class _MapProof(Proof):
+class _MapProof(ColumnProof):
     """Maps whose keys differ."""
 
-    key: Proof
-    item: Proof
+    key: ColumnProof
+    item: ColumnProof
 
     def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
         lists = entries_of(array)
@@ -302,10 +336,10 @@ class _MapProof(Proof):
 
 
 @dataclass(frozen=True)
-class _StructProof(Proof):
+class _StructProof(ColumnProof):
     """Structs, by the names of their members."""
 
-    parts: tuple[tuple[int, Proof], ...]
+    parts: tuple[tuple[int, ColumnProof], ...]
 
     def _doubts_of_valid(self, array: pa.Array) -> pa.Array:
         plain = array
@@ -358,8 +392,3 @@ def _with_twins(keys: pa.Array, rows: pa.Array, count: int) -> pa.Array:
     groups = pa.table({"row": rows, "key": keys}).group_by(["row", "key"]).aggregate([([], "count_all")])
     twice = groups.filter(pc.greater(groups.column("count_all"), 1)).column("row").combine_chunks()
     return _rows_with(pa.repeat(True, len(twice)), twice, count)
-
-
-def with_columns(arrays: Sequence[pa.Array], order: pa.Array) -> pa.Array:
-    """Put arrays behind each other, and their values into an order."""
-    return pa.concat_arrays(list(arrays)).take(order)

@@ -15,7 +15,7 @@ EpochUnit = Literal["Day", TimeUnit]
 
 
 class Coerce(StrEnum):
-    """What may be converted without being told: nothing, or text and numbers into each other when exact."""
+    """What is converted implicitly: nothing, or text and numbers into each other if that is exact."""
 
     NONE = "none"
     TEXT = "text"
@@ -53,7 +53,7 @@ class Settings:
     """Places of a record that something else than its fields reads, such as an expression."""
     is_geojson: bool = False
     takes_objects: bool = False
-    """Whether records hold objects of Python beside what JSON has: dates, bytes and the like."""
+    """Whether records hold objects of Python besides what JSON has: dates, bytes and the like."""
 
     def origin_of(self, label: str) -> Origin | None:
         """Return where a field is read; None where from nowhere."""

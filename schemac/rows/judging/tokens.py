@@ -2,7 +2,7 @@
 
 Layer: rows.
 Shape: a text in; None, True, False, `Number`, str, list or dict out. A `Number` is the text of the token. Keys come in the order of the record.
-Limits: 900 levels, numbers of 1,000 characters, keys of 50,000; a text beyond them is no record. A key that stands twice, and half of a pair
+Limits: 900 levels, numbers of 1,000 characters, keys of 50,000; a text beyond them is not a record. A key that occurs twice, and half of a pair
         of surrogates, are none either.
 """
 
@@ -13,13 +13,15 @@ from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import Any
 
+BLANK = " \t"
+"""What may stand before the brace of a record."""
 MOST_LEVELS = 900
 """Less than Jackson takes, and what Python's own limit leaves."""
 LONGEST_NUMBER, LONGEST_KEY = 1000, 50_000
 
 
 class Number(str):
-    """A number as it stands in the record."""
+    """A number as it is in the record."""
 
     __slots__ = ()
 
@@ -33,10 +35,10 @@ def _refused(constant: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise NotJsonError
-    return found
+    return members
 
 
 def _small_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -65,7 +67,7 @@ _ALONE = re.compile("[\ud800-\udfff]")
 
 def parse(text: str) -> Any:
     """Return the one value of a text. Raises NotJsonError."""
-    if text.count("[") + text.count("{") > MOST_LEVELS and _levels(text) > MOST_LEVELS:
+    if text.count("[") + text.count("{") > MOST_LEVELS and levels(text) > MOST_LEVELS:
         raise NotJsonError
     try:
         value = (_parse if len(text) < LONGEST_NUMBER else _parse_long)(text)
@@ -80,7 +82,7 @@ def parse(text: str) -> Any:
     return value
 
 
-def _levels(text: str) -> int:
+def levels(text: str) -> int:
     """How deep brackets are opened, in strings too: never less than there are levels."""
     depth = deepest = 0
     for bracket in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*+"', "", text)):
@@ -146,7 +148,7 @@ class _Text(str):
 
 
 def written(value: Any) -> str:
-    """Write a value without blanks, its numbers as they stand in the record. Not recursive: a record is nested deeper than Python calls."""
+    """Write a value without blanks, its numbers as they are in the record. Not recursive: a record is nested deeper than Python calls."""
     texts: list[str] = []
     waiting = [value]
     while waiting:
@@ -165,12 +167,12 @@ def written(value: Any) -> str:
 
 def _reversed(opened: _Text, members: Iterable[tuple[Any, ...]], closed: _Text) -> list[Any]:
     """Return the parts of a list or an object, the last one first."""
-    found: list[Any] = [opened]
+    tokens: list[Any] = [opened]
     for i, member in enumerate(members):
-        found += (_Text(","), *member) if i else member
-    found.append(closed)
-    found.reverse()
-    return found
+        tokens += (_Text(","), *member) if i else member
+    tokens.append(closed)
+    tokens.reverse()
+    return tokens
 
 
 def _scalar(value: Any) -> str:

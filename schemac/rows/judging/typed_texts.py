@@ -56,12 +56,12 @@ def _cut(array: pa.Array, items: list[Any]) -> list[Any]:
 
 def _of_vectors(array: pa.Array) -> list[Any]:
     size, items, at = array.type.list_size, raw_values(array.flatten()), 0
-    found: list[Any] = []
+    texts: list[Any] = []
     for valid in array.is_valid().to_pylist():
         # What lies below null is left out by `flatten`.
-        found.append(items[at : at + size] if valid else None)
+        texts.append(items[at : at + size] if valid else None)
         at += size if valid else 0
-    return found
+    return texts
 
 
 def cast_text(value: Any, type_: pa.DataType) -> str:
@@ -159,7 +159,9 @@ def json_text(value: Any, type_: pa.DataType) -> str:
         return json_text(value, type_.value_type)
     if is_.is_struct(type_):
         members = [(part.name, value[part.name], part.type) for part in type_]
-        return json_object([(label, held, part) for label, held, part in members if held is not None])
+        return json_object(
+            [(label, member_value, part) for label, member_value, part in members if member_value is not None]
+        )
     if is_.is_map(type_):
         keys = [(key_text(key, type_.key_type), item, type_.item_type) for key, item in value]
         return json_object(keys)

@@ -22,14 +22,14 @@ from schemac.rows.judging.parts import (
     Run,
     absent_reader,
     cell_reader,
-    check_twins,
+    check_duplicate_keys,
     scalar_reader,
     text_reader,
 )
 from schemac.rows.judging.scalars import Scalar, scalar_of
 from schemac.rows.judging.settings import Settings
 from schemac.rows.judging.shapes import extension_name, is_list, is_scalar, is_string, role_of, storage_type
-from schemac.rows.judging.timestamps import microseconds_of_years
+from schemac.rows.judging.timestamps import nanoseconds_of_years
 from schemac.rows.judging.typed_texts import cast_text, count_text, raw_values
 
 __all__ = ["UnreadableTypeError", "raw_values", "typed_reader"]
@@ -90,7 +90,7 @@ def _as_it_is(member: pa.Field) -> Reader:
 
 
 def binary_width(member: pa.Field) -> int | None:
-    """Return the bytes that every value of a field must have; None where there may be any."""
+    """Return the bytes that every value of a field must have; None if there may be any."""
     if extension_name(member) == "arrow.uuid":
         return 16
     held = storage_type(member.type)
@@ -154,8 +154,8 @@ def _texts_of(member: pa.Field, own: pa.DataType, held: pa.DataType) -> tuple[Te
     if is_fine:
         return (lambda x: count_text(x, held)), None
     if is_instant and is_.is_timestamp(own) and own.tz is None:
-        clock, factor = Clock(zone_of_clock("UTC", zone_of(member))), 10**6 // ARROW_PER_SECOND[held.unit]
-        return (lambda x: cast_text(clock.shown(x * factor), pa.timestamp("us"))), None
+        clock, factor = Clock(zone_of_clock("UTC", zone_of(member))), 10**9 // ARROW_PER_SECOND[held.unit]
+        return (lambda x: cast_text(clock.shown(x * factor) // 1000, pa.timestamp("us"))), None
     return (lambda x: cast_text(x, held) + ("Z" if is_instant else "")), None
 
 
@@ -186,8 +186,8 @@ def range_of(own: pa.DataType) -> tuple[int, int] | None:
         return 0, 86_400 * ARROW_PER_SECOND[own.unit] - 1
     if not is_.is_timestamp(own) or own.unit == "ns":
         return None
-    first, last = microseconds_of_years(own)
-    step = 10**6 // ARROW_PER_SECOND[own.unit]
+    first, last = nanoseconds_of_years(own)
+    step = 10**9 // ARROW_PER_SECOND[own.unit]
     return -(-first // step), last // step
 
 
@@ -252,7 +252,7 @@ def _map_reader(member: pa.Field, held: pa.DataType, settings: Settings) -> Read
             at = (path, f'["{cast_text(label, key_type)}"]')
             found.append((key(label, at, run), item(value, at, run)))
         if is_hashed:
-            check_twins([pair[0] for pair in found], path, run)
+            check_duplicate_keys([pair[0] for pair in found], path, run)
         return found
 
     return read

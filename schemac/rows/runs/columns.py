@@ -35,8 +35,8 @@ class Filling:
     form: bytes
     """That of all columns of the table."""
     native: str
-    version: int | None
-    """The locked version of the schema; None where it has no lock."""
+    version: str | None
+    """The locked version of the schema, as tables keep it; None if it has no lock."""
     key: str
     """What the values are made of, as a digest: those of another key do not count."""
     keeps: bool
@@ -74,7 +74,7 @@ class ColumnSink(ABC):
     ) -> tuple[str, ...]:
         """Return those of the columns that the table does not have yet.
 
-        Raises PipelineError where there is no table, or one that is not of this form in all its other columns.
+        Raises PipelineError if there is no table, or one that is not of this form in all its other columns.
         """
 
     @abstractmethod
@@ -93,7 +93,7 @@ class ColumnSink(ABC):
 
     @abstractmethod
     def look(self, filling: Filling) -> Look:
-        """Look which parts of the newest version have no values yet. Raises PipelineError where its columns have changed."""
+        """Look which parts of the newest version have no values yet. Raises PipelineError if its columns have changed."""
 
     @abstractmethod
     def prepare(self, filling: Filling, version: int) -> str:
@@ -111,7 +111,7 @@ class ColumnSink(ABC):
 
     @abstractmethod
     def leave(self, filling: Filling, version: int, parts: tuple[int, ...]) -> None:
-        """Note that nothing is to be written for these parts. Raises PipelineError where they need values."""
+        """Note that nothing is to be written for these parts. Raises PipelineError if they need values."""
 
     @abstractmethod
     def commit(self, filling: Filling, look: Look, commit_properties: Mapping[str, str]) -> int | None:

@@ -1,8 +1,9 @@
-"""What a run tells the person who wrote its pipeline when it cannot go on.
+"""Errors of a run for the author of its pipeline.
 
 Layer: rows.
 Shape: one exception class; the code names the mistake, the message names the thing, the help can be acted on, and the
-       place is the setting of the pipeline file that has to change, as keys from the root.
+       place is the setting of the pipeline file that has to change, as keys from the root. Whether the run has committed
+       anything is part of the error, and its help says so.
 """
 
 import re
@@ -11,18 +12,43 @@ from schemac.registry.codes import builtin_codes
 from schemac.source.diagnostic import Code
 
 Place = tuple[str | int, ...]
+NOTHING_WRITTEN = "nothing of this run was written"
+"""What the help of an uncommitted run says first."""
 
 
 class PipelineError(Exception):
     """A pipeline that cannot run, or that ran and was not committed, for a reason its author can act on."""
 
-    def __init__(self, code: Code, message: str, help: str | None = None, *, place: Place = ()) -> None:
+    def __init__(
+        self,
+        code: Code,
+        message: str,
+        help: str | None = None,
+        *,
+        place: Place = (),
+        is_uncommitted: bool = False,
+    ) -> None:
         super().__init__(code, message, help)
         self.code = code
         self.message = message
-        self.help = help
+        self.way_out = help
+        """The help without what it says of the commit."""
         self.place = place
-        """The setting that it is about, such as ("target", "path"); empty where it is about none."""
+        """The setting that it is about, such as ("target", "path"); empty if it is about none."""
+        self.is_uncommitted = is_uncommitted
+        """Whether it is certain that nothing of the run is in its target."""
+
+    @classmethod
+    def uncommitted(
+        cls, code: Code, message: str, help: str | None = None, *, place: Place = ()
+    ) -> "PipelineError":
+        """Return the error of a run of which nothing is in its target."""
+        return cls(code, message, help, place=place, is_uncommitted=True)
+
+    @property
+    def help(self) -> str | None:
+        """What can be done, behind what is certain of the commit; None if there is neither."""
+        return _joined(NOTHING_WRITTEN if self.is_uncommitted else None, self.way_out)
 
     def __str__(self) -> str:
         text = f"[{self.code.id}] {self.message}"
@@ -32,7 +58,18 @@ class PipelineError(Exception):
 
     def at(self, *place: str | int) -> "PipelineError":
         """Return the error with its place."""
-        return PipelineError(self.code, self.message, self.help, place=place)
+        return PipelineError(
+            self.code, self.message, self.way_out, place=place, is_uncommitted=self.is_uncommitted
+        )
+
+    def with_outcome(self, outcome: str) -> "PipelineError":
+        """Return the error with what is known of the commit, in place of a promise that nothing was written.
+
+        An error whose help makes no such promise stays as it is.
+        """
+        if self.way_out is not None and not self.is_uncommitted:
+            return self
+        return PipelineError(self.code, self.message, _joined(outcome, self.way_out), place=self.place)
 
     @classmethod
     def from_text(cls, text: str) -> "PipelineError | None":
@@ -42,7 +79,20 @@ class PipelineError(Exception):
             return None
         parts = match["place"].split(".") if match["place"] else ()
         place = tuple(int(part) if part.isdigit() else part for part in parts)
-        return cls(builtin_codes()[match["code"]], match["message"], match["help"], place=place)
+        help = match["help"] or ""
+        way_out = help.removeprefix(NOTHING_WRITTEN).removeprefix("; ") or None
+        is_uncommitted = help.startswith(NOTHING_WRITTEN)
+        return cls(
+            builtin_codes()[match["code"]],
+            match["message"],
+            way_out,
+            place=place,
+            is_uncommitted=is_uncommitted,
+        )
+
+
+def _joined(*texts: str | None) -> str | None:
+    return "; ".join(filter(None, texts)) or None
 
 
 _AS_TEXT = re.compile(

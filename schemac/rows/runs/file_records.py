@@ -1,4 +1,4 @@
-"""Which runs a folder of files has: a record for each, beside the files.
+"""The runs of a folder of files: a record for each, next to the files.
 
 Layer: rows.
 Shape: JSON files in the folder `_schemac` of the target, which Spark and Arrow pass over: the identity of a run, its counts, its number
@@ -64,7 +64,7 @@ class FileRecord:
 def ordered(path: str, texts: Mapping[str, str]) -> list[FileRecord]:
     """Read the records of a folder by the names of their files, that of the last run first.
 
-    Raises PipelineError where one cannot be read: a run that was left out would be written once more.
+    Raises PipelineError if one cannot be read: a run that was left out would be written once more.
     """
     records = []
     for name, text in texts.items():
@@ -81,9 +81,9 @@ def ordered(path: str, texts: Mapping[str, str]) -> list[FileRecord]:
 
 
 def records_in(path: str, storage: Storage = NO_STORAGE) -> list[FileRecord] | None:
-    """Read the records of a folder of this machine or of an object store; None where it has none.
+    """Read the records of a folder of this machine or of an object store; None if it has none.
 
-    Raises PipelineError for a damaged record, OSError or ValueError where the address cannot be opened.
+    Raises PipelineError for a damaged record, OSError or ValueError if the address cannot be opened.
     """
     if is_local(path):
         folder = Path(local_path(path), LEDGER)

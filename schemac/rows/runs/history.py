@@ -1,4 +1,4 @@
-"""Which runs a table is of, and which rows of a quarantine count.
+"""The runs of a table, and which rows of a quarantine count.
 
 Layer: rows.
 Shape: every commit of a run carries its identity as properties. A run has happened when the table has its commit; the
@@ -26,7 +26,7 @@ UNFINISHED = "schemac.run.unfinished"
 
 @dataclass(frozen=True)
 class CommittedRun:
-    """A run with what it wrote."""
+    """A committed run and what it wrote."""
 
     identity: RunIdentity
     version: int
@@ -49,7 +49,7 @@ class CommittedRun:
         return self.identity.id
 
     def to_json(self) -> Json:
-        """Describe the run for programs."""
+        """Return the run as JSON."""
         return {
             **self.identity.report(),
             "version": self.version,
@@ -65,7 +65,7 @@ class CommittedRun:
 
     @classmethod
     def of(cls, properties: Mapping[str, str], version: int, committed: datetime) -> "CommittedRun | None":
-        """Read the run out of the properties of a commit; None where it is of no run, or is not its last."""
+        """Read the run from the properties of a commit; None if it is not the last commit of a run."""
         identity = RunIdentity.from_properties(properties)
         if identity is None or UNFINISHED in properties:
             return None

@@ -1,4 +1,4 @@
-"""Who a run is: one identity in the table, in the quarantine, and beside what is not committed yet.
+"""The identity of a run: the same in the table, in the quarantine, and next to what is not committed yet.
 
 Layer: rows.
 Shape: `RunIdentity` is a value. It travels as JSON to the tasks, and as properties of the transactions that the run
@@ -36,7 +36,7 @@ class RunIdentity:
     """What is read: format and paths, of several sources a list of them, as JSON; never options, which may hold secrets."""
     mode: str = Mode.APPEND.value
     process: str | None = None
-    """The label of the process that drives the run; None where it is not known, as for a frame that is written to the sink directly."""
+    """The label of the process that drives the run; None if it is not known, as for a frame that is written to the sink directly."""
     interval: str = ""
     """The interval of a schedule that it is for, as `START..END`."""
     schema: str = ""
@@ -88,7 +88,7 @@ class RunIdentity:
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, Any] | None) -> "RunIdentity | None":
-        """Read the identity that a transaction carries; None where it is of no run."""
+        """Read the identity that a transaction carries; None if it is of no run."""
         if not properties or RUN not in properties:
             return None
         return cls(

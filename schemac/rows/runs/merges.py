@@ -48,9 +48,9 @@ class Merged:
 
     fragments: list[str]
     version: int
-    """The version that was judged; 0 where there is no table."""
+    """The version that was judged; 0 if there is no table."""
     replaced: str = ""
-    """The rows that go, in the engine's own form; empty where none do."""
+    """The rows that go, in the engine's own form; empty if none do."""
     superseded: int = 0
     """Records that do not count, for a later one has their key."""
     deleted: int = 0

@@ -1,4 +1,4 @@
-"""Which process drives a run, and whether it is still there.
+"""The process that drives a run, and whether it is still alive.
 
 Layer: rows.
 Shape: a label of the process, which any process of the same machine can ask about, and which says nothing to others: the
@@ -18,16 +18,23 @@ GONE_STATES = ("Z", "X")
 def this_process() -> str:
     """Return the label of this process."""
     number = os.getpid()
-    return f"{_machine() or 'unknown'}-{number}-{(_state(number) or ('', ''))[1]}"
+    try:
+        _, tick = _state(number) or ("", "")
+    except OSError:
+        tick = ""
+    return f"{_machine() or 'unknown'}-{number}-{tick}"
 
 
 def is_gone(label: str) -> bool | None:
-    """Whether a process has ended; None where this one cannot know: it runs elsewhere, or the system does not tell."""
+    """Whether a process has ended; None if this one cannot know: it runs elsewhere, or the system does not tell."""
     machine, _, rest = label.partition("-")
     number, _, tick = rest.partition("-")
-    if machine != _machine() or not number.isdigit():
+    if machine != _machine() or not number.isdigit() or not tick:
         return None
-    state = _state(int(number))
+    try:
+        state = _state(int(number))
+    except OSError:
+        return None
     return state is None or state[1] != tick or state[0] in GONE_STATES
 
 
@@ -45,9 +52,12 @@ def _machine() -> str | None:
 
 
 def _state(number: int) -> tuple[str, str] | None:
-    """State and start of a process; its name, which may hold anything, ends at the last bracket."""
+    """State and start of a process; its name, which may hold anything, ends at the last bracket.
+
+    None if there is none of this number. Raises OSError where the system does not tell, as where too many files are open.
+    """
     try:
         fields = Path(f"/proc/{number}/stat").read_text(errors="replace").rpartition(")")[2].split()
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return None
     return fields[0], fields[19]

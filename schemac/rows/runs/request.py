@@ -1,4 +1,4 @@
-"""Which run somebody asks for.
+"""The request for a run.
 
 Layer: rows.
 Rule: a run that was committed is not committed again. Which run it is says its id, or the interval of a schedule that it is
@@ -14,6 +14,18 @@ from schemac.source.catalogue import INVALID_RUN
 
 
 @dataclass(frozen=True)
+class Replay:
+    """The records of the quarantine to replay; by default all of them."""
+
+    run: str = ""
+    """Of one run."""
+    rule: str = ""
+    """That broke this rule, such as `range`."""
+    path: str = ""
+    """With a reason at this path, without positions, such as `stops[].name`."""
+
+
+@dataclass(frozen=True)
 class RunRequest:
     """What is asked for; by default whatever the input says."""
 
@@ -23,13 +35,17 @@ class RunRequest:
     """Of a schedule, as `START..END` of two ISO 8601 dates or times."""
     again: bool = False
     """Whether input that was read before is to be read once more, as another run."""
+    replay: Replay | None = None
+    """The records of the quarantine that are read in place of the source."""
+    is_batch: bool = False
+    """Whether the source is one batch of a stream, which may lack what others have."""
 
     def __post_init__(self) -> None:
         if self.id and not IDENTIFIER.match(self.id):
             message = f"the run id `{self.id}` is not valid"
             raise PipelineError(INVALID_RUN, message, "write up to 64 letters, digits, `_` and `-`")
         if self.id and self.again:
-            message = f"the run `{self.id}` cannot be asked for by its id and again"
+            message = f"the run `{self.id}` cannot be run with both its id and `again`"
             raise PipelineError(INVALID_RUN, message, "give it a new id")
         if self.interval:
             _check_interval(self.interval)

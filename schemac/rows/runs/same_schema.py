@@ -16,7 +16,7 @@ def check_same_schema(sink: Sink, path: str, form: TableForm, storage_options: S
     if differences:
         raise PipelineError(
             SCHEMA_MISMATCH,
-            f"the table `{path}` has another schema: {'; '.join(differences[:5])}",
-            "`schemac plan` shows how to bring the table to the schema; `mode: overwrite` replaces it",
+            f"the table `{path}` has a different schema: {'; '.join(differences[:5])}",
+            "`schemac plan` shows how to change the table to the schema; `mode: overwrite` replaces it",
             place=("target", "path"),
         )

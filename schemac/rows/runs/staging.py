@@ -45,9 +45,9 @@ RETENTION_SECONDS = 7 * 24 * 3600.0
 COMMITTED_WITHIN_SECONDS = 60.0
 LOOKED_EVERY_SECONDS = 0.1
 CONSIDERED_DEAD = "another run considered this run dead"
-AGAIN = "nothing of this run was written: run it again"
+AGAIN = "run it again"
 JOIN = f"{AGAIN}; with `mode: append` under `target` its rows are added to the others"
-"""Where another run has made what this one was to make."""
+"""Where another run has created what this one was to make."""
 
 
 def new_folder(table: str, run: RunIdentity) -> str:
@@ -86,9 +86,9 @@ def is_open(folder: str) -> bool:
     return Path(folder, OPEN).exists()
 
 
-def is_in_use(folder: str) -> bool:
-    """Whether somebody writes or commits."""
-    return is_open(folder) or Path(folder, COMMITTING).exists()
+def is_claimed(folder: str) -> bool:
+    """Whether its commit has begun."""
+    return Path(folder, COMMITTING).exists()
 
 
 def renew(folder: str) -> None:
@@ -103,7 +103,7 @@ def start_commit(folder: str, moved: list[str]) -> None:
         Path(folder, COMMITTER).write_text(this_process())
         note_moved(folder, moved)
     except FileNotFoundError as error:
-        raise PipelineError(ABANDONED_RUN, CONSIDERED_DEAD, AGAIN) from error
+        raise PipelineError.uncommitted(ABANDONED_RUN, CONSIDERED_DEAD, AGAIN) from error
     _mark_commit(folder)
 
 
@@ -116,7 +116,7 @@ def _mark_commit(folder: str) -> None:
     try:
         os.rename(Path(folder, OPEN), Path(folder, COMMITTING))
     except FileNotFoundError as error:
-        raise PipelineError(ABANDONED_RUN, CONSIDERED_DEAD, AGAIN) from error
+        raise PipelineError.uncommitted(ABANDONED_RUN, CONSIDERED_DEAD, AGAIN) from error
 
 
 def give_up(folder: str) -> None:
@@ -170,12 +170,14 @@ def wait_for_others(folder: str, table: str, run: RunIdentity) -> None:
         owners = [run_in(other) for other in others]
         if any(other is not None and other.id == run.id for other in owners):
             message = f"another attempt of the run `{run.id}` is being committed"
-            raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
         modes = {run.mode, *(other.mode for other in owners if other is not None)}
         if Mode.UPSERT not in modes:
             return
         if time.monotonic() > until:
-            raise PipelineError(CONCURRENT_RUN, f"another run is being committed to `{table}`", AGAIN)
+            raise PipelineError.uncommitted(
+                CONCURRENT_RUN, f"another run is being committed to `{table}`", AGAIN
+            )
         # Both may have seen each other: the names of their folders, which are random, say who waits longer.
         os.rename(Path(folder, COMMITTING), Path(folder, OPEN))
         time.sleep(LOOKED_EVERY_SECONDS * int(folder[-2:], 16) / 128)
@@ -224,7 +226,7 @@ def moved_files_in(folder: str) -> list[str]:
 
 
 def run_in(folder: Path) -> RunIdentity | None:
-    """Read the run whose files wait in a folder; None where it does not matter any more, or is not known."""
+    """Read the run whose files wait in a folder; None if it does not matter any more, or is not known."""
     if folder.name.startswith(GONE):
         return None
     try:
@@ -234,7 +236,7 @@ def run_in(folder: Path) -> RunIdentity | None:
 
 
 def table_of(folder: Path) -> str:
-    """Read the table of the run, seen from the dataset that the folder is in; empty where it is that dataset."""
+    """Read the table of the run, seen from the dataset that the folder is in; empty if it is that dataset."""
     try:
         return (folder / TABLE_FILE).read_text()
     except OSError:

@@ -1,7 +1,7 @@
 """How object stores are reached: the section `storage` of a pipeline file, for everything that reads or writes there.
 
 Layer: rows.
-Shape: settings by the address that they are for; of several that a path lies below, the longest counts. Our own names
+Shape: settings by the address that they are for; of several that a path is below, the longest counts. Our own names
        are those of S3; `options` takes the names of the engine of the table, `hadoop` those of Hadoop, for stores of every kind.
 Rule: a secret is written as `${NAME}`, the name of an environment variable. What is passed on, logged or stored has the
       reference; the value is looked up in the process that opens the store, and shown by no `repr`.
@@ -49,7 +49,7 @@ class Bucket:
     texts: Mapping[str, str] = field(default_factory=dict)
     """By our own names."""
     path_style: bool | None = None
-    """Whether the bucket stands in the path of a request, not in the name of its host."""
+    """Whether the bucket is in the path of a request, not in the name of its host."""
     options: Mapping[str, str] = field(default_factory=dict)
     hadoop: Mapping[str, str] = field(default_factory=dict)
 
@@ -58,7 +58,7 @@ class Bucket:
 
     @classmethod
     def parse(cls, settings: Mapping[str, Any]) -> "Bucket":
-        """Read the settings as they stand in a pipeline file."""
+        """Read the settings as they are in a pipeline file."""
         texts = {name: str(settings[name]) for name in NAMES if settings.get(name) is not None}
         return cls(
             texts,
@@ -74,7 +74,7 @@ class Bucket:
         return {**self.texts, **style, **{name: texts for name, texts in others.items() if texts}}
 
     def resolved(self, address: str, environment: Mapping[str, str]) -> "Bucket":
-        """Put values in the place of references. Raises PipelineError for variables that are not set."""
+        """Put values in place of references. Raises PipelineError for variables that are not set."""
 
         def all_of(texts: Mapping[str, str]) -> dict[str, str]:
             return {name: _resolved(address, name, text, environment) for name, text in texts.items()}
@@ -121,7 +121,7 @@ class Storage:
         return Storage(buckets, is_resolved=True)
 
     def bucket_of(self, path: str) -> Bucket | None:
-        """Find the settings for a path, looked up; None where there are none."""
+        """Find the settings for a path, looked up; None if there are none."""
         target_address = _s3_address(path)
         below = [address for address in self.buckets if _is_below(target_address, _s3_address(address))]
         if not below:

@@ -16,7 +16,7 @@ from schemac.rows.runs.tables import Sink
 def table_runs(
     table: str | Any, sink: Sink | None, storage: Storage | None = None
 ) -> Iterable[CommittedRun] | None:
-    """List the runs, the last one first; None for what is no folder of files where no engine is given either.
+    """List the runs, the last one first; None for what is not a folder of files where no engine is given either.
 
     `table` is a path or an open table of the engine. Raises what the engine raises where there is none.
     """
@@ -29,7 +29,7 @@ def table_runs(
 
 
 def _in_store(path: str) -> list[CommittedRun] | None:
-    """List the runs of a folder of files on an object store; None where there are none, or it cannot be opened."""
+    """List the runs of a folder of files on an object store; None if there are none, or it cannot be opened."""
     try:
         records = records_in(path)
     except (OSError, ValueError):

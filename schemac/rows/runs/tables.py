@@ -36,14 +36,14 @@ class TableForm:
     native: str = ""
     """The same in the engine's own form, with its ids; empty for what the engine makes of the Arrow schema itself."""
     storage_version: str | None = None
-    version: int | None = None
-    """The locked version of the schema; None where it has no lock."""
+    version: str | None = None
+    """The locked version of the schema, as tables keep it; None if it has no lock."""
 
     @property
     def version_name(self) -> str:
-        """Name the version: its number in the lock, or a digest of the schema."""
+        """Name the version: as tables keep it, or a digest of the schema."""
         if self.version is not None:
-            return str(self.version)
+            return self.version
         digest = hashlib.sha256(self.schema.serialize().to_pybytes() + self.native.encode())
         return f"sha256:{digest.hexdigest()[:16]}"
 
@@ -63,7 +63,7 @@ class Place:
     table: str = ""
     """In a quarantine: the table of the run, seen from here."""
     properties: tuple[tuple[str, str], ...] = ()
-    """What the commit that adds the rows says of them, beside the run's identity."""
+    """What the commit that adds the rows says of them, besides the run's identity."""
 
     def commit_properties(self, **more: str) -> dict[str, str]:
         """Properties of the run's commits."""
@@ -77,7 +77,7 @@ class Place:
 
 @dataclass(frozen=True)
 class ExistingTable:
-    """A table that is there."""
+    """A table that exists."""
 
     version: int
     names: tuple[str, ...]
@@ -106,11 +106,11 @@ class Sink(ABC):
 
     @abstractmethod
     def find(self, path: str, storage_options: StorageOptions) -> ExistingTable | None:
-        """Look at the table at a path; None where there is none. Raises PipelineError where it cannot be opened."""
+        """Look at the table at a path; None if there is none. Raises PipelineError if it cannot be opened."""
 
     @abstractmethod
     def count_rows(self, path: str, storage_options: StorageOptions) -> int:
-        """Count the rows of a table; 0 where there is none."""
+        """Count the rows of a table; 0 if there is none."""
 
     @abstractmethod
     def is_free(self, path: str) -> bool:
@@ -139,14 +139,14 @@ class Sink(ABC):
         """Keep earlier attempts of a run, whose driver may be gone, from committing to these tables from now on.
 
         So it does with this attempt, where its driver has given it up: processes of Spark may go on without being heard.
-        Waits for one that is committing. Raises PipelineError where another attempt is at work.
+        Waits for one that is committing. Raises PipelineError if another attempt is at work.
         """
 
     @abstractmethod
     def claim(self, place: Place, fragments: list[str]) -> None:
         """Begin the commit: from here on no other attempt of the same run can begin one.
 
-        Raises PipelineError where another attempt has begun, or where this one was fenced.
+        Raises PipelineError if another attempt has begun, or where this one was fenced.
         """
 
     @abstractmethod
@@ -187,25 +187,25 @@ class Sink(ABC):
     ) -> Merged:
         """Decide which records of the pieces, and which deleting ones, count against the rows of the table.
 
-        Raises PipelineError where the merge refuses keys that the table has.
+        Raises PipelineError if the merge refuses keys that the table has.
         """
 
     @abstractmethod
     def merge(self, place: Place, merged: Merged) -> int:
-        """Commit what was judged to a table that is there; the new version."""
+        """Commit what was judged to a table that exists; the new version."""
 
     @abstractmethod
     def move_out(self, place: Place, schema: pa.Schema, version: int, addresses: list[int]) -> int:
         """Take rows out of a dataset, by their addresses in a version (see `Source.read`); the new version.
 
-        `take_back` brings them back. Raises PipelineError where others have changed these rows since.
+        `take_back` brings them back. Raises PipelineError if others have changed these rows since.
         """
 
     @abstractmethod
     def commit(self, place: Place, form: TableForm, fragments: list[str], *, may_join: bool = False) -> int:
         """Add the pieces to the table, or make it of them; the new version.
 
-        A table that another run has made meanwhile is joined if it may be: its schema is known to be the same.
+        A table that another run has created in the meantime is joined if it may be: its schema is known to be the same.
         """
 
     @abstractmethod
@@ -233,7 +233,7 @@ class Source(ABC):
 
     @abstractmethod
     def newest_version(self, path: str, storage_options: StorageOptions = NO_STORAGE) -> int | None:
-        """Return the newest version of the table at a path; None where there is none."""
+        """Return the newest version of the table at a path; None if there is none."""
 
     @abstractmethod
     def schema(self, path: str, version: int, storage_options: StorageOptions = NO_STORAGE) -> pa.Schema:
@@ -272,7 +272,7 @@ class Source(ABC):
     def check_filter(
         self, path: str, version: int, filter: str, storage_options: StorageOptions = NO_STORAGE
     ) -> None:
-        """Raise PipelineError where a version of a table cannot be filtered so."""
+        """Raise PipelineError if a version of a table cannot be filtered so."""
 
 
 SINK: Capability[Sink] = Capability("sink", Sink)  # type: ignore[type-abstract]
@@ -300,5 +300,5 @@ def source_names() -> tuple[str, ...]:
 
 
 def source_of(name: str) -> Source | None:
-    """Return what reads a format; None where no engine does."""
+    """Return what reads a format; None if no engine does."""
     return SOURCE.of(engine(name)) if name in source_names() else None

@@ -16,7 +16,7 @@ import pyarrow as pa
 from schemac.attributes.family import Family
 from schemac.constraints.registry import constraints_at
 from schemac.logical.schema_fields import SchemaField
-from schemac.rows.judging.loose import loose_array, loose_type
+from schemac.rows.judging.loose import nullable_array, nullable_type
 from schemac.rows.samples.draws import Draws, indices
 from schemac.rows.samples.geometries import drawn_native
 from schemac.rows.samples.values import NULLS, Values, leaves_of, optional, values_of
@@ -56,7 +56,7 @@ class Pool(Column):
         draws = Draws(*self.seed, self.field.path_text, start)
         draw = optional(self.field, self.values)
         count = max(_LEAST_POOL, min(size, _POOL, _MOST_LEAVES // leaves_of(self.field)))
-        pool = loose_array([draw(draws) for _ in range(count)], self.member)
+        pool = nullable_array([draw(draws) for _ in range(count)], self.member)
         return pool.take(indices(draws, size, count))
 
 
@@ -72,7 +72,7 @@ class Vectors(Column):
         """Draw each component by itself."""
         draws = Draws(*self.seed, self.field.path_text, start)
         (item,), length = self.field.children, self.field.type.fixed_length  # type: ignore[attr-defined]  # of the family
-        type_ = loose_type(self.member)
+        type_ = nullable_type(self.member)
         at_once = max(_COMPONENTS // length, 1) * length
         counts = [min(at_once, size * length - done) for done in range(0, size * length, at_once)]
         components = pa.concat_arrays(
@@ -124,23 +124,23 @@ class Counter(Column):
     def array(self, start: int, size: int) -> pa.Array:
         """Return the values with the numbers of the candidates."""
         draws = Draws(*self.seed, self.field.path_text, "null", start)
-        nth, found = self.values.nth, list[Any]()
+        nth, values = self.values.nth, list[Any]()
         assert nth is not None
         if self.values.differ and not self.may_be_null:
-            found = [nth(self.digit.of(number)) for number in range(start, start + size)]
-            self.rejected.update(start + i for i, value in enumerate(found) if value is None)
-            return loose_array(found, self.member)
+            values = [nth(self.digit.of(number)) for number in range(start, start + size)]
+            self.rejected.update(start + i for i, value in enumerate(values) if value is None)
+            return nullable_array(values, self.member)
         for number in range(start, start + size):
             if self.may_be_null and draws.chance(NULLS):
-                found.append(None)
+                values.append(None)
                 continue
             value = nth(self.digit.of(number))
             if value is None or (not self.values.differ and value in self.seen):
                 self.rejected.add(number)
             elif not self.values.differ:
                 self.seen.add(value)
-            found.append(value)
-        return loose_array(found, self.member)
+            values.append(value)
+        return nullable_array(values, self.member)
 
 
 @dataclass
@@ -208,12 +208,12 @@ class Nothing(Column):
 
     def array(self, start: int, size: int) -> pa.Array:
         """Return nulls."""
-        return pa.nulls(size, loose_type(self.member))
+        return pa.nulls(size, nullable_type(self.member))
 
 
 @dataclass(frozen=True)
 class Struct(Column):
-    """A struct of which a member is no pool."""
+    """A struct of which a member is not a pool."""
 
     field: SchemaField
     member: pa.Field
@@ -227,29 +227,29 @@ class Struct(Column):
         if self.field.is_nullable:
             draws = Draws(*self.seed, self.field.path_text, "null", start)
             mask = _chances(draws, size)
-        return pa.StructArray.from_arrays(children, fields=list(loose_type(self.member)), mask=mask)
+        return pa.StructArray.from_arrays(children, fields=list(nullable_type(self.member)), mask=mask)
 
 
 def column_of(
     field: SchemaField,
     member: pa.Field,
     special: Mapping[Path, Column],
-    wanted: Mapping[Path, tuple[Any, ...]],
+    data_type: Mapping[Path, tuple[Any, ...]],
     seed: tuple[object, ...],
 ) -> Column:
-    """Return the column of a field; `special` are those of fields in it that rules of rows speak of."""
+    """Return the column of a field; `special` are those of fields in it that rules of rows mention."""
     path = tuple(map(str, field.path))
     if path in special:
         return special[path]
-    below = [other for other in (*special, *wanted) if other[: len(path)] == path and other != path]
-    if is_vector(field, member) and path not in wanted:
+    below = [other for other in (*special, *data_type) if other[: len(path)] == path and other != path]
+    if is_vector(field, member) and path not in data_type:
         return Vectors(field, member, seed)
     is_split = below or any(map(_has_vector, *_parts(field, member)))
     if not is_split or not pa.types.is_struct(member.type):
-        return Pool(field, member, values_of(field, member, wanted.get(path, ())), seed)
+        return Pool(field, member, values_of(field, member, data_type.get(path, ())), seed)
     parts = tuple(
         [
-            column_of(child, part, special, wanted, seed)
+            column_of(child, part, special, data_type, seed)
             for child, part in zip(field.children, member.type, strict=True)
         ]
     )

@@ -72,9 +72,9 @@ class TextFormat(SampleFormat):
             for text in self.texts(sampler):
                 stream.write(text.encode())
 
-    def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
-        """Return records as they stand in a file."""
-        return WrongForm(found.rows, ()) if self.header is None else in_cells(dataset, found)
+    def wrong(self, dataset: CheckedDataset, rows: WrongRows) -> WrongForm:
+        """Return records as they are in a file."""
+        return WrongForm(rows.rows, ()) if self.header is None else in_cells(dataset, rows)
 
     def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
         """Write a file."""
@@ -93,9 +93,9 @@ class ArrowFormat(SampleFormat):
         """Write a file."""
         self._write(path, sampler.exact, sampler.tables())
 
-    def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
+    def wrong(self, dataset: CheckedDataset, rows: WrongRows) -> WrongForm:
         """Return records whose values have the types of their columns."""
-        return in_columns(dataset, found)
+        return in_columns(dataset, rows)
 
     def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
         """Write a file."""
@@ -122,10 +122,10 @@ class TableFormat(SampleFormat):
         rows = pa.RecordBatchReader.from_batches(sampler.exact, sampler.tables())
         self._write(path, sampler.dataset, rows)
 
-    def wrong(self, dataset: CheckedDataset, found: WrongRows) -> WrongForm:
+    def wrong(self, dataset: CheckedDataset, rows: WrongRows) -> WrongForm:
         """Return records whose values have the types of their columns; no table takes a key that may be null."""
         keys = [str(field.path[0]) for field in primary_key(columns(dataset.schema))]
-        return in_columns(dataset, found, keys)
+        return in_columns(dataset, rows, keys)
 
     def write_wrong(self, path: str, dataset: CheckedDataset, form: WrongForm) -> None:
         """Make a table."""
@@ -139,7 +139,7 @@ class TableFormat(SampleFormat):
 
 @contextmanager
 def new_file(path: str) -> Iterator[BinaryIO]:
-    """Open a file that is there when everything is written, and not before."""
+    """Open a file that exists when everything is written, and not before."""
     new = Path(f"{path}{_NEW}")
     try:
         with new.open("wb") as stream:
@@ -181,6 +181,6 @@ def sample_formats() -> tuple[SampleFormat, ...]:
 
 
 def format_of(path: str) -> SampleFormat | None:
-    """Return the form that a name asks for; None where it asks for none."""
+    """Return the form that a name asks for; None if it asks for none."""
     endings = {suffix: one for one in sample_formats() for suffix in one.suffixes if suffix}
     return endings.get(Path(path).suffix.lower())

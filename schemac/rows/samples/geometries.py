@@ -31,9 +31,11 @@ def is_binary_geometry(field: SchemaField, member: pa.Field) -> bool:
     """Tell whether the values of a field are geometries in well-known binary."""
     if field.type.family is not Family.BYTES:
         return False
-    told = (ATTRIBUTES[key] for key in field.extra if key in ATTRIBUTES)
-    is_said = any(one.is_geometry is not None and one.is_geometry(one.read(field.extra)) for one in told)
-    return is_said or extension_name(member) in _BINARY_EXTENSIONS
+    attributes = (ATTRIBUTES[key] for key in field.extra if key in ATTRIBUTES)
+    is_geometry = any(
+        one.is_geometry is not None and one.is_geometry(one.read(field.extra)) for one in attributes
+    )
+    return is_geometry or extension_name(member) in _BINARY_EXTENSIONS
 
 
 def is_text_geometry(field: SchemaField, member: pa.Field) -> bool:

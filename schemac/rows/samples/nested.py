@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 
 def value_at(rows: pa.RecordBatch, path: Sequence[str]) -> pa.Array:
     """Return the values of a path; null where a struct above it is null."""
-    found = rows.column(path[0])
+    column = rows.column(path[0])
     for name in path[1:]:
-        found = pc.struct_field(found, name)
-    return found
+        column = pc.struct_field(column, name)
+    return column
 
 
 def with_value(rows: pa.RecordBatch, path: Sequence[str], values: pa.Array) -> pa.RecordBatch:

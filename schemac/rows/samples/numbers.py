@@ -60,16 +60,16 @@ class Grid:
     @cached_property
     def _start(self) -> int:
         """How far the first numbered one is from the least."""
-        wanted = self.usual[0] if self.usual is not None else 1
-        return -(-min(max(wanted, self.first), self.last) // self.step) - self._low
+        usual = self.usual[0] if self.usual is not None else 1
+        return -(-min(max(usual, self.first), self.last) // self.step) - self._low
 
     @cached_property
     def _stride(self) -> int:
         """How far one is from the next: so that it meets all of them before it is back."""
-        found = self.apart if self.count > self.apart * _NEAR else 1
-        while gcd(found, self.count) != 1:
-            found += 1
-        return found
+        stride = self.apart if self.count > self.apart * _NEAR else 1
+        while gcd(stride, self.count) != 1:
+            stride += 1
+        return stride
 
     def draw(self, draws: Draws) -> int:
         """Return a count: nearly always a usual one, sometimes one at an end."""
@@ -88,8 +88,8 @@ class Grid:
         size = draws.below(max((high - low).bit_length() - 1, 1)) + 1
         away = draws.below(2**size)
         home = min(max(0, low), high)
-        found = home - away if draws.chance(25) else home + away
-        return min(max(found, low), high) * self.step
+        number = home - away if draws.chance(25) else home + away
+        return min(max(number, low), high) * self.step
 
 
 def grid_of(type_: LogicalType, constraints: tuple[Constraint, ...]) -> Grid:
@@ -160,9 +160,9 @@ class Floats:
     def draw(self, draws: Draws) -> float:
         """Return a float of the type: usual ones have two digits after the point."""
         for _ in range(40):
-            found = self._held(self._wanted(draws))
-            if self.allows(found):
-                return found
+            number = self._held(self._wanted(draws))
+            if self.allows(number):
+                return number
         return float(next((one.limit for one in self.bounds if not one.is_exclusive), 0.0))
 
     def allows(self, value: float) -> bool:
@@ -193,10 +193,10 @@ class Floats:
     def _held(self, value: float) -> float:
         packing = self.type.packing  # type: ignore[attr-defined]  # of the family
         try:
-            found: float = struct.unpack(packing, struct.pack(packing, value))[0]
+            rounded: float = struct.unpack(packing, struct.pack(packing, value))[0]
         except OverflowError:
             return float("inf")
-        return found
+        return rounded
 
     @property
     def count(self) -> int:

@@ -20,7 +20,7 @@ _READABLE = [
 """What stands for the characters that a class excludes some of."""
 
 
-class Piece(ABC):
+class TextGenerator(ABC):
     """A part of a pattern."""
 
     @property
@@ -39,7 +39,7 @@ class Piece(ABC):
 
 
 @dataclass(frozen=True)
-class Characters(Piece):
+class Characters(TextGenerator):
     """One of some characters; a character that is written is one alone."""
 
     members: tuple[str, ...]
@@ -60,18 +60,18 @@ class Characters(Piece):
 
 
 @dataclass(frozen=True)
-class Sequence(Piece):
+class Sequence(TextGenerator):
     """Pieces behind each other."""
 
-    parts: tuple[Piece, ...]
+    parts: tuple[TextGenerator, ...]
 
     @cached_property
     def count(self) -> int:
         """The product."""
-        found = 1
+        total = 1
         for part in self.parts:
-            found *= part.count
-        return found
+            total *= part.count
+        return total
 
     def nth(self, number: int) -> str:
         """Take a digit for each piece."""
@@ -88,10 +88,10 @@ class Sequence(Piece):
 
 
 @dataclass(frozen=True)
-class Alternatives(Piece):
+class Alternatives(TextGenerator):
     """One of some pieces."""
 
-    parts: tuple[Piece, ...]
+    parts: tuple[TextGenerator, ...]
 
     @cached_property
     def count(self) -> int:
@@ -113,10 +113,10 @@ class Alternatives(Piece):
 
 
 @dataclass(frozen=True)
-class Repeated(Piece):
-    """A piece that stands several times."""
+class Repeated(TextGenerator):
+    """A piece that occurs several times."""
 
-    part: Piece
+    part: TextGenerator
     low: int
     high: int
 
@@ -130,7 +130,7 @@ class Repeated(Piece):
         return sum(self._counts)
 
     def nth(self, number: int) -> str:
-        """Find how often it stands, and a digit for each time."""
+        """Find how often it occurs, and a digit for each time."""
         for times, count in enumerate(self._counts, self.low):
             if number < count:
                 return Sequence((self.part,) * times).nth(number)
@@ -139,11 +139,11 @@ class Repeated(Piece):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it stands always as often, and the piece is."""
+        """Whether it always occurs equally often, and so does the piece."""
         return self.low == self.high and self.part.is_plain
 
 
-def piece_of(pattern: str, more: int) -> Piece:
+def generator_of(pattern: str, more: int) -> TextGenerator:
     """Return a pattern that was read before as a tree."""
     reader = _Reader(pattern, more)
     return reader.alternatives()
@@ -153,31 +153,31 @@ class _Reader:
     def __init__(self, text: str, more: int) -> None:
         self.text, self.more, self.at = text, more, 0
 
-    def alternatives(self) -> Piece:
-        found = [self.sequence()]
+    def alternatives(self) -> TextGenerator:
+        sequences = [self.sequence()]
         while self.text[self.at : self.at + 1] == "|":
             self.at += 1
-            found.append(self.sequence())
-        return found[0] if len(found) == 1 else Alternatives(tuple(found))
+            sequences.append(self.sequence())
+        return sequences[0] if len(sequences) == 1 else Alternatives(tuple(sequences))
 
-    def sequence(self) -> Piece:
-        parts: list[Piece] = []
+    def sequence(self) -> TextGenerator:
+        parts: list[TextGenerator] = []
         while self.at < len(self.text) and self.text[self.at] not in "|)":
             atom = self.atom()
             if atom is not None:
                 parts.append(self.repeated(atom))
         return Sequence(tuple(parts))
 
-    def atom(self) -> Piece | None:
+    def atom(self) -> TextGenerator | None:
         character = self.text[self.at]
         self.at += 1
         if character in "^$":
             return None
         if character == "(":
             self.at += 2 if self.text.startswith("?:", self.at) else 0
-            found = self.alternatives()
+            group = self.alternatives()
             self.at += 1
-            return found
+            return group
         if character == "[":
             return self.character_class()
         return Characters((self.escaped() if character == "\\" else character,))
@@ -187,33 +187,33 @@ class _Reader:
         self.at += 1
         return _CONTROLS.get(letter, letter)
 
-    def character_class(self) -> Piece:
+    def character_class(self) -> TextGenerator:
         is_negated = self.text[self.at] == "^"
         self.at += is_negated
-        found: list[str] = []
+        characters: list[str] = []
         while self.text[self.at] != "]":
             low = self.member()
             if self.text[self.at] == "-" and self.text[self.at + 1] != "]":
                 self.at += 1
-                found += map(chr, range(ord(low), ord(self.member()) + 1))
+                characters += map(chr, range(ord(low), ord(self.member()) + 1))
             else:
-                found.append(low)
+                characters.append(low)
         self.at += 1
         if is_negated:
-            excluded = {*found}
-            found = [one for one in _READABLE if one not in excluded] or [
+            excluded = {*characters}
+            characters = [one for one in _READABLE if one not in excluded] or [
                 next(chr(c) for c in range(0x20, 0x10000) if chr(c) not in excluded)
             ]
         # Halves of pairs are no characters of a text.
-        kept = [one for one in dict.fromkeys(found) if not "\ud800" <= one <= "\udfff"]
-        return Characters(tuple(kept))
+        usable = [one for one in dict.fromkeys(characters) if not "\ud800" <= one <= "\udfff"]
+        return Characters(tuple(usable))
 
     def member(self) -> str:
         character = self.text[self.at]
         self.at += 1
         return self.escaped() if character == "\\" else character
 
-    def repeated(self, atom: Piece) -> Piece:
+    def repeated(self, atom: TextGenerator) -> TextGenerator:
         match = re.compile(r"([*+?]|\{([0-9]+)(,?)([0-9]*)\})\??").match(self.text, self.at)
         if match is None:
             return atom

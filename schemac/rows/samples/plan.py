@@ -17,7 +17,7 @@ from schemac.constraints.expressions import AmongNode, ComparisonNode, FieldNode
 from schemac.constraints.rows import ReferenceTo, RowConstraints
 from schemac.logical.path import dotted
 from schemac.logical.schema_fields import SchemaField
-from schemac.rows.judging.loose import loose_type
+from schemac.rows.judging.loose import nullable_type
 from schemac.rows.samples.columns import Column, Counter, Digit, Nothing, Path, Reference, Targets
 from schemac.rows.samples.values import NoValueError, Values, values_of
 
@@ -68,7 +68,7 @@ class _Planner:
     capacity: int = _ENOUGH
     limited_by: str = ""
 
-    def count_through(self, paths: Sequence[Path], wanted: int) -> None:
+    def count_through(self, paths: Sequence[Path], rows: int) -> None:
         """Make the rows differ in some fields."""
         if self.numbered & set(paths):
             return
@@ -76,7 +76,7 @@ class _Planner:
         for size, components in sorted(
             self._components(paths), key=lambda one: (one[1][0] in self.targets, -one[0])
         ):
-            if divisor > wanted * 2:
+            if divisor > rows * 2:
                 break
             self._number(components[0], Digit(divisor, size))
             divisor *= size
@@ -87,7 +87,7 @@ class _Planner:
             self.numbered.update(paths)
 
     def _components(self, paths: Sequence[Path]) -> list[tuple[int, tuple[Path, ...]]]:
-        found: list[tuple[int, tuple[Path, ...]]] = []
+        components: list[tuple[int, tuple[Path, ...]]] = []
         grouped: dict[int, list[Path]] = {}
         for path in paths:
             if path in self.targets:
@@ -98,12 +98,12 @@ class _Planner:
                 continue
             values = self._values(path)
             if values.count > 1:
-                found.append((values.count, (path,)))
+                components.append((values.count, (path,)))
         for several in grouped.values():
             targets = self.targets[several[0]]
             if targets.digit is None:
-                found.append((targets.count, tuple(several)))
-        return found
+                components.append((targets.count, tuple(several)))
+        return components
 
     def _values(self, path: Path) -> Values:
         place = self.places[path]
@@ -163,11 +163,11 @@ def _refer(
         *paths
     }
     is_alone = any(set(one) <= {*paths} for one in lists)
-    found = target_rows(reference, count if is_alone else min(count, REFERRED))
-    if found is None:
+    target = target_rows(reference, count if is_alone else min(count, REFERRED))
+    if target is None:
         _refer_to_nothing(planner, reference, paths)
         return
-    columns = [_brought(found.column(i), planner.places[path].member) for i, path in enumerate(paths)]
+    columns = [_brought(target.column(i), planner.places[path].member) for i, path in enumerate(paths)]
     targets = Targets(
         _distinct(columns), (*planner.seed, reference.path, reference.dataset), None, may_be_null
     )
@@ -181,46 +181,48 @@ def _refer(
 def _refer_to_nothing(planner: _Planner, reference: ReferenceTo, paths: Sequence[Path]) -> None:
     nullable = next((path for path in paths if planner.places[path].field.is_nullable), None)
     if nullable is None:
-        message = f"{reference.path}: the references lead in a circle, back to {reference.dataset}"
+        message = f"{reference.path}: the references form a cycle, back to {reference.dataset}"
         raise CircleError(f"{message}; make one of the fields an Option")
     planner.special[nullable] = Nothing(planner.places[nullable].member)
 
 
 def _brought(column: pa.ChunkedArray, member: pa.Field) -> pa.Array:
     """Return values of another dataset in the type of the field that refers to them."""
-    wanted = loose_type(member)
+    field_type = nullable_type(member)
     try:
-        return column.combine_chunks().cast(wanted)
+        return column.combine_chunks().cast(field_type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise NoValueError(f"`{member.name}` is {wanted}, and what it refers to is {column.type}") from error
+        raise NoValueError(
+            f"`{member.name}` is {field_type}, but the field that it refers to is {column.type}"
+        ) from error
 
 
 def _distinct(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """Leave rows out that have a null, or are there twice."""
+    """Leave rows out that have a null, or occur twice."""
     seen: set[tuple[str, ...]] = set()
-    kept = []
+    distinct = []
     for i, row in enumerate(zip(*(comparable_array(column).to_pylist() for column in columns), strict=True)):
         text = tuple(map(repr, row))
         if None not in row and text not in seen:
             seen.add(text)
-            kept.append(i)
-    return [column.take(pa.array(kept, pa.int64())) for column in columns]
+            distinct.append(i)
+    return [column.take(pa.array(distinct, pa.int64())) for column in columns]
 
 
-def wanted_values(conditions: Sequence[Node]) -> dict[Path, tuple[Any, ...]]:
+def values_in_conditions(conditions: Sequence[Node]) -> dict[Path, tuple[Any, ...]]:
     """Return the values that conditions compare fields with."""
-    found: dict[Path, list[Any]] = {}
+    by_path: dict[Path, list[Any]] = {}
     stack = list(conditions)
     while stack:
         node = stack.pop()
         stack += node.parts()
         if isinstance(node, AmongNode) and isinstance(node.operand, FieldNode):
-            found.setdefault(node.operand.path, []).extend(one.value for one in node.values)
+            by_path.setdefault(node.operand.path, []).extend(one.value for one in node.values)
         if isinstance(node, ComparisonNode):
             for one, other in ((node.left, node.right), (node.right, node.left)):
                 if isinstance(one, FieldNode) and isinstance(other, LiteralNode) and other.type == one.type:
-                    found.setdefault(one.path, []).append(other.value)
-    return {path: tuple(dict.fromkeys(values)) for path, values in found.items()}
+                    by_path.setdefault(one.path, []).append(other.value)
+    return {path: tuple(dict.fromkeys(values)) for path, values in by_path.items()}
 
 
-__all__ = ["REFERRED", "CircleError", "Place", "Plan", "TargetRows", "plan_of", "wanted_values"]
+__all__ = ["REFERRED", "CircleError", "Place", "Plan", "TargetRows", "plan_of", "values_in_conditions"]

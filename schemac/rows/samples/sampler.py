@@ -27,7 +27,7 @@ from schemac.rows.judging.exact_types import to_batches
 from schemac.rows.judging.shapes import opened
 from schemac.rows.samples.columns import CANDIDATES, FIRST_CANDIDATES, Column, Path, column_of
 from schemac.rows.samples.nested import value_at, with_value
-from schemac.rows.samples.plan import CircleError, Place, Plan, plan_of, wanted_values
+from schemac.rows.samples.plan import CircleError, Place, Plan, plan_of, values_in_conditions
 from schemac.rows.samples.values import NoValueError
 from schemac.source.catalogue import UNSAMPLABLE
 from schemac.source.diagnostic import Diagnostic, SchemaError
@@ -40,7 +40,7 @@ Datasets = Mapping[str, CheckedDataset]
 
 @dataclass
 class Sampler:
-    """The sample of a dataset. Raises SchemaError where none can be made."""
+    """The sample of a dataset. Raises SchemaError if none can be made."""
 
     dataset: CheckedDataset
     count: int
@@ -75,9 +75,9 @@ class Sampler:
         seed = (self.seed, self.dataset.name)
         places = dict(_places(self.fields, self.members))
         plan = plan_of(self.dataset.name, self.rows, self.keys, places, seed, self.count, self._target_rows)
-        wanted = wanted_values([check.condition for check in self.rows.checks])
+        values_of_checks = values_in_conditions([check.condition for check in self.rows.checks])
         made = [
-            column_of(field, member, plan.special, wanted, seed)
+            column_of(field, member, plan.special, values_of_checks, seed)
             for field, member in zip(self.fields, self.members, strict=True)
         ]
         return plan, made
@@ -101,12 +101,12 @@ class Sampler:
             if path not in known_paths:
                 raise NoValueError(f"{reference.path}: the dataset {reference.dataset} has no field {path}")
         nodes = [known_paths[path] for path in reference.to]
-        found = []
+        targets = []
         for batch in target.batches():
-            found.append(_selected(batch, nodes))
-            if sum(one.num_rows for one in found) >= count:
+            targets.append(_selected(batch, nodes))
+            if sum(one.num_rows for one in targets) >= count:
                 break
-        return pa.Table.from_batches(found).slice(0, count)
+        return pa.Table.from_batches(targets).slice(0, count)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows in the loose types of their fields."""
@@ -126,7 +126,7 @@ class Sampler:
             vain = 0 if good.num_rows else vain + 1
             if vain > _MOST_VAIN:
                 worst = max(tally, key=lambda rule: tally[rule])
-                raise self._error(f"no row was found that keeps {worst}: {start:,} were tried")
+                raise self._error(f"no row was found that satisfies {worst}: {start:,} were tried")
             if good.num_rows:
                 yield good.slice(0, left)
                 left -= min(left, good.num_rows)
@@ -154,8 +154,8 @@ class Sampler:
                 raise NoValueError(
                     f"{reference.path}: {self.dataset.name} has no field {path} with one value in every row"
                 )
-            wanted = value_at(rows, node.path).type
-            rows = with_value(rows, node.path, value_at(rows, known[path]).cast(wanted))
+            data_type = value_at(rows, node.path).type
+            rows = with_value(rows, node.path, value_at(rows, known[path]).cast(data_type))
         return rows
 
     def _lacking(self, rows: pa.RecordBatch, reference: ReferenceTo) -> pa.Array:
@@ -185,36 +185,36 @@ class Sampler:
             if isinstance(other, LiteralNode):
                 return rows
             place = rows.schema.get_field_index(operand.path[0])
-            held = rows.column(place)
+            column = rows.column(place)
             wrong = pc.invert(pc.fill_null(node.evaluate(rows), True))
             try:
-                values = _as(other.evaluate(rows), held.type)
+                values = _as(other.evaluate(rows), column.type)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
                 continue
-            return rows.set_column(place, operand.path[0], pc.if_else(wrong, values, held))
+            return rows.set_column(place, operand.path[0], pc.if_else(wrong, values, column))
         return rows
 
     def _good(self, rows: pa.RecordBatch, start: int, tally: dict[str, int]) -> pa.RecordBatch:
         wrong: set[int] = set()
         for reference in self.plan.own:
-            found = set(pc.indices_nonzero(self._lacking(rows, reference)).to_pylist())
-            _count(tally, f"{REFERENCE_RULE} of {reference.path}", found)
-            wrong |= found
+            bad_rows = set(pc.indices_nonzero(self._lacking(rows, reference)).to_pylist())
+            _count(tally, f"{REFERENCE_RULE} of {reference.path}", bad_rows)
+            wrong |= bad_rows
         for counter in self.plan.counters:
-            found = {number - start for number in counter.rejected}
+            bad_rows = {number - start for number in counter.rejected}
             counter.rejected.clear()
-            _count(tally, f"the constraints of {counter.field.path_text}, which is unique", found)
-            wrong |= found
+            _count(tally, f"the constraints of {counter.field.path_text}, which is unique", bad_rows)
+            wrong |= bad_rows
         for breach in breaches(self._held, rows):
-            found = set(breach.rows.to_pylist())
-            _count(tally, f"{breach.constraint.rule} of {breach.path}", found)
-            wrong |= found
+            bad_rows = set(breach.rows.to_pylist())
+            _count(tally, f"{breach.constraint.rule} of {breach.path}", bad_rows)
+            wrong |= bad_rows
         mask = pa.array([i not in wrong for i in range(rows.num_rows)]) if wrong else None
         for check in self.rows.checks:
             broken = check.violations(rows)
             tally[f"`{check.text}`"] = tally.get(f"`{check.text}`", 0) + (broken.true_count or 0)
-            kept = pc.invert(broken)
-            mask = kept if mask is None else pc.and_(mask, kept)
+            is_good = pc.invert(broken)
+            mask = is_good if mask is None else pc.and_(mask, is_good)
         return rows if mask is None else rows.filter(mask)
 
     def _error(self, message: str) -> SchemaError:
@@ -237,8 +237,8 @@ def _places(fields: tuple[SchemaField, ...], members: list[pa.Field]) -> Iterato
 
 
 def _selected(rows: pa.RecordBatch, paths: list[Path]) -> pa.RecordBatch:
-    found = [value_at(rows, path) for path in paths]
-    return pa.RecordBatch.from_arrays(found, names=[f"c{i}" for i in range(len(found))])
+    columns = [value_at(rows, path) for path in paths]
+    return pa.RecordBatch.from_arrays(columns, names=[f"c{i}" for i in range(len(columns))])
 
 
 def _conjuncts(condition: Node) -> Iterator[Node]:
@@ -249,16 +249,16 @@ def _conjuncts(condition: Node) -> Iterator[Node]:
         yield condition
 
 
-def _as(values: Any, wanted: pa.DataType) -> pa.Array:
+def _as(values: Any, data_type: pa.DataType) -> pa.Array:
     """Return comparable values in the type of a column. Raises pyarrow.ArrowInvalid where one is none of it."""
     if not isinstance(values, pa.Array | pa.ChunkedArray):
         raise pa.ArrowInvalid("a value alone")
     is_ = pa.types
-    if is_.is_date32(wanted) or is_.is_time32(wanted):
-        return values.cast(pa.int32()).view(wanted)
-    if is_.is_temporal(wanted) and not is_.is_date64(wanted):
-        return values.cast(pa.int64()).view(wanted)
-    return pc.cast(values, options=pc.CastOptions(wanted, allow_decimal_truncate=False))
+    if is_.is_date32(data_type) or is_.is_time32(data_type):
+        return values.cast(pa.int32()).view(data_type)
+    if is_.is_temporal(data_type) and not is_.is_date64(data_type):
+        return values.cast(pa.int64()).view(data_type)
+    return pc.cast(values, options=pc.CastOptions(data_type, allow_decimal_truncate=False))
 
 
 def sampled(dataset: CheckedDataset, count: int, seed: int, others: Datasets) -> pa.Table:

@@ -3,7 +3,7 @@
 Layer: rows.
 Shape: a `Values` draws values as readers of `judging` give them (counts for dates and timestamps, lists of pairs for maps), and numbers
        values that differ, for fields that are unique.
-Errors: NoValueError where no value keeps all constraints.
+Errors: NoValueError if no value keeps all constraints.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ from schemac.rows.judging.typed_values import range_of
 from schemac.rows.samples import geometries
 from schemac.rows.samples.draws import Draws
 from schemac.rows.samples.numbers import COUNTED, Floats, grid_of, value_of
-from schemac.rows.samples.patterns import Piece, piece_of
+from schemac.rows.samples.patterns import TextGenerator, generator_of
 from schemac.rows.samples.written import plain_text
 
 NULLS = 12
@@ -87,8 +87,13 @@ class Values:
     """Whether no two numbers stand for one value."""
 
 
-def values_of(field: SchemaField, member: pa.Field, wanted: tuple[Any, ...] = ()) -> Values:
-    """Return the values of a place; `wanted` are some that conditions speak of. Raises NoValueError."""
+def values_of(field: SchemaField, member: pa.Field, preferred: tuple[Any, ...] = ()) -> Values:
+    """Return the values of a place; `wanted` are some that conditions mention. Raises NoValueError."""
+    if field.parent is None and (parts := _least_parts(field)) > _MOST_PARTS:
+        message = (
+            f"{field.path_text}: one value has at least {parts:,} items, and a sample at most {_MOST_PARTS:,}"
+        )
+        raise NoValueError(message)
     try:
         values = _values_of(field, member, constraints_at(field))
     except NoValueError:
@@ -96,14 +101,14 @@ def values_of(field: SchemaField, member: pa.Field, wanted: tuple[Any, ...] = ()
             raise
         # Null breaks no constraint.
         return Values(lambda _: None)
-    return values if not wanted else _with(values, wanted)
+    return values if not preferred else _with(values, preferred)
 
 
-def _with(found: Values, wanted: tuple[Any, ...]) -> Values:
+def _with(values: Values, preferred: tuple[Any, ...]) -> Values:
     def draw(draws: Draws) -> Any:
-        return draws.one_of(wanted) if draws.chance(30) else found.draw(draws)
+        return draws.one_of(preferred) if draws.chance(30) else values.draw(draws)
 
-    return Values(draw, found.nth, found.count, found.differ)
+    return Values(draw, values.nth, values.count, values.differ)
 
 
 def _values_of(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
@@ -167,17 +172,17 @@ def stored(value: Any, member: pa.Field) -> Any:
 
 def _enumerated(enum: Enum, member: pa.Field) -> Values:
     limits = range_of(storage_type(member.type))
-    kept = [value for value in enum.values if limits is None or limits[0] <= value <= limits[1]]  # type: ignore[operator]  # counts
-    if not kept:
-        raise NoValueError(f"{enum.attribute.key} has no value that all readers take")
-    values = [stored(value, member) for value in kept]
+    allowed = [value for value in enum.values if limits is None or limits[0] <= value <= limits[1]]  # type: ignore[operator]  # counts
+    if not allowed:
+        raise NoValueError(f"{enum.attribute.key} has no value that all readers accept")
+    values = [stored(value, member) for value in allowed]
     return Values(lambda draws: draws.one_of(values), lambda number: values[number], len(values))
 
 
 def _counted(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, ...]) -> Values:
     grid, type_ = grid_of(field.type, constraints), field.type
     if not grid.count:
-        raise NoValueError(f"{field.path_text} has no value that keeps its constraints")
+        raise NoValueError(f"{field.path_text} has no value that satisfies its constraints")
     return Values(
         lambda draws: stored(value_of(type_, grid.draw(draws)), member),
         lambda number: stored(value_of(type_, grid.nth(number)), member),
@@ -185,11 +190,39 @@ def _counted(field: SchemaField, member: pa.Field, constraints: tuple[Constraint
     )
 
 
-def _sizes(constraints: tuple[Constraint, ...], usual: int) -> tuple[int, int]:
+def _sizes(constraints: tuple[Constraint, ...], usual: int, spread: int = 3) -> tuple[int, int]:
     """Return the least and the greatest size of what is drawn."""
     low = max([0, *(one.limit for one in constraints if isinstance(one, Size) and one.is_lower)])
     high = [one.limit for one in constraints if isinstance(one, Size) and not one.is_lower]
-    return low, min([max(usual, low + 3), *high])
+    return low, min([max(usual, low + spread), *high])
+
+
+def _is_deep(field: SchemaField) -> bool:
+    """Tell whether a list or map is in so many others that its size has to be small: sizes multiply from level to level."""
+    around = 0
+    parent = field.parent
+    while parent is not None:
+        around += parent.type.family in (Family.LIST, Family.MAP)
+        parent = parent.parent
+    return around >= _MOST_LONG
+
+
+_MOST_LONG = 4
+"""Lists and maps inside each other that have several items."""
+_MOST_PARTS = 2**24
+"""Items of items that one value has at least, for a sample to be made."""
+
+
+def _least_parts(field: SchemaField) -> int:
+    """Return how many values without parts one value has at least, where nothing in it is null."""
+    if not field.children:
+        return 1
+    many = 1
+    if field.type.family is Family.LIST:
+        fixed = field.type.fixed_length  # type: ignore[attr-defined]  # of the family
+        sizes = tuple([one for one in constraints_at(field) if isinstance(one, MinItems)])
+        many = fixed if fixed is not None else _sizes(sizes, 0, 0)[0]
+    return int(many) * sum(map(_least_parts, field.children))
 
 
 def _texts(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
@@ -200,9 +233,9 @@ def _texts(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
 
     def draw(draws: Draws) -> str:
         if draws.chance(8):
-            found = draws.one_of(_ODD_TEXTS)
-            if low <= len(found) <= high:
-                return found
+            drawn = draws.one_of(_ODD_TEXTS)
+            if low <= len(drawn) <= high:
+                return drawn
         size = low + draws.below(high - low + 1)
         text = draws.one_of(_WORDS)
         while len(text) < size:
@@ -214,17 +247,17 @@ def _texts(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
 
 
 def _base36(number: int, low: int, high: int) -> str:
-    found = ""
+    digits = ""
     while number:
         number, digit = divmod(number, 36)
-        found = _DIGITS[digit] + found
-    return found.rjust(max(low, min(8, high)), "0")
+        digits = _DIGITS[digit] + digits
+    return digits.rjust(max(low, min(8, high)), "0")
 
 
 def _matching(
     field: SchemaField, pattern: Pattern, low: int, high: int, constraints: tuple[Constraint, ...]
 ) -> Values:
-    pieces = [piece_of(pattern.pattern.text, more) for more in dict.fromkeys((0, 3, 8, low, high))]
+    generators = [generator_of(pattern.pattern.text, more) for more in dict.fromkeys((0, 3, 8, low, high))]
     has_limit = any(isinstance(one, MaxLength) for one in constraints)
 
     def keeps(text: str) -> bool:
@@ -232,7 +265,7 @@ def _matching(
             return False
         return not pattern.violations(pa.array([text], pa.string()))[0].as_py()
 
-    usable = [piece for piece in pieces if _some(piece, keeps, field)]
+    usable = [generator for generator in generators if _some(generator, keeps, field)]
     if not usable:
         raise NoValueError(
             f"{field.path_text}: no text was found that is matched by the pattern {pattern.pattern.text} and has the right length"
@@ -240,15 +273,15 @@ def _matching(
 
     def draw(draws: Draws) -> str:
         for _ in range(_TRIES):
-            piece = draws.one_of(usable)
-            text = piece.nth(draws.below(piece.count))
+            generator = draws.one_of(usable)
+            text = generator.nth(draws.below(generator.count))
             if keeps(text):
                 return text
         raise NoValueError(
             f"{field.path_text}: hardly any text of the pattern {pattern.pattern.text} has the right length"
         )
 
-    widest = max(usable, key=lambda piece: piece.count)
+    widest = max(usable, key=lambda generator: generator.count)
     stride = _stride(widest.count)
     return Values(
         draw,
@@ -258,17 +291,19 @@ def _matching(
     )
 
 
-def _some(piece: Piece, keeps: Callable[[str], bool], field: SchemaField) -> bool:
-    draws = Draws("pattern", field.path_text, piece.count)
-    return bool(piece.count) and any(keeps(piece.nth(draws.below(piece.count))) for _ in range(_TRIES))
+def _some(generator: TextGenerator, keeps: Callable[[str], bool], field: SchemaField) -> bool:
+    draws = Draws("pattern", field.path_text, generator.count)
+    return bool(generator.count) and any(
+        keeps(generator.nth(draws.below(generator.count))) for _ in range(_TRIES)
+    )
 
 
 def _stride(count: int) -> int:
     """Return a number without a divisor in common with a count, so that its multiples meet every number below it."""
-    found = count * 618 // 1000 | 1
-    while gcd(found, count) != 1:
-        found += 2
-    return found
+    stride = count * 618 // 1000 | 1
+    while gcd(stride, count) != 1:
+        stride += 2
+    return stride
 
 
 def _bytes(field: SchemaField, constraints: tuple[Constraint, ...]) -> Values:
@@ -294,21 +329,22 @@ def _lists(field: SchemaField, member: pa.Field, constraints: tuple[Constraint, 
     item = values_of(child, member.type.value_field)
     draw_item = optional(child, item)
     fixed = field.type.fixed_length  # type: ignore[attr-defined]  # of the family
-    low, high = _sizes(tuple([one for one in constraints if isinstance(one, MinItems | MaxItems)]), 4)
+    bounds = tuple([one for one in constraints if isinstance(one, MinItems | MaxItems)])
+    low, high = _sizes(bounds, 1, 0) if _is_deep(field) else _sizes(bounds, 4)
     low, high = (fixed, fixed) if fixed is not None else (low, high)
     if not any(isinstance(one, UniqueItems) and one.is_set for one in constraints):
         return Values(lambda draws: [draw_item(draws) for _ in range(low + draws.below(high - low + 1))])
 
     def draw(draws: Draws) -> list[Any]:
-        wanted, found = low + draws.below(high - low + 1), dict[str, object]()
-        for _ in range(wanted * 20 + 20):
-            if len(found) == wanted:
+        length, entries = low + draws.below(high - low + 1), dict[str, object]()
+        for _ in range(length * 20 + 20):
+            if len(entries) == length:
                 break
             value = draw_item(draws)
-            found.setdefault(repr(value), value)
-        if len(found) < low:
+            entries.setdefault(repr(value), value)
+        if len(entries) < low:
             raise NoValueError(f"{field.path_text}: there are no {low} items that differ")
-        return list(found.values())
+        return list(entries.values())
 
     return Values(draw)
 
@@ -318,9 +354,10 @@ def _maps(field: SchemaField, member: pa.Field) -> Values:
     key = values_of(key_field, member.type.key_field)
     draw_item = optional(item_field, values_of(item_field, member.type.item_field))
     text_of = plain_text(member.type.key_field) if is_scalar(member.type.key_field) else repr
+    most = 1 if _is_deep(field) else 3
 
     def draw(draws: Draws) -> list[tuple[Any, Any]]:
-        keys = [key.draw(draws) for _ in range(draws.below(4))]
+        keys = [key.draw(draws) for _ in range(draws.below(most + 1))]
         # 0.0 and -0.0 are one key.
         distinct = {text_of(value + 0 if isinstance(value, float) else value): value for value in keys}
         return [(distinct[text], draw_item(draws)) for text in sorted(distinct)]

@@ -70,20 +70,20 @@ def _cell(text: str) -> str:
 
 def _token(member: pa.Field) -> Written:
     """Return what writes values of a field as JSON."""
-    own, is_, role = member.type, pa.types, role_of(member)
+    data_type, is_, role = member.type, pa.types, role_of(member)
     if role is Role.JSON:
         return str
-    if role is None and is_.is_struct(own):
-        parts = [(part.name, f"{quoted(part.name)}:", _token(part)) for part in own]
+    if role is None and is_.is_struct(data_type):
+        parts = [(part.name, f"{quoted(part.name)}:", _token(part)) for part in data_type]
         return lambda value: _object([(label, value[name], write) for name, label, write in parts])
-    if role is None and is_.is_map(own):
-        key, item = plain_text(own.key_field), _token(own.item_field)
+    if role is None and is_.is_map(data_type):
+        key, item = plain_text(data_type.key_field), _token(data_type.item_field)
         return lambda value: _object([(f"{quoted(key(one))}:", other, item) for one, other in value])
-    if role is None and is_.is_nested(own):
-        inner = _token(own.value_field)
+    if role is None and is_.is_nested(data_type):
+        inner = _token(data_type.value_field)
         return lambda value: f"[{','.join(['null' if one is None else inner(one) for one in value])}]"
     plain = plain_text(member)
-    if role is Role.BRAIN_FLOATS or _is_bare(storage_type(own)):
+    if role is Role.BRAIN_FLOATS or _is_bare(storage_type(data_type)):
         return plain
     return lambda value: quoted(plain(value))
 
@@ -92,45 +92,45 @@ def _object(members: list[tuple[str, Any, Written]]) -> str:
     return f"{{{','.join([label + ('null' if value is None else write(value)) for label, value, write in members])}}}"
 
 
-def _is_bare(own: pa.DataType) -> bool:
+def _is_bare(data_type: pa.DataType) -> bool:
     """Whether values stand without quotes."""
     is_ = pa.types
     return bool(
-        is_.is_boolean(own)
-        or is_.is_integer(own)
-        or is_.is_floating(own)
-        or is_.is_decimal(own)
-        or is_.is_duration(own)
+        is_.is_boolean(data_type)
+        or is_.is_integer(data_type)
+        or is_.is_floating(data_type)
+        or is_.is_decimal(data_type)
+        or is_.is_duration(data_type)
     )
 
 
 def plain_text(member: pa.Field) -> Written:
     """Return what writes values of a field without parts as text."""
-    own, is_ = storage_type(member.type), pa.types
+    data_type, is_ = storage_type(member.type), pa.types
     if role_of(member) is Role.BRAIN_FLOATS:
         return _brain_float
     if is_uuid(member):
         return lambda value: (
             f"{value[:4].hex()}-{value[4:6].hex()}-{value[6:8].hex()}-{value[8:10].hex()}-{value[10:].hex()}"
         )
-    if is_.is_date(own):
+    if is_.is_date(data_type):
         return day_text
-    if is_.is_time(own):
-        return lambda value: count_text(value, own)
-    if is_.is_timestamp(own):
-        zone = "Z" if own.tz is not None else ""
-        return lambda value: clock_text(value, own.unit, "T") + zone
-    if is_.is_decimal(own):
+    if is_.is_time(data_type):
+        return lambda value: count_text(value, data_type)
+    if is_.is_timestamp(data_type):
+        zone = "Z" if data_type.tz is not None else ""
+        return lambda value: clock_text(value, data_type.unit, "T") + zone
+    if is_.is_decimal(data_type):
         return lambda value: format(value, "f")
-    if is_.is_boolean(own):
+    if is_.is_boolean(data_type):
         return lambda value: "true" if value else "false"
-    if is_.is_floating(own):
+    if is_.is_floating(data_type):
         return lambda value: repr(float(value))
-    if is_.is_integer(own) or is_.is_duration(own):
+    if is_.is_integer(data_type) or is_.is_duration(data_type):
         return str
     return lambda value: base64.b64encode(value).decode() if isinstance(value, bytes) else str(value)
 
 
 def _brain_float(value: bytes) -> str:
-    (found,) = struct.unpack("<f", b"\0\0" + value)
-    return repr(float(found))
+    (number,) = struct.unpack("<f", b"\0\0" + value)
+    return repr(float(number))

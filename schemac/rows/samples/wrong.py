@@ -28,7 +28,7 @@ from schemac.logical.path import Part
 from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.rows.judging.tokens import Number, parse, quoted
 from schemac.rows.samples.draws import Draws
-from schemac.rows.samples.patterns import piece_of
+from schemac.rows.samples.patterns import generator_of
 from schemac.rows.samples.sampler import Datasets, Sampler
 from schemac.rows.samples.values import NoValueError, Values, values_of
 from schemac.rows.samples.written import json_lines
@@ -71,7 +71,7 @@ class WrongRows:
 
 
 def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRows:
-    """Return records that break each rule once. Raises SchemaError where no good rows can be made."""
+    """Return records that break each rule once. Raises SchemaError if no good rows can be made."""
     sampler = Sampler(dataset, GOOD, seed, others)
     schema = dataset.to_arrow(metadata=True)
     good = [text for batch in sampler.batches() for text in json_lines(schema, batch)]
@@ -83,14 +83,14 @@ def wrong_rows(dataset: CheckedDataset, seed: int, others: Datasets) -> WrongRow
     raw = (
         list(json_lines(schema, sampler.candidates(0, _RAW, is_mended=False))) if sampler.rows.checks else []
     )
-    found: dict[tuple[str, str], WrongRow] = {("", "malformed"): WrongRow(good[0][:-1], "", "malformed")}
+    by_reason: dict[tuple[str, str], WrongRow] = {("", "malformed"): WrongRow(good[0][:-1], "", "malformed")}
     changed = list(_changed(sampler, good, seed))
     for text, reasons in _judged(dataset, [*changed, *raw], references):
         if len(reasons) == 1 and reasons[0][1] not in (UNIQUE_RULE, DUPLICATE):
             path, rule = reasons[0]
-            found.setdefault((_without_places(path), rule), WrongRow(text, path, rule))
-    twins = list(_twins(sampler, dataset, good, references))
-    rows = (*found.values(), *twins)
+            by_reason.setdefault((_without_places(path), rule), WrongRow(text, path, rule))
+    duplicates = list(_duplicates(sampler, dataset, good, references))
+    rows = (*by_reason.values(), *duplicates)
     there = {rule_of(one) for one in rows}
     return WrongRows(rows, tuple([one for one in _expected(sampler) if one not in there]), references)
 
@@ -143,8 +143,8 @@ def _expected(sampler: Sampler) -> Iterator[tuple[str, str]]:
 
 def _path(field: SchemaField) -> str:
     """Return the path as reasons have it, with `[]` for a place in a list or a map."""
-    own = f".{field.segment}" if field.is_member else "[]"
-    return _path(field.parent) + own if field.parent is not None else str(field.segment)
+    segment = f".{field.segment}" if field.is_member else "[]"
+    return _path(field.parent) + segment if field.parent is not None else str(field.segment)
 
 
 def _changed(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
@@ -153,10 +153,10 @@ def _changed(sampler: Sampler, good: Sequence[str], seed: int) -> Iterator[str]:
     for field, member in _with_members(sampler):
         draws = Draws(seed, "wrong", field.path_text)
         for number, base in enumerate(islice(_with_place(records, field), BASES)):
-            held = _held(base, field)
+            current = _held(base, field)
             tokens = [
-                *_all_beyond(field, draws, held),
-                *(_tokens(field, member, draws, held) if number < 3 else ()),
+                *_all_beyond(field, draws, current),
+                *(_tokens(field, member, draws, current) if number < 3 else ()),
             ]
             for token in tokens:
                 copy = parse(record_text(base))
@@ -169,17 +169,17 @@ def _with_members(sampler: Sampler) -> Iterator[tuple[SchemaField, pa.Field]]:
     while stack:
         field, member = stack.pop(0)
         yield field, member
-        own, is_ = member.type, pa.types
+        data_type, is_ = member.type, pa.types
         if field.type.family is Family.STRUCT:
-            stack += zip(field.children, own, strict=True)
+            stack += zip(field.children, data_type, strict=True)
         elif field.type.family is Family.MAP:
-            stack += zip(field.children, (own.key_field, own.item_field), strict=True)
-        elif field.children and is_.is_nested(own):
-            stack += [(field.children[0], own.value_field)]
+            stack += zip(field.children, (data_type.key_field, data_type.item_field), strict=True)
+        elif field.children and is_.is_nested(data_type):
+            stack += [(field.children[0], data_type.value_field)]
 
 
 def _with_place(records: Sequence[Any], field: SchemaField) -> Iterator[Any]:
-    """Yield the records that have something where the field stands, those with a value first."""
+    """Yield the records that have something where the field is, those with a value first."""
     there = [record for record in records if _place(record, field) is not None]
     yield from sorted(there, key=lambda record: _held(record, field) in (None, [], {}, ""))
 
@@ -205,7 +205,7 @@ def _held(record: Any, field: SchemaField) -> Any:
 
 
 def _put(record: Any, field: SchemaField, token: str) -> bool:
-    """Change the first value of a field; false where it cannot be."""
+    """Change the first value of a field; false if it cannot be."""
     place = _place(record, field)
     if place is None:
         return False
@@ -221,12 +221,16 @@ def _put(record: Any, field: SchemaField, token: str) -> bool:
     return True
 
 
-def _tokens(field: SchemaField, member: pa.Field, draws: Draws, held: Any) -> Iterator[str]:
+def _tokens(field: SchemaField, member: pa.Field, draws: Draws, current: Any) -> Iterator[str]:
     """Yield tokens that may be wrong for a field."""
     yield from _TOKENS
-    if type(held) is list and held:
-        yield record_text([*held, *({record_text(one): one for one in _others(held)}.values())])
-        yield from (record_text([*held, *held[:1]]), record_text(held[:-1]), record_text(held + held))
+    if type(current) is list and current:
+        yield record_text([*current, *({record_text(one): one for one in _others(current)}.values())])
+        yield from (
+            record_text([*current, *current[:1]]),
+            record_text(current[:-1]),
+            record_text(current + current),
+        )
     try:
         other: Values = values_of(field, member)
     except NoValueError:
@@ -239,21 +243,21 @@ def _tokens(field: SchemaField, member: pa.Field, draws: Draws, held: Any) -> It
             yield str(value)
 
 
-def _others(held: list[Any]) -> list[Any]:
+def _others(current: list[Any]) -> list[Any]:
     """Return items like the first one that differ from all."""
-    first = held[0]
+    first = current[0]
     if type(first) is str:
         return [letter * max(len(first), 1) for letter in "pqrstuvwxyz"]
     return [Number(number) for number in range(11, 30)] if type(first) is Number else []
 
 
-def _all_beyond(field: SchemaField, draws: Draws, held: Any) -> Iterator[str]:
+def _all_beyond(field: SchemaField, draws: Draws, current: Any) -> Iterator[str]:
     """Yield tokens that only just break a constraint."""
     for one in constraints_at(field):
-        yield from _beyond(field, one, draws, held)
+        yield from _beyond(field, one, draws, current)
 
 
-def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, held: Any) -> Iterator[str]:
+def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, current: Any) -> Iterator[str]:
     type_ = field.type
     if isinstance(constraint, Bound):
         is_bare = type_.family in (Family.INTEGER, Family.DECIMAL, Family.FLOAT, Family.DURATION)
@@ -266,14 +270,14 @@ def _beyond(field: SchemaField, constraint: Constraint, draws: Draws, held: Any)
             yield text if is_bare else quoted(text)
     elif isinstance(constraint, MultipleOf):
         yield shown(type_, _moved(constraint.divisor, step_of(type_) or Decimal(1)))
-    elif isinstance(constraint, Size) and type(held) is list:
-        items = held or [None]
+    elif isinstance(constraint, Size) and type(current) is list:
+        items = current or [None]
         yield record_text((items * (constraint.limit + 1))[: constraint.limit + 1])
-        yield record_text(held[: max(constraint.limit - 1, 0)])
-    elif isinstance(constraint, Size) and type(held) is str:
-        yield from _sized(held, constraint.limit)
+        yield record_text(current[: max(constraint.limit - 1, 0)])
+    elif isinstance(constraint, Size) and type(current) is str:
+        yield from _sized(current, constraint.limit)
     elif isinstance(constraint, Pattern):
-        length = len(held) if isinstance(held, str) else 3
+        length = len(current) if isinstance(current, str) else 3
         yield from (quoted(filler * length) for filler in _FILLERS)
     if isinstance(constraint, Size):
         yield from _of_other_sizes(field, constraint.limit, draws)
@@ -284,14 +288,16 @@ def _of_other_sizes(field: SchemaField, limit: int, draws: Draws) -> Iterator[st
     for one in constraints_at(field):
         for more in (0, 1, limit, limit + 4) if isinstance(one, Pattern) else ():
             assert isinstance(one, Pattern)
-            piece = piece_of(one.pattern.text, more)
-            yield from (quoted(piece.nth(draws.below(piece.count))) for _ in range(20) if piece.count)
+            generator = generator_of(one.pattern.text, more)
+            yield from (
+                quoted(generator.nth(draws.below(generator.count))) for _ in range(20) if generator.count
+            )
 
 
-def _sized(held: str, limit: int) -> Iterator[str]:
-    last = held[-1:] or "x"
-    yield quoted(held[: max(limit - 1, 0)])
-    yield quoted(held + last * (limit + 1 - len(held)))
+def _sized(current: str, limit: int) -> Iterator[str]:
+    last = current[-1:] or "x"
+    yield quoted(current[: max(limit - 1, 0)])
+    yield quoted(current + last * (limit + 1 - len(current)))
     # Bytes are written as four characters for three of them.
     yield quoted("AAAA" * (limit // 3 + 1))
 
@@ -302,7 +308,7 @@ def _moved(value: Any, step: Decimal) -> Any:
     return value + (float(step) if isinstance(value, float) else int(step))
 
 
-def _twins(
+def _duplicates(
     sampler: Sampler, dataset: CheckedDataset, good: Sequence[str], references: Mapping[str, Any]
 ) -> Iterator[WrongRow]:
     """Yield pairs of records that are alike in what is unique, and in nothing else that is."""
@@ -316,8 +322,8 @@ def _twins(
             at += 2
             if other is None:
                 continue
-            said = [reasons for _, reasons in _judged(dataset, [one, other], references)]
-            if said == [[(path, rule)]] * 2:
+            reasons_of_both = [reasons for _, reasons in _judged(dataset, [one, other], references)]
+            if reasons_of_both == [[(path, rule)]] * 2:
                 yield from (WrongRow(text, path, rule) for text in (one, other))
                 break
 

@@ -13,14 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.constraints.expressions import FieldNode
-from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, Check, ReferenceTo
-from schemac.constraints.survey import Target, all_there, target_keys, twins, without_target
+from schemac.constraints.rows import REFERENCE_RULE, UNIQUE_RULE, ReferenceTo
+from schemac.constraints.survey import Target, all_there, duplicate_rows, target_keys, without_target
 from schemac.logical.path import dotted
-from schemac.rows.judging.forms import LONGEST_VALUE
 from schemac.rows.judging.parts import Reason
 from schemac.rows.judging.shapes import storage_type
-from schemac.rows.judging.typed_texts import json_object, raw_values
-from schemac.rows.validation.judged import JudgedBatch
+from schemac.rows.validation.broken_values import text_of_members
+from schemac.rows.validation.validator import JudgedBatch
 from schemac.source.suggest import closest
 
 DUPLICATE = "duplicate"
@@ -34,38 +33,17 @@ class UnusableTargetError(Exception):
         self.help = help
 
 
-def object_to_conditions(checks: Sequence[Check], batch: JudgedBatch) -> None:
-    """Object to rows for which a condition is false."""
-    for check in checks:
-        names = list(dict.fromkeys(node.path[0] for node in check.condition.fields()))
-        for row in pc.indices_nonzero(check.violations(batch.rows)).to_pylist():
-            shown = _object(batch.rows, [(name, (name,)) for name in names], row)
-            batch.object_to(row, Reason(check.path, check.rule, shown))
-
-
-def _object(rows: pa.RecordBatch, fields: list[tuple[str, tuple[str, ...]]], row: int) -> str:
-    members = []
-    for label, path in fields:
-        column = rows.column(path[0]).slice(row, 1)
-        for name in path[1:]:
-            column = pc.struct_field(column, name)
-        value = raw_values(column)[0]
-        if value is not None:
-            members.append((label, value, column.type))
-    return json_object(members)[:LONGEST_VALUE]
-
-
 def _of_nodes(nodes: Sequence[FieldNode]) -> list[tuple[str, tuple[str, ...]]]:
     return [(str(node), node.path) for node in nodes]
 
 
-def target_of(reference: ReferenceTo, table: Any, own: pa.Schema) -> Target:
+def target_of(reference: ReferenceTo, table: Any, schema: pa.Schema) -> Target:
     """Return the values of another table that a reference is looked up in. Raises UnusableTargetError."""
     columns, nodes = [], []
     for i, (node, path) in enumerate(zip(reference.fields, reference.to, strict=True)):
-        held = _column(table, path, reference.dataset)
-        wanted = _type_at(own, node.path)
-        columns.append(_brought(held, wanted, node, path, reference))
+        column = _column(table, path, reference.dataset)
+        expected_type = _type_at(schema, node.path)
+        columns.append(_brought(column, expected_type, node, path, reference))
         nodes.append(FieldNode(node.type, (f"c{i}",)))
     return Target(
         reference, target_keys(reference, pa.table(columns, [node.path[0] for node in nodes]), nodes)
@@ -85,34 +63,36 @@ def _column(table: Any, path: str, dataset: str) -> Any:
 
 
 def _paths(fields: Any, above: tuple[str, ...]) -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = []
+    paths: list[tuple[str, ...]] = []
     for part in fields:
-        found.append((*above, part.name))
+        paths.append((*above, part.name))
         if pa.types.is_struct(part.type):
-            found += _paths(part.type, (*above, part.name))
-    return found
+            paths += _paths(part.type, (*above, part.name))
+    return paths
 
 
 def _type_at(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
-    found = schema.field(path[0]).type
+    data_type = schema.field(path[0]).type
     for name in path[1:]:
-        found = found.field(name).type
-    return storage_type(found)
+        data_type = data_type.field(name).type
+    return storage_type(data_type)
 
 
-def _brought(column: Any, wanted: pa.DataType, node: FieldNode, path: str, reference: ReferenceTo) -> Any:
+def _brought(
+    column: Any, expected_type: pa.DataType, node: FieldNode, path: str, reference: ReferenceTo
+) -> Any:
     """Return the values in the type of the own field, so that they can be compared."""
-    held, is_ = storage_type(column.type), pa.types
-    if is_.is_integer(held) and is_.is_integer(wanted):
+    source_type, is_ = storage_type(column.type), pa.types
+    if is_.is_integer(source_type) and is_.is_integer(expected_type):
         return column
     pairs = (is_.is_integer, is_.is_floating, is_.is_decimal, is_.is_timestamp, is_.is_date, is_.is_time, is_.is_duration,
              _is_text, _is_bytes, is_.is_boolean)  # fmt: skip
-    if any(one(held) and one(wanted) for one in pairs):
+    if any(one(source_type) and one(expected_type) for one in pairs):
         try:
-            return column.cast(held).cast(wanted)
+            return column.cast(source_type).cast(expected_type)
         except pa.ArrowInvalid:
             pass
-    message = f"`{node}` is {wanted}, and `{path}` of `{reference.dataset}` is {held}"
+    message = f"`{node}` is {expected_type}, and `{path}` of `{reference.dataset}` is {source_type}"
     raise UnusableTargetError(message, "give both fields one type")
 
 
@@ -127,15 +107,17 @@ def _is_bytes(type_: pa.DataType) -> bool:
 
 
 def object_to_references(targets: Sequence[Target], batch: JudgedBatch) -> None:
-    """Object to rows whose values stand in no row of another table."""
+    """Object to rows whose values are in no row of another table."""
     for target in targets:
         reference = target.reference
         for row in without_target(reference, batch.rows, target.keys).to_pylist():
-            shown = _object(batch.rows, _of_nodes(reference.fields), row)
-            batch.object_to(row, Reason(reference.path, REFERENCE_RULE, shown))
+            members_text = text_of_members(batch.rows, _of_nodes(reference.fields), row)
+            batch.object_to(row, Reason(reference.path, REFERENCE_RULE, members_text))
 
 
-def object_to_twins(nodes: Sequence[FieldNode], path: str, batches: Sequence[JudgedBatch], rule: str) -> None:
+def report_duplicates(
+    nodes: Sequence[FieldNode], path: str, batches: Sequence[JudgedBatch], rule: str
+) -> None:
     """Object to good rows that have the same values as another good row of any batch."""
     parts: list[list[Any]] = [[] for _ in nodes]
     rows: list[Any] = []
@@ -154,12 +136,14 @@ def object_to_twins(nodes: Sequence[FieldNode], path: str, batches: Sequence[Jud
         start += batch.rows.num_rows
     if (
         start
-        and (found := twins([pa.concat_arrays(part) for part in parts], pa.concat_arrays(rows))).num_rows
+        and (
+            duplicates := duplicate_rows([pa.concat_arrays(part) for part in parts], pa.concat_arrays(rows))
+        ).num_rows
     ):
-        _tell(sorted(found.column("row").to_pylist()), nodes, path, batches, rule)
+        _report(sorted(duplicates.column("row").to_pylist()), nodes, path, batches, rule)
 
 
-def _tell(
+def _report(
     rows: list[int], nodes: Sequence[FieldNode], path: str, batches: Sequence[JudgedBatch], rule: str
 ) -> None:
     starts = iter(batches)
@@ -168,8 +152,8 @@ def _tell(
         while row >= start + batch.rows.num_rows:
             start += batch.rows.num_rows
             batch = next(starts)
-        shown = _object(batch.rows, _of_nodes(nodes), row - start)
-        batch.object_to(row - start, Reason(path, rule, shown))
+        members_text = text_of_members(batch.rows, _of_nodes(nodes), row - start)
+        batch.object_to(row - start, Reason(path, rule, members_text))
 
 
 Targets = Mapping[str, Any]
@@ -178,8 +162,7 @@ __all__ = [
     "UNIQUE_RULE",
     "Target",
     "UnusableTargetError",
-    "object_to_conditions",
     "object_to_references",
-    "object_to_twins",
+    "report_duplicates",
     "target_of",
 ]

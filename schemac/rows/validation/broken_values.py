@@ -18,7 +18,14 @@ from schemac.attributes.family import Family
 from schemac.rows.judging.forms import LONGEST_VALUE
 from schemac.rows.judging.layouts import compact, entries_of
 from schemac.rows.judging.parts import Reason
-from schemac.rows.judging.typed_texts import cast_text, count_text, json_text, key_text, raw_values
+from schemac.rows.judging.typed_texts import (
+    cast_text,
+    count_text,
+    json_object,
+    json_text,
+    key_text,
+    raw_values,
+)
 
 _Order = tuple[int, ...]
 _Trail = Callable[[int], tuple[int, str, _Order]]
@@ -26,7 +33,7 @@ _Trail = Callable[[int], tuple[int, str, _Order]]
 
 
 @dataclass(frozen=True)
-class _Found:
+class _BrokenValue:
     row: int
     order: _Order
     reason: Reason
@@ -36,8 +43,8 @@ def broken_values(places: tuple[Constrained, ...], rows: pa.RecordBatch) -> Iter
     """Yield the rows that break a constraint of values, with the reasons."""
     for place in places:
         name = place.field.name
-        found = _walk(place, rows.column(name), _column(name))
-        for one in sorted(found, key=lambda one: (one.row, one.order)):
+        broken = _walk(place, rows.column(name), _column(name))
+        for one in sorted(broken, key=lambda one: (one.row, one.order)):
             yield one.row, one.reason
 
 
@@ -45,14 +52,14 @@ def _column(name: str) -> _Trail:
     return lambda i: (i, name, ())
 
 
-def _walk(place: Constrained, values: Any, trail: _Trail) -> Iterator[_Found]:
+def _walk(place: Constrained, values: Any, trail: _Trail) -> Iterator[_BrokenValue]:
     for number, constraint in enumerate(place.constraints):
         wrong = pc.indices_nonzero(constraint.violations(values))
-        shown = raw_values(values.take(wrong)) if len(wrong) else []
-        for i, value in zip(wrong.to_pylist(), shown, strict=True):
+        raw = raw_values(values.take(wrong)) if len(wrong) else []
+        for i, value in zip(wrong.to_pylist(), raw, strict=True):
             row, path, order = trail(i)
-            told = _shown(place, value, values.type)[:LONGEST_VALUE]
-            yield _Found(row, (*order, 0, number), Reason(path, constraint.rule, told))
+            text = _shown(place, value, values.type)[:LONGEST_VALUE]
+            yield _BrokenValue(row, (*order, 0, number), Reason(path, constraint.rule, text))
     for number, child in enumerate(place.children, 1):
         match place.schema_field.type.family:
             case Family.STRUCT:
@@ -63,7 +70,7 @@ def _walk(place: Constrained, values: Any, trail: _Trail) -> Iterator[_Found]:
                 yield from _walk_items(child, values, trail, number)
 
 
-def _walk_member(child: Constrained, values: Any, trail: _Trail, number: int) -> Iterator[_Found]:
+def _walk_member(child: Constrained, values: Any, trail: _Trail, number: int) -> Iterator[_BrokenValue]:
     label = str(child.schema_field.segment)
 
     def below(i: int) -> tuple[int, str, _Order]:
@@ -82,7 +89,7 @@ def _places(lists: Any) -> tuple[list[int], list[int]]:
     return parents, places
 
 
-def _walk_items(child: Constrained, lists: Any, trail: _Trail, number: int) -> Iterator[_Found]:
+def _walk_items(child: Constrained, lists: Any, trail: _Trail, number: int) -> Iterator[_BrokenValue]:
     lists = compact(lists)
     parents, places = _places(lists)
 
@@ -95,7 +102,7 @@ def _walk_items(child: Constrained, lists: Any, trail: _Trail, number: int) -> I
 
 def _walk_map(
     place: Constrained, child: Constrained, maps: Any, trail: _Trail, number: int
-) -> Iterator[_Found]:
+) -> Iterator[_BrokenValue]:
     lists = entries_of(maps)
     parents, places = _places(lists)
     keys, items = lists.flatten().flatten()
@@ -107,6 +114,19 @@ def _walk_map(
         return row, f'{path}["{key}"]', (*order, number, places[i])
 
     yield from _walk(child, keys if is_key else items, below)
+
+
+def text_of_members(rows: pa.RecordBatch, fields: list[tuple[str, tuple[str, ...]]], row: int) -> str:
+    """Write some fields of a row, each with its name and its path, as an object of JSON; those that are null are left out."""
+    members = []
+    for label, path in fields:
+        column = rows.column(path[0]).slice(row, 1)
+        for name in path[1:]:
+            column = pc.struct_field(column, name)
+        value = raw_values(column)[0]
+        if value is not None:
+            members.append((label, value, column.type))
+    return json_object(members)[:LONGEST_VALUE]
 
 
 def _shown(place: Constrained, value: Any, type_: Any) -> str:

@@ -1,4 +1,4 @@
-"""What is known of rows after they were judged.
+"""The result of a validation of rows.
 
 Layer: rows.
 Shape: good rows as an Arrow table of the dataset's schema; bad rows as they came, with their numbers and reasons; counts.
@@ -25,7 +25,7 @@ REASONS = pa.list_(
     pa.struct([pa.field("path", pa.string()), pa.field("rule", pa.string()), pa.field("value", pa.string())])
 )
 _POSITIONS = re.compile(r'\[[0-9]+\]|\["(?:[^"]|"(?!\]))*"\]')
-_SHOWN = 40
+_LONGEST_VALUE = 40
 """Characters of a value in a message."""
 
 
@@ -33,13 +33,13 @@ class RowReason(NamedTuple):
     """Why a row does not fit."""
 
     row: int
-    """Its number, from 0 in the order of the rows."""
+    """The number of the row, from 0."""
     path: str
-    """Where, such as `stops[3].minutes`; empty for the row as a whole, several paths with commas for fields that are compared together."""
+    """The path of the value, such as `stops[3].minutes`; empty for the row as a whole, several paths separated by commas for fields that are compared together."""
     rule: str
-    """Which rule of the quarantine it breaks; `schemac explain rules` lists them."""
+    """The rule that it breaks; `schemac explain rules` lists them."""
     value: str | None
-    """What stands there, cut at 1000 characters; None where nothing does."""
+    """The value as text, cut at 1000 characters; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class RuleCount:
 
 
 class UnfitRowsError(SchemaError):
-    """Raised where all rows have to fit and some do not; `validation` has every reason."""
+    """Raised if all rows have to fit and some do not; `validation` has every reason."""
 
     def __init__(self, validation: "Validation") -> None:
         super().__init__(tuple(_diagnostics(validation)))
@@ -61,18 +61,18 @@ class UnfitRowsError(SchemaError):
 
 @dataclass(frozen=True)
 class Validation:
-    """Rows that were judged."""
+    """The result of `Dataset.validate`."""
 
     dataset: str
     """The name of the dataset."""
     good: pa.Table
     """The rows that fit, with the dataset's Arrow schema."""
     bad: pa.Table
-    """The other rows as they came, with their numbers (`_row`) and reasons (`_errors`). Rows of Python are their text (`_raw`)."""
+    """The other rows unchanged, with their numbers (`_row`) and reasons (`_errors`). Python rows are given as text (`_raw`)."""
     reasons: tuple[RowReason, ...]
     """Every reason, in the order of the rows."""
     unchecked: tuple[str, ...] = ()
-    """Datasets that the schema refers to, and whose rows were not given: these references were not checked."""
+    """Datasets that the schema refers to but that were not passed: these references were not checked."""
 
     @property
     def rows(self) -> int:
@@ -81,7 +81,7 @@ class Validation:
 
     @property
     def is_good(self) -> bool:
-        """Whether every row fits."""
+        """Whether all rows fit."""
         return not self.bad.num_rows
 
     @property
@@ -98,7 +98,7 @@ class Validation:
         return self
 
     def to_json(self) -> Json:
-        """Give the counts for programs."""
+        """Return the counts as JSON."""
         return {
             "records": {"in": self.rows, "fit": self.good.num_rows, "rejected": self.bad.num_rows},
             "reasons": [{"path": one.path, "rule": one.rule, "count": one.count} for one in self.counts],
@@ -129,23 +129,27 @@ class Validation:
         return f"<div><p>{head}</p>{table}{note}</div>"
 
 
-def _unchecked(found: Validation) -> str:
-    names = listed(found.unchecked)
+def _unchecked(validation: Validation) -> str:
+    names = listed(validation.unchecked)
     return f"not checked: references to {names}, whose rows were not given"
 
 
-def _diagnostics(found: Validation) -> Iterator[Diagnostic]:
+def _diagnostics(validation: Validation) -> Iterator[Diagnostic]:
     """Yield a finding for each rule that is broken at a path, with the first row that breaks it."""
     first: dict[tuple[str, str], RowReason] = {}
-    for one in found.reasons:
+    for one in validation.reasons:
         first.setdefault((_POSITIONS.sub("[]", one.path), one.rule), one)
-    for counted in found.counts:
+    for counted in validation.counts:
         path, rule, count = counted.path, counted.rule, counted.count
         one = first[path, rule]
-        held = "" if one.value is None else f": {one.value[:_SHOWN]}{'…' if len(one.value) > _SHOWN else ''}"
+        value_text = (
+            ""
+            if one.value is None
+            else f": {one.value[:_LONGEST_VALUE]}{'…' if len(one.value) > _LONGEST_VALUE else ''}"
+        )
         where = f"{one.path}: " if one.path else ""
         many = f" (and {count - 1:,} more)" if count > 1 else ""
-        message = printable(f"row {one.row:,}: {where}{rule}{held}{many}")
+        message = printable(f"row {one.row:,}: {where}{rule}{value_text}{many}")
         help = f"`schemac explain {rule.partition(':')[0]}` explains the rule"
         code = UNFIT_ROWS
-        yield Diagnostic(code.id, code.slug, code.severity, message, found.dataset, path=path, help=help)
+        yield Diagnostic(code.id, code.slug, code.severity, message, validation.dataset, path=path, help=help)

@@ -66,7 +66,7 @@ def _is_of_pandas(source: Any) -> bool:
 
 
 def first_row(rows: Iterable[Any]) -> tuple[Any, Iterator[Any]]:
-    """Return the first row, None where there is none, and all rows."""
+    """Return the first row, None if there is none, and all rows."""
     each = iter(rows)
     try:
         first = next(each)
@@ -80,8 +80,8 @@ def as_mapping(row: Any, names: list[str]) -> Mapping[Any, Any] | None:
     if isinstance(row, Mapping):
         return row
     if hasattr(row, "model_dump"):
-        found: Mapping[Any, Any] = row.model_dump()
-        return found
+        mapping: Mapping[Any, Any] = row.model_dump()
+        return mapping
     if dataclasses.is_dataclass(row) and not isinstance(row, type):
         return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
     if hasattr(row, "_asdict"):

@@ -1,4 +1,4 @@
-"""Rows of a table or of files beside the constraints of their schema.
+"""Rows of a table or of files, checked against the constraints of their schema.
 
 Layer: rows.
 Shape: batches come one after the other, in the types of their store; they are read as a pipeline reads typed columns, so that what is compared
@@ -25,7 +25,7 @@ from schemac.rows.judging.settings import Settings
 from schemac.rows.judging.shapes import opened
 from schemac.rows.judging.typed_values import UnreadableTypeError
 from schemac.rows.validation.broken_rows import UnusableTargetError, target_of
-from schemac.rows.validation.judged import TypedColumn, judged_batch
+from schemac.rows.validation.validator import FieldReader, validated_columns
 from schemac.source.catalogue import (
     BROKEN_CONSTRAINT,
     FAILED_CHECK,
@@ -47,7 +47,7 @@ class UnreadableRowsError(Exception):
 
 
 def reader_of(path: str) -> RowReader | None:
-    """Return what opens the rows at a path; None where nothing does."""
+    """Return what opens the rows at a path; None if nothing does."""
     able = [engine for engine in engines() if ROW_READER.is_of(engine)]
     for engine in able:
         with blamed(engine.name):
@@ -87,8 +87,8 @@ class Comparison:
 
     def columns(self, report: Report) -> tuple[str, ...]:
         """Return the columns of the schema; empty after saying which of them are missing or have another type."""
-        source, wanted = self.stored.schema, self.wanted.lowered.to_arrow()
-        for name in wanted.names:
+        source, expected = self.stored.schema, self.wanted.lowered.to_arrow()
+        for name in expected.names:
             if name not in source.names:
                 near = closest(name, source.names)
                 help = f"did you mean `{near}`?" if near else f"its columns are {', '.join(source.names)}"
@@ -102,12 +102,12 @@ class Comparison:
             else:
                 self._compare(name, report)
         for name in source.names:
-            if name not in wanted.names:
+            if name not in expected.names:
                 help = "add a field, or leave the column out"
                 report.add(
                     TABLE_DRIFT, f"{self.name}: the schema has no field {name}", file=self.name, help=help
                 )
-        return () if report.has_errors else tuple(wanted.names)
+        return () if report.has_errors else tuple(expected.names)
 
     def _compare(self, name: str, report: Report) -> None:
         try:
@@ -118,12 +118,13 @@ class Comparison:
             message = f"{self.name}: a struct has no member {error}"
             report.add(TABLE_DRIFT, message, file=self.name, path=name)
 
-    def _typed(self, names: Sequence[str], source: pa.Schema) -> list[TypedColumn]:
-        wanted = self.wanted.lowered.to_arrow()
-        members = pa.schema([opened(wanted.field(name)) for name in names], wanted.metadata)
+    def _typed(self, names: Sequence[str], source: pa.Schema) -> list[FieldReader]:
+        expected = self.wanted.lowered.to_arrow()
+        members = pa.schema([opened(expected.field(name)) for name in names], expected.metadata)
         settings = Settings()
         zoned = with_zones(members, lambda _: None, settings.timezone)
-        return [TypedColumn.of(one, pa.schema(map(opened, source)), settings) for one in zoned]
+        columns = pa.schema(map(opened, source))
+        return [FieldReader.of_column(one, columns.field(one.name), settings) for one in zoned]
 
     def report_broken(self, references: Mapping[str, str], report: Report) -> None:
         """Say which values do not fit their type, and which constraints rows break."""
@@ -147,12 +148,12 @@ class Comparison:
             return ()
 
     def _unfit(self, names: Sequence[str]) -> Sequence[Offence]:
-        found: dict[tuple[str, str], Offence] = {}
+        offences: dict[tuple[str, str], Offence] = {}
         for reason, row in self._reasons(names):
             key = reason.path, reason.rule
-            one = found.setdefault(key, Offence(*key, "of the type that the schema says"))
+            one = offences.setdefault(key, Offence(*key, "of the type in the schema"))
             one.add([reason.value if reason.value is not None else "null"], pa.array([row], pa.uint64()))
-        return tuple(found.values())
+        return tuple(offences.values())
 
     def _reasons(self, names: Sequence[str]) -> Iterator[tuple[Reason, int]]:
         for judged, numbers in self._judged(names):
@@ -168,7 +169,7 @@ class Comparison:
         for batch in _read(self.stored, names):
             columns = columns or self._typed(names, batch.schema)
             numbers = pa.array(range(start, start + batch.num_rows), pa.uint64())
-            yield judged_batch(columns, batch), numbers
+            yield validated_columns(columns, batch), numbers
             start += batch.num_rows
 
 
@@ -187,7 +188,7 @@ def reference_targets(
     rows: RowConstraints,
     references: Mapping[str, str],
     name: str,
-    wanted: LockedSchemaVersion,
+    referenced: LockedSchemaVersion,
     report: Report,
 ) -> list[Target]:
     """Return the values that are referred to, of each dataset whose table is named."""
@@ -202,7 +203,7 @@ def reference_targets(
             continue
         try:
             table = _referred(path, [steps.partition(".")[0] for steps in one.to])
-            targets.append(target_of(one, table, wanted.lowered.to_arrow()))
+            targets.append(target_of(one, table, referenced.lowered.to_arrow()))
         except (*_ERRORS, ModuleNotFoundError, UnusableTargetError) as error:
             message = f"the table {path} of {one.dataset} cannot be used: {_reason(error)}"
             help = error.help if isinstance(error, UnusableTargetError) else ""
@@ -225,13 +226,15 @@ def _referred(path: str, names: Sequence[str]) -> pa.Table:
     """Read some columns of a table, as far as it has them. The first engine with tables says what is wrong with a path."""
     able = [engine for engine in engines() if ROW_READER.is_of(engine) and TABLES.is_of(engine)]
     stored = (reader_of(path) or ROW_READER.of(able[0])).open(path)
-    kept = [name for name in dict.fromkeys(names) if name in stored.schema.names] or stored.schema.names[:1]
-    batches = list(stored.batches(kept))
-    schema = pa.schema([stored.schema.field(name) for name in kept])
+    present = [name for name in dict.fromkeys(names) if name in stored.schema.names] or stored.schema.names[
+        :1
+    ]
+    batches = list(stored.batches(present))
+    schema = pa.schema([stored.schema.field(name) for name in present])
     return pa.Table.from_batches(batches, batches[0].schema if batches else schema)
 
 
-def report_offence(offence: Offence, table: str, shown: Shown, report: Report) -> None:
+def report_offence(offence: Offence, table: str, rows_text: Shown, report: Report) -> None:
     """Say which rows break a constraint, with what shows them."""
     count, values = _count_and_values(offence)
     verb = "is" if offence.count == 1 else "are"
@@ -240,22 +243,22 @@ def report_offence(offence: Offence, table: str, shown: Shown, report: Report) -
         f"{table}: {offence.path}: {count} {verb} not {offence.text}{values} ({offence.rule.partition(':')[0]})",
         file=table,
         path=offence.path,
-        help=f"{shown(offence.rows)} shows {'them' if offence.count <= len(offence.rows) else 'the first of them'}",
+        help=f"{rows_text(offence.rows)} shows {'them' if offence.count <= len(offence.rows) else 'the first of them'}",
     )
 
 
 def report_failed(
-    path: str, question: str, offence: Offence, table: str, shown: str, state: str, report: Report
+    path: str, question: str, offence: Offence, table: str, rows_text: str, state: str, report: Report
 ) -> None:
-    """Say which rows stand in the way of a change: `question` is what was asked of them, `shown` what shows them, `state` what became of the table."""
+    """Say which rows are in the way of a change: `question` is what was asked of them, `shown` what shows them, `state` what became of the table."""
     count, values = _count_and_values(offence)
     verb = "does" if offence.count == 1 else "do"
     report.add(
         FAILED_CHECK,
-        f"{path}: {question}, but {count} {verb} not keep it{values}",
+        f"{path}: {question}, but {count} {verb} not satisfy it{values}",
         file=table,
         path=path,
-        help=f"{shown} shows them; correct or remove these rows, or change the schema; {state}",
+        help=f"{rows_text} shows them; correct or remove these rows, or change the schema; {state}",
     )
 
 

@@ -26,15 +26,21 @@ from schemac.rows.validation.broken_rows import (
     DUPLICATE,
     Target,
     UnusableTargetError,
-    object_to_conditions,
     object_to_references,
-    object_to_twins,
+    report_duplicates,
     target_of,
 )
 from schemac.rows.validation.broken_values import broken_values
-from schemac.rows.validation.judged import JudgedBatch, RowJudge, TypedColumn, judged_batch, judged_rows
 from schemac.rows.validation.result import ERRORS, REASONS, ROW, RowReason, Validation
 from schemac.rows.validation.sources import Batches, NoRowsError, batches_of, first_row
+from schemac.rows.validation.validator import (
+    FieldReader,
+    JudgedBatch,
+    RowJudge,
+    judged_rows,
+    object_to_conditions,
+    validated_columns,
+)
 from schemac.source.catalogue import (
     DUPLICATE_COLUMN,
     NO_ROWS,
@@ -59,7 +65,7 @@ class Rules:
 
 
 def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
-    """Judge rows. Raises SchemaError where they cannot be judged at all."""
+    """Judge rows. Raises SchemaError if they cannot be judged at all."""
     schema = dataset.to_arrow(metadata=True)
     constraints = constraints_of(schema)
     targets, unchecked = _targets(dataset, constraints, rules, schema)
@@ -72,10 +78,10 @@ def validated(dataset: CheckedDataset, source: Any, rules: Rules) -> Validation:
         object_to_references(targets, batch)
         judged_batches.append(batch)
     for unique in constraints.rows.unique:
-        object_to_twins(unique.fields, unique.path, judged_batches, UNIQUE_RULE)
+        report_duplicates(unique.fields, unique.path, judged_batches, UNIQUE_RULE)
     key = _key(dataset) if rules.keys == "check" else ()
     if key:
-        object_to_twins(key, ",".join(map(str, key)), judged_batches, DUPLICATE)
+        report_duplicates(key, ",".join(map(str, key)), judged_batches, DUPLICATE)
     return _result(dataset, judged_batches, unchecked)
 
 
@@ -91,25 +97,25 @@ def _judged(
     try:
         batches = batches_of(source)
     except NoRowsError as error:
-        message = f"{error} holds no rows"
-        help = "give a table of Arrow, a frame of pandas or polars, a relation of DuckDB, or a list of rows"
+        message = f"{error} does not hold rows"
+        help = "pass an Arrow table, a pandas or polars frame, a DuckDB relation, or a list of rows"
         raise _error(dataset, NO_ROWS, message, help) from error
     if batches is not None:
         columns = _columns(dataset, batches, schema, settings)
         for batch in batches.pieces():
-            yield judged_batch(columns, batch)
+            yield validated_columns(columns, batch)
         return
     judge = RowJudge.of(pa.schema([opened(member) for member in schema], schema.metadata), settings)
     if judge.uncovered:
         message = f"{', '.join(judge.uncovered)}: rows of Python cannot have such a field"
-        raise _error(dataset, NO_ROWS, message, "give an Arrow table")
+        raise _error(dataset, NO_ROWS, message, "pass an Arrow table")
     _, rows = first_row(source)
     yield from judged_rows(judge, rows)
 
 
 def _columns(
     dataset: CheckedDataset, batches: Batches, schema: pa.Schema, settings: Settings
-) -> list[TypedColumn]:
+) -> list[FieldReader]:
     """Compile the columns of a table."""
     names = batches.schema.names
     for name in schema.names:
@@ -122,12 +128,12 @@ def _columns(
             raise _error(dataset, DUPLICATE_COLUMN, message, "rename or drop one of them")
     others = [name for name in names if name not in schema.names]
     if others and settings.unexpected is Unexpected.REJECT:
-        message = f"the table has a column `{others[0]}`, which no field takes"
+        message = f"the table has a column `{others[0]}`, which the schema does not have"
         raise _error(dataset, UNEXPECTED_COLUMN, message, "drop it, or add a field")
     try:
         zoned = with_zones(pa.schema(map(opened, schema)), lambda _: None, settings.timezone)
         source = pa.schema(map(opened, batches.schema))
-        return [TypedColumn.of(member, source, settings) for member in zoned]
+        return [FieldReader.of_column(member, source.field(member.name), settings) for member in zoned]
     except UnreadableTypeError as error:
         raise _error(dataset, SOURCE_TYPE_MISMATCH, str(error), "convert the column") from error
     except MissingMemberError as error:
@@ -145,35 +151,35 @@ def _targets(
     dataset: CheckedDataset, constraints: SchemaConstraints, rules: Rules, schema: pa.Schema
 ) -> tuple[list[Target], tuple[str, ...]]:
     """Return what references are looked up in, and the datasets whose rows are not given."""
-    wanted = {one.dataset for one in constraints.rows.references}
+    referenced = {one.dataset for one in constraints.rows.references}
     for name in rules.references:
-        if name not in wanted:
-            near = closest(name, wanted)
+        if name not in referenced:
+            near = closest(name, referenced)
             help = f"did you mean `{near}`?" if near else "leave it out"
-            message = f"`references` names `{name}`, and the schema refers to no such dataset"
+            message = f"`references` names `{name}`, but the schema does not refer to such a dataset"
             raise _error(dataset, REFERENCE, message, help)
     targets, tables = [], {}
     for one in constraints.rows.references:
-        given = rules.references.get(one.dataset)
-        if given is None:
+        source = rules.references.get(one.dataset)
+        if source is None:
             continue
         try:
             if one.dataset not in tables:
-                tables[one.dataset] = _table(given, one.dataset)
+                tables[one.dataset] = _table(source, one.dataset)
             targets.append(target_of(one, tables[one.dataset], schema))
         except UnusableTargetError as error:
             raise _error(dataset, REFERENCE, str(error), error.help) from error
-    return targets, tuple(sorted(name for name in wanted if rules.references.get(name) is None))
+    return targets, tuple(sorted(name for name in referenced if rules.references.get(name) is None))
 
 
-def _table(given: Any, name: str) -> pa.Table:
-    help = "give a table of Arrow, a frame of pandas or polars, or a relation of DuckDB"
+def _table(source: Any, name: str) -> pa.Table:
+    help = "pass an Arrow table, a pandas or polars frame, or a DuckDB relation"
     try:
-        batches = batches_of(given)
+        batches = batches_of(source)
     except NoRowsError as error:
         raise UnusableTargetError(f"the rows of `{name}` are a {error}", help) from error
     if batches is None:
-        raise UnusableTargetError(f"the rows of `{name}` are a {type(given).__name__}", help)
+        raise UnusableTargetError(f"the rows of `{name}` are a {type(source).__name__}", help)
     return pa.Table.from_batches(batches.batches, batches.schema)
 
 
@@ -210,11 +216,11 @@ def _bad(batch: JudgedBatch, start: int) -> pa.RecordBatch:
     rows = sorted(batch.reasons)
     source = batch.source
     assert source is not None
-    kept = source.take(pa.array(rows, pa.int64()))
+    bad_rows = source.take(pa.array(rows, pa.int64()))
     numbers = pa.array([start + row for row in rows], pa.int64())
     why = pa.array([[reason._asdict() for reason in batch.reasons[row]] for row in rows], REASONS)
     names = [*source.schema.names, ROW, ERRORS]
-    return pa.RecordBatch.from_arrays([*kept.columns, numbers, why], names=names)
+    return pa.RecordBatch.from_arrays([*bad_rows.columns, numbers, why], names=names)
 
 
 Rows = Iterable[Any]

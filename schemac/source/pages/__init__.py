@@ -1,4 +1,4 @@
-"""The long text of each diagnostic code of the core; those of an engine or of the pipeline lie in its own `pages/`.
+"""The long text of each diagnostic code of the core; those of an engine or of the pipeline are in its own `pages/`.
 
 Layer: source.
 Shape: one Markdown file a code: a title with code and slug, what it means and why, then fenced examples. The

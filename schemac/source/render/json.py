@@ -2,7 +2,7 @@
 
 Layer: source.
 Shape: `{"diagnostics": [...], "summary": {"error": n, "warning": n, "note": n}}`; lines and columns one-based,
-0 where a finding is about a file as a whole. `fix` is null, or a title, `safe` and edits: pieces of files and what takes their place.
+0 if a finding is about a file as a whole. `fix` is null, or a title, `safe` and edits: pieces of files and what takes their place.
 An envelope begins with the command and the version of schemac, and ends with what the command has besides. `schemas/output.schema.json`
 describes it.
 """

@@ -3,7 +3,7 @@
 Layer: source.
 Source: the JUnit XML that Ant and Maven Surefire write: a `testsuite` for each file, a `testcase` for each finding. What makes the
 command fail is a `failure`; any other finding is a test that passed, with the finding as its output. Jenkins' XML Schema (junit-10)
-allows no place on a `testcase`, and its xUnit plugin refuses reports that differ: the line stands in the text alone.
+allows no place on a `testcase`, and its xUnit plugin refuses reports that differ: the line is in the text alone.
 """
 
 import re

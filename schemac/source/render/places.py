@@ -1,7 +1,7 @@
 """Where programs look for files: from the root of the repository.
 
 Layer: source.
-Shape: findings name files from the working folder, which is not always the root. What lies outside of the repository has an
+Shape: findings name files from the working folder, which is not always the root. What is outside of the repository has an
 absolute path, for no other would lead there.
 Source: GitHub resolves the file of a workflow command, and a code scanner the URI of a result, against the checkout.
 """
@@ -15,7 +15,7 @@ from schemac.source.diagnostic import Diagnostic, Fix
 
 
 def root_of(folder: Path) -> Path:
-    """Return the root of the repository that a folder lies in; the folder itself where there is none."""
+    """Return the root of the repository that a folder is in; the folder itself where there is none."""
     return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), folder)
 
 

@@ -28,7 +28,7 @@ def render_text(diagnostics: Iterable[Diagnostic], *, colour: bool = False, widt
 
 
 def count_summary(diagnostics: Iterable[Diagnostic]) -> str:
-    """`2 errors, 1 warning`; empty where there is nothing."""
+    """`2 errors, 1 warning`; empty if there is nothing."""
     counts = dict.fromkeys(Severity, 0)
     for diagnostic in diagnostics:
         counts[diagnostic.severity] += 1
@@ -57,8 +57,8 @@ def _finding(d: Diagnostic, paint: Paint, width: int | None) -> str:
         lines.append(excerpt)
     if d.help:
         start = f"{' ' * margin} = help: "
-        told = _folded(start, printable(d.help), " " * (margin + _HANGING), width)
-        lines.append(told.replace("=", paint(_BLUE, "="), 1) + "\n")
+        help_lines = _folded(start, printable(d.help), " " * (margin + _HANGING), width)
+        lines.append(help_lines.replace("=", paint(_BLUE, "="), 1) + "\n")
     return "".join(lines)
 
 
@@ -94,8 +94,8 @@ def _excerpt(
     empty = paint(_BLUE, f"{'':>{margin}} |")
     underline = mark * max(1, _width(culprit))
     note = f" {printable(message)}" if message else ""
-    shown = before + text[column - 1 :].expandtabs(4)
-    return f"{gutter} {shown}\n{empty} {' ' * _width(before)}{paint(f'1;{tint}', underline + note)}\n"
+    visible = before + text[column - 1 :].expandtabs(4)
+    return f"{gutter} {visible}\n{empty} {' ' * _width(before)}{paint(f'1;{tint}', underline + note)}\n"
 
 
 def _window(text: str, column: int, end: int, width: int) -> tuple[str, int, int]:
@@ -103,12 +103,12 @@ def _window(text: str, column: int, end: int, width: int) -> tuple[str, int, int
     if len(text) <= width:
         return text, column, max(end, column)
     start = max(0, min(column - 1 - width // 3, len(text) - width))
-    shown = text[start : start + width]
+    visible = text[start : start + width]
     if start:
-        shown = "…" + shown[1:]
+        visible = "…" + visible[1:]
     if start + width < len(text):
-        shown = shown[:-1] + "…"
-    return shown, column - start, max(min(end - start, width + 1), column - start)
+        visible = visible[:-1] + "…"
+    return visible, column - start, max(min(end - start, width + 1), column - start)
 
 
 def _width(text: str) -> int:

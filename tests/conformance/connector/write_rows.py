@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from schemac.pipeline.errors import PipelineError
-from schemac.pipeline.writing.connector import open_aside, write_aside
+from schemac.pipeline.writing.connector import open_staging, write_staging
 from schemac.rows.runs.identity import RunIdentity, random_id
 from schemac.rows.runs.merges import Merge
 from schemac.rows.runs.storage import NO_STORAGE
@@ -57,8 +57,8 @@ def written(
     frame = session.read.parquet(rows)
     sink.open_staging(place)
     try:
-        aside = open_aside(frame, "lance", sink, place, form)
-        found = write_aside(frame, "lance", aside, {}, sink, place)
+        aside = open_staging(frame, "lance", sink, place, form)
+        found = write_staging(frame, "lance", aside, {}, sink, place)
         sink.claim(place, found.fragments)
         if merge:
             told = Merge.parse(merge)

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 import schemac
 from schemac.attributes.own import TABLE_VERSION
-from schemac.engines.paimon.judge import judge
 from schemac.engines.paimon.read import read_table_schema
 from schemac.engines.paimon.table_schema import TableSchema
 from schemac.engines.paimon.tables.apply import apply_paimon
@@ -22,6 +21,7 @@ from schemac.engines.paimon.tables.schema_change import SchemaChange, SetOption
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
+from schemac.evolution.judge import judge_change
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import (
     LockedSchemaVersion,
@@ -68,7 +68,7 @@ class Evolution:
     @property
     def judged(self) -> list[tuple[Change, Judgement]]:
         pair = self.pair
-        return [(change, judge(change, pair)) for change in diff_of(pair)]
+        return [(change, judge_change("paimon", change, pair)) for change in diff_of(pair)]
 
     @property
     def is_refused(self) -> bool:

@@ -228,10 +228,10 @@ def test_number_nothing_where_an_id_is_missing(table: Path) -> None:
 
 
 BROKEN: dict[str, tuple[str, str]] = {
-    "cut off": ('{"metaData":{"id":"x","sch', "line 1 is no whole JSON object"),
+    "cut off": ('{"metaData":{"id":"x","sch', "line 1 is not a complete JSON object"),
     "no JSON": ('{"metaData": nothing}', "line 1 is not valid JSON"),
     "half a character": ('{"metaData":{"name":"\\ud800"}}', "line 1 is not valid JSON"),
-    "no object": ('{"metaData": 3}', "`metaData` is no object"),
+    "no object": ('{"metaData": 3}', "`metaData` is not an object"),
     "a wrong configuration": (
         '{"metaData":{"schemaString":"{}","configuration":3}}',
         "`configuration` or `partitionColumns` is malformed",

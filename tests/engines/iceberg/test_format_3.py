@@ -8,8 +8,8 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.engines.iceberg.judge import judge
 from schemac.evolution.diff import diff_of
+from schemac.evolution.judge import judge_change
 from schemac.evolution.verdict import Outcome
 from schemac.evolution.version_pair import SchemaVersion, pair_versions
 from tests.engines.iceberg.conftest import CATALOG
@@ -30,7 +30,7 @@ def version(field: str, format_version: int) -> SchemaVersion:
 
 def outcomes(old: str, new: str, formats: tuple[int, int]) -> dict[str, Outcome]:
     pair = pair_versions(version(old, formats[0]), version(new, formats[1]))
-    return {str(change.fact): judge(change, pair).outcome for change in diff_of(pair)}
+    return {str(change.fact): judge_change("iceberg", change, pair).outcome for change in diff_of(pair)}
 
 
 @pytest.mark.parametrize(

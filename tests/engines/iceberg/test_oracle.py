@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from schemac.engines.iceberg.judge import judge
 from schemac.engines.iceberg.tables.apply import apply_iceberg
 from schemac.engines.iceberg.tables.differences import shape_of
 from schemac.engines.iceberg.tables.live_table import open_iceberg_table
@@ -19,6 +18,7 @@ from schemac.engines.iceberg.tables.plan import plan_iceberg
 from schemac.engines.iceberg.tables.verify import report_iceberg_drift
 from schemac.engines.iceberg.view import fields_of, schema_of
 from schemac.evolution.diff import diff_of
+from schemac.evolution.judge import judge_change
 from schemac.evolution.verdict import Outcome
 from schemac.evolution.version_pair import VersionPair, locked_schema_version, pair_versions
 from schemac.source.report import Report
@@ -99,7 +99,7 @@ def hold(seed: int, catalog: Any) -> set[Outcome]:
     pair = pair_versions(old, new)
     outcomes: set[Outcome] = set()
     for change in diff_of(pair):
-        said = judge(change, pair)
+        said = judge_change("iceberg", change, pair)
         outcomes.add(said.outcome)
         against = attempt(handle, change, pair)
         if said.outcome is Outcome.REFUSED:

@@ -166,9 +166,9 @@ def _with(tree: Any, value: Any, *steps: Any) -> Any:
 
 
 WRONG: dict[str, tuple[Any, str]] = {
-    "no object": ([], "a schema is an object"),
+    "no object": ([], "a schema has to be an object"),
     "format of tomorrow": (_with(METADATA, 4, "format-version"), "format 4 is not known here"),
-    "no schemas": (_with(METADATA, [], "schemas"), "schemas: the schemas are a list of one or more"),
+    "no schemas": (_with(METADATA, [], "schemas"), "schemas: the schemas have to be a list of at least one"),
     "lost schema": (_with(METADATA, 7, "current-schema-id"), "there is no schema with the id 7"),
     "no id": (_without(METADATA, "schemas", 1, "fields", 0, "id"), "schemas[1].fields[0].id"),
     "id of nothing": (_with(METADATA, 0, "schemas", 1, "fields", 0, "id"), "a whole number from 1 on"),
@@ -186,9 +186,9 @@ WRONG: dict[str, tuple[Any, str]] = {
     "no identifier": (_with(METADATA, [9], "schemas", 1, "identifier-field-ids"), "no field with the id 9"),
     "list without element": (
         _without(METADATA, "schemas", 1, "fields", 1, "type", "element"),
-        "fields[1].type.element: a type is a text or an object",
+        "fields[1].type.element: a type has to be a text or an object",
     ),
-    "odd properties": (_with(METADATA, ["x"], "properties"), "the properties are an object"),
+    "odd properties": (_with(METADATA, ["x"], "properties"), "the properties have to be an object"),
 }
 
 

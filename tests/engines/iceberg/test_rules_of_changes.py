@@ -195,13 +195,13 @@ def test_say_that_nobody_looked(
     reference = {"fields": ["a"], "dataset": "o", "to": ["x"]}
     _lock({"name": "t", "fields": fields, "extra": {f"{OWN}/references": [reference]}})
     assert main(["plan", "t", "--table", TABLE]) == 0
-    assert "nobody looks whether it is" in " ".join(capsys.readouterr().out.split())
+    assert "this is not checked" in " ".join(capsys.readouterr().out.split())
     assert main(["apply", "t", "--table", TABLE]) == 0
-    assert "nobody looked at the rows" in " ".join(capsys.readouterr().err.split())
+    assert "the rows were not checked" in " ".join(capsys.readouterr().err.split())
     _lock({"name": "t", "fields": [{**fields[0], "extra": {f"{OWN}/maximum": 5}}]})
     assert main(["apply", "t", "--table", TABLE, "--unchecked"]) == 0
     said = " ".join(capsys.readouterr().err.split())
-    assert "nobody looked at the rows for this: a: a has to be at most 5" in said
+    assert "the rows were not checked for: a: a has to be at most 5" in said
     assert "and verified" not in said
 
 

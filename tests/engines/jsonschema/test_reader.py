@@ -161,14 +161,14 @@ def test_point_to_where_json_ends(tmp_path: Path, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ("[", "it is no JSON"),
+        ("[", "it is not valid JSON"),
         ('{"type": "object", "properties": {"\\ud800": {}}}', "not valid Unicode"),
-        ("[]", "no JSON Schema of an object"),
-        ("{}", "no object with properties"),
-        ('{"type": "array", "items": {}}', "no object with properties"),
-        ('{"$ref": "other.json"}', "no object with properties"),
+        ("[]", "not a JSON Schema of an object"),
+        ("{}", "not describe an object with properties"),
+        ('{"type": "array", "items": {}}', "not describe an object with properties"),
+        ('{"$ref": "other.json"}', "not describe an object with properties"),
         ('{"$ref": "#/nowhere"}', "#/nowhere is not there"),
-        ('{"$ref": "#"}', "no object with properties"),
+        ('{"$ref": "#"}', "not describe an object with properties"),
     ],
 )
 def test_say_what_is_no_table(

@@ -1,4 +1,4 @@
-"""Columns of Lance tables that runs fill, without Spark: what Lance reads afterwards, what others do meanwhile, what kills leave."""
+"""Columns of Lance tables that runs fill, without Spark: what Lance reads afterwards, what others do in the meantime, what kills leave."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -387,14 +387,14 @@ def test_new_columns_have_the_ids_of_the_lock(tmp_path: Path) -> None:
     path = make(tmp_path)
     fields = [pb.Field.FromString(text) for text in lance_fields_of(FORM.schema)]
     fields[2].id = 7
-    form = replace(FORM, native=encode(pb.Schema(fields=fields)), version=2)
+    form = replace(FORM, native=encode(pb.Schema(fields=fields)), version="2-a")
     settle(begin(path, form=form))
     assert {field.name(): field.id() for field in lance.dataset(path).lance_schema.fields()} == {
         "a": 0, "s": 1, "n": 7,
     }  # fmt: skip
     assert read(path) == {a: float(a * 2) for a in read(path)}
     fields[0].id = 5
-    other = replace(FORM, native=encode(pb.Schema(fields=fields)), version=3)
+    other = replace(FORM, native=encode(pb.Schema(fields=fields)), version="3-b")
     with pytest.raises(PipelineError, match="has the id 0 in the table, and 5"):
         COLUMN_SINK.new_columns(path, other, ("n",), NO_STORAGE)
 

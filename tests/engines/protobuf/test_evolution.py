@@ -15,7 +15,7 @@ import pytest
 
 import schemac
 from schemac.cli.main import main
-from schemac.engines.protobuf.judge import judge
+from schemac.evolution.judge import judge_change
 from schemac.evolution.verdict import Outcome
 from tests.engines.protobuf.test_artifact import compiled, file_of, message
 
@@ -81,7 +81,7 @@ def verdicts() -> dict[str, Outcome]:
     order = [Outcome.SAFE, Outcome.METADATA, Outcome.DATA, Outcome.REFUSED]
     found: dict[str, Outcome] = {}
     for change in schemac.diff(*datasets()):
-        outcome = judge(change, None).outcome
+        outcome = judge_change("protobuf", change, None).outcome
         assert outcome in order, change
         path = str(change.path)
         found[path] = max(found.get(path, Outcome.SAFE), outcome, key=order.index)

@@ -8,26 +8,242 @@ import math
 import re
 import struct
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta
-from decimal import Context, Decimal
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from decimal import Context, Decimal, InvalidOperation
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 from typing import Annotated, Any, NoReturn, Self
 from zoneinfo import ZoneInfo
 
+
+class BrokenRuleError(ValueError):
+    """A text that is no value of its type: the rule of the quarantine, and a message for people."""
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.message = message
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+WHOLE = re.compile(r"[+-]?[0-9]+(?:\.0*)?")
+
+NOT_FINITE = re.compile(r"NaN|[+-]?Infinity|[+-]?inf")
+
 LONGEST_NUMBER = 400
 """Digits; no type reaches further, and longer integers take Python long to read."""
+
+
+def exact_of(text: str) -> Decimal:
+    """Return a number with all its digits; one beyond what `Decimal` can hold is as far from zero, or as near to it, as any type can tell."""
+    if not NUMBER.fullmatch(text):
+        raise BrokenRuleError("cast", "not a number")
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        digits, _, exponent = text.lower().partition("e")
+        if not digits.strip("+-.0"):
+            return Decimal(digits)
+        sign = "-" if digits.startswith("-") else ""
+        return Decimal(f"{sign}1e{'-' if exponent.startswith('-') else ''}999999")
+
+
+def integer_of(text: str, lowest: int, highest: int) -> int:
+    """Return an integer; 5.0 and 5e3 are some, too."""
+    if len(text) < 19 and text.isascii() and text.isdigit():
+        number = int(text)
+    else:
+        exact = exact_of(text)
+        if exact and exact.adjusted() >= LONGEST_NUMBER:
+            raise BrokenRuleError("range", f"not from {lowest} to {highest}")
+        if (exact and exact.adjusted() < 0) or exact != exact.to_integral_value():
+            raise BrokenRuleError("cast", "not an integer")
+        number = int(exact)
+    if not lowest <= number <= highest:
+        raise BrokenRuleError("range", f"not from {lowest} to {highest}")
+    return number
+
+
+def count_of(text: str) -> int:
+    """Return a count of 64 bits, which is written without an exponent."""
+    if not WHOLE.fullmatch(text):
+        raise BrokenRuleError("cast", "not written as an integer")
+    return integer_of(text, -(2**63), 2**63 - 1)
+
+
+def float_of(text: str, bits: int) -> float:
+    """Return the nearest float of a width; that of 16 bits is the nearest of the single. What rounds to infinity is refused."""
+    if not NUMBER.fullmatch(text):
+        if NOT_FINITE.fullmatch(text):
+            return float(text)
+        raise BrokenRuleError("cast", "not a number")
+    found = float(text)
+    try:
+        if bits < 64 and not math.isinf(found):
+            if struct.pack("<d", found)[0] % 2 == 0 and Decimal(found) != (exact := exact_of(text)):
+                # It may be a middle of two singles, on either side of the number; the odd double beside it is none.
+                found = math.nextafter(found, math.inf if exact > Decimal(found) else -math.inf)
+            found = _packed(found, "<f") if bits == 32 else _packed(_packed(found, "<f"), "<e")
+    except OverflowError:
+        found = math.inf
+    if math.isinf(found):
+        raise BrokenRuleError("range", "too large")
+    return found
+
+
+def _packed(number: float, form: str) -> float:
+    found: float = struct.unpack(form, struct.pack(form, number))[0]
+    return found
+
+
+def decimal_of(text: str, precision: int, scale: int) -> Decimal:
+    """Return a decimal with `scale` digits behind the point; zeros at the end of a fraction do not count."""
+    exact = exact_of(text)
+    if not exact:
+        return Decimal((0, (0,), -scale))
+    if exact.adjusted() >= precision - scale:
+        raise BrokenRuleError("range", f"more than {precision - scale} digits before the point")
+    _, digits, exponent = exact.as_tuple()
+    zeros = len(digits) - len("".join(map(str, digits)).rstrip("0"))
+    if int(exponent) + zeros < -scale:
+        raise BrokenRuleError("precision", f"more than {scale} digits after the point")
+    return exact.quantize(Decimal((0, (1,), -scale)), context=Context(prec=100))
+
+DATE = re.compile("([0-9]{4})-([0-9]{2})-([0-9]{2})")
+
+LEAP_YEAR = 2000
+"""Stands for year 0, which is out of range, where the rest of a date is looked at."""
+
+
+def day_of(text: str) -> int:
+    """Return the days of a text such as 2024-02-29."""
+    match = DATE.fullmatch(text)
+    if match is None:
+        raise BrokenRuleError("cast", "not of the form 2024-02-29")
+    days = _days(*match.groups())
+    if match[1] == "0000":
+        raise BrokenRuleError("range", "the years begin with 0001")
+    return days
+
+
+def _days(year: str, month: str, day: str) -> int:
+    try:
+        return date(int(year) or LEAP_YEAR, int(month), int(day)).toordinal() - date(1970, 1, 1).toordinal()
+    except ValueError:
+        raise BrokenRuleError("cast", "not a day of the calendar") from None
+
+
+def _check_digits(fraction: str | None, digits: int) -> None:
+    if fraction and fraction[digits:].strip("0"):
+        raise BrokenRuleError("precision", "more digits than the unit has")
+
+
+def _in_nanoseconds(hours: str, minutes: str, seconds: str | None, fraction: str | None) -> int:
+    in_seconds = (int(hours) * 60 + int(minutes)) * 60 + int(seconds or 0)
+    return in_seconds * 10**9 + int(f"{fraction or '':0<9}"[:9])
+
+DAY = 86_400 * 10**9
+
+FIRST, LAST = -62135596800 * 10**9, 253402300800 * 10**9
+"""Nanoseconds of the years 0001 to 9999, the last excluded."""
+
+CLOCK = re.compile(
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:[.,]([0-9]*))?)?([Zz]|[+-][0-9:]+)?"
+)
+
+OFFSET = re.compile("([+-])([0-9]{2})(?::?([0-5][0-9]))?")
+
+
+def instant_of(text: str, digits: int, zone: tzinfo | None, margin: int) -> int:
+    """Return an instant; a text without an offset is what a clock in `zone` shows. `margin` is the distance to the first and the last year."""
+    match = CLOCK.fullmatch(text)
+    if match is None:
+        raise BrokenRuleError("cast", "not of the form 2024-02-29T13:45:00Z")
+    return _moment(match, digits, zone, margin)
+
+
+def _moment(match: re.Match[str], digits: int, zone: tzinfo | None, margin: int) -> int:
+    try:
+        return _moment_of(match, digits, zone, margin)
+    except BrokenRuleError:
+        if match[7] == "":
+            raise BrokenRuleError("cast", "a fraction without digits") from None
+        raise
+
+
+def _moment_of(match: re.Match[str], digits: int, zone: tzinfo | None, margin: int) -> int:
+    year, month, day, hours, minutes, seconds, fraction, offset = match.groups()
+    shown = _days(year, month, day) * DAY + _in_nanoseconds(hours, minutes, seconds, fraction)
+    found = instant_at(shown, zone) if offset is None else shown - _offset(offset)
+    if year == "0000":
+        raise BrokenRuleError("range", "the years begin with 0001")
+    _check_digits(fraction, digits)
+    if not FIRST + margin <= found < LAST - margin:
+        raise BrokenRuleError("range", "not in the years 0001 to 9999")
+    return in_64_bits(found) if digits == 9 else found
+
+
+def in_64_bits(nanoseconds: int) -> int:
+    """Return nanoseconds that a timestamp can count."""
+    if not -(2**63) <= nanoseconds < 2**63:
+        raise BrokenRuleError("range", "not in the years 1677 to 2262")
+    return nanoseconds
+
+
+def _offset(text: str) -> int:
+    if text in ("Z", "z"):
+        return 0
+    match = OFFSET.fullmatch(text)
+    seconds = 0 if match is None else (int(match[2]) * 60 + int(match[3] or 0)) * 60
+    if match is None or seconds > 18 * 3600:
+        raise BrokenRuleError("cast", "not an offset from UTC of at most 18 hours")
+    return (-seconds if match[1] == "-" else seconds) * 10**9
+
+_CALENDAR = 146_097 * DAY
+
+_EPOCH = datetime(1970, 1, 1)
+
+
+def shown_at(instant: int, zone: tzinfo) -> int:
+    """Return what the clocks of a zone show at an instant, to the microsecond."""
+    # The calendar repeats itself after 400 years, and what is shown at its ends may lie beyond those of Python.
+    shift = _CALENDAR if instant < FIRST + 2 * DAY else -_CALENDAR if instant > LAST - 2 * DAY else 0
+    at = _EPOCH.replace(tzinfo=UTC) + timedelta(microseconds=(instant + shift) // 1000)
+    there = at.astimezone(zone).replace(tzinfo=None)
+    return (there - _EPOCH) // timedelta(microseconds=1) * 1000 + instant % 1000 - shift
+
+
+def instant_at(shown: int, zone: tzinfo | None) -> int:
+    """Return the instant at which the clocks of a zone show a time; one that they skip, or show twice, is none."""
+    if zone is None:
+        raise BrokenRuleError("zone", "say `timezone` under `source`, or `zone` of the field")
+    if zone is UTC:
+        return shown
+    reading = _EPOCH + timedelta(microseconds=shown // 1000)
+    found = set()
+    for fold in (0, 1):
+        offset = reading.replace(tzinfo=zone, fold=fold).utcoffset() or timedelta()
+        instant = shown - offset // timedelta(microseconds=1) * 1000
+        if shown_at(instant, zone) == shown:
+            found.add(instant)
+    if not found:
+        raise BrokenRuleError("zone-gap", "the clocks of this zone skip the time")
+    if len(found) > 1:
+        raise BrokenRuleError("zone-overlap", "the clocks of this zone show the time twice")
+    return found.pop()
 
 HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 """An escape that is half of a character, and no text alone."""
 
 
-class Exponential(Decimal):
-    """A number that JSON writes with an exponent."""
+class Number(Decimal):
+    """A number as JSON writes it."""
+
+    text: str
 
 
 class Record(BaseModel):
-    """What the models have in common: JSON is read with every digit of its numbers, and a key that stands twice is refused."""
+    """What the models have in common: JSON is read with every digit of its numbers, and a key that occurs twice is refused."""
 
     model_config = ConfigDict(protected_namespaces=())
 
@@ -52,13 +268,15 @@ class Record(BaseModel):
         return cls.model_validate(value, **options)
 
 
-def _number_of_digits(digits: str) -> Decimal:
-    return Exponential(digits) if "e" in digits.lower() else Decimal(digits)
+def _number_of_digits(digits: str) -> Number:
+    number = Number(exact_of(digits))
+    number.text = digits
+    return number
 
 
-def _integer_of_digits(digits: str) -> int | Decimal:
+def _integer_of_digits(digits: str) -> int | Number:
     # An integer of Python has no negative zero.
-    return Decimal(digits) if digits == "-0" or len(digits) >= LONGEST_NUMBER else int(digits)
+    return _number_of_digits(digits) if digits == "-0" or len(digits) >= LONGEST_NUMBER else int(digits)
 
 
 def _refuse_constant(constant: str) -> NoReturn:
@@ -76,225 +294,111 @@ def broken(rule: str, message: str) -> PydanticCustomError:
     return PydanticCustomError(rule, "{message}", {"message": message})
 
 
-def number_of(value: Any) -> int | float | Decimal:
-    """Return a value that is a number; a text is none, and a truth value neither."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        raise broken("type", "not a number")
-    return value
+def reading(text_of: Callable[[Any], str], read: Callable[..., Any], *more: Any) -> Callable[[Any], Any]:
+    """Make a validator of values that are read from their text."""
 
-
-def exact_of(value: Any) -> Decimal:
-    """Return a finite number; the shortest digits of a float count."""
-    number = number_of(value)
-    exact = Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
-    if not exact.is_finite():
-        raise broken("cast", "not a finite number")
-    return exact
-
-
-def integer(lowest: int, highest: int) -> Callable[[Any], int]:
-    """Make a validator of integers; 5.0 and 5e3 are some, too."""
-
-    def validate(value: Any) -> int:
-        if isinstance(value, int) and not isinstance(value, bool):
-            number = value
-        else:
-            exact = exact_of(value)
-            if exact and exact.adjusted() >= LONGEST_NUMBER:
-                raise broken("range", f"not from {lowest} to {highest}")
-            if (exact and exact.adjusted() < -LONGEST_NUMBER) or exact != exact.to_integral_value():
-                raise broken("cast", "not an integer")
-            number = int(exact)
-        if not lowest <= number <= highest:
-            raise broken("range", f"not from {lowest} to {highest}")
-        return number
-
-    return validate
-
-
-def floating(bits: int) -> Callable[[Any], float]:
-    """Make a validator of floats of a width, which are rounded to it; what rounds to infinity is refused."""
-
-    def validate(value: Any) -> float:
-        number = number_of(value)
-        if isinstance(number, float) and not math.isfinite(number):
-            return number
+    def validate(value: Any) -> Any:
         try:
-            converted = _rounded(number, bits)
-        except OverflowError:
-            converted = math.inf
-        if math.isinf(converted):
-            raise broken("range", "too large")
-        return converted
+            return read(text_of(value), *more)
+        except BrokenRuleError as error:
+            raise broken(error.rule, error.message) from None
 
     return validate
 
 
-def _rounded(number: float | Decimal, bits: int) -> float:
-    """Return the nearest float of a width; that of 16 bits is the nearest of the single. Raises OverflowError."""
-    double = float(number)
-    if bits == 64 or math.isinf(double):
-        return double
-    is_even = struct.pack("<d", double)[0] % 2 == 0
-    if is_even and not isinstance(number, float) and Decimal(double) != Decimal(number):
-        # It may be a middle of two singles, on either side of the number; the odd double beside it is none.
-        double = math.nextafter(double, math.inf if Decimal(number) > Decimal(double) else -math.inf)
-    single = _packed(double, "<f")
-    return single if bits == 32 else _packed(single, "<e")
-
-
-def _packed(number: float, form: str) -> float:
-    found: float = struct.unpack(form, struct.pack(form, number))[0]
-    return found
-
-
-def decimal(precision: int, scale: int) -> Callable[[Any], Decimal]:
-    """Make a validator of decimals, which all have `scale` digits after the point; zeros at the end of a fraction do not count."""
-
-    def validate(value: Any) -> Decimal:
-        exact = exact_of(value)
-        if not exact:
-            return Decimal((0, (0,), -scale))
-        if exact.adjusted() >= precision - scale:
-            raise broken("range", f"more than {precision - scale} digits before the point")
-        _, digits, exponent = exact.as_tuple()
-        zeros = len(digits) - len("".join(map(str, digits)).rstrip("0"))
-        if int(exponent) + zeros < -scale:
-            raise broken("precision", f"more than {scale} digits after the point")
-        return exact.quantize(Decimal((0, (1,), -scale)), context=Context(prec=precision))
-
-    return validate
+def number_text(value: Any) -> str:
+    """Write a number; a text is none, and a truth value neither."""
+    if isinstance(value, Number):
+        return value.text
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise BrokenRuleError("type", "not a number")
+    if isinstance(value, int) and abs(value) >= 2**64:
+        # Python writes no integer of thousands of digits.
+        value = Decimal(value)
+    return "NaN" if value != value else str(value)
 
 
 def text_of(value: Any) -> str:
     """Return a value that is a text."""
     if not isinstance(value, str):
-        raise broken("type", "not a text")
+        raise BrokenRuleError("type", "not a text")
     return value
 
 
-def matched(pattern: re.Pattern[str], value: Any) -> re.Match[str]:
-    """Return what a text says in a form."""
-    match = pattern.fullmatch(text_of(value))
-    if match is None:
-        raise broken("cast", "not of the form that this type has")
-    return match
-
-DATE = re.compile("([0-9]{4}-[0-9]{2}-[0-9]{2})")
+def integer(lowest: int, highest: int) -> Callable[[Any], int]:
+    """Make a validator of integers; 5.0 and 5e3 are some, too."""
+    return reading(number_text, integer_of, lowest, highest)
 
 
-def day(value: Any) -> date:
-    """Return a day such as 2024-02-29."""
-    if isinstance(value, date) and not isinstance(value, datetime):
-        return value
-    return _day_of(matched(DATE, value)[1])
+def count() -> Callable[[Any], int]:
+    """Make a validator of counts of 64 bits, which JSON writes without an exponent."""
+    return reading(number_text, count_of)
 
 
-def _day_of(text: str) -> date:
-    if text.startswith("0000"):
-        raise broken("range", "the years begin with 0001")
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise broken("cast", "not a day of the calendar") from None
+def floating(bits: int) -> Callable[[Any], float]:
+    """Make a validator of floats of a width, which are rounded to it; what rounds to infinity is refused."""
+    return reading(number_text, float_of, bits)
+
+
+def decimal(precision: int, scale: int) -> Callable[[Any], Decimal]:
+    """Make a validator of decimals, which all have `scale` digits after the point; zeros at the end of a fraction do not count."""
+    return reading(number_text, decimal_of, precision, scale)
+
+EPOCH = datetime(1970, 1, 1)
+
+
+def day() -> Callable[[Any], date]:
+    """Make a validator of days such as 2024-02-29."""
+    return reading(day_text, lambda text: EPOCH.date() + timedelta(days=day_of(text)))
+
+
+def day_text(value: Any) -> str:
+    """Write a day."""
+    is_day = isinstance(value, date) and not isinstance(value, datetime)
+    return value.isoformat() if is_day else text_of(value)
 
 
 class Nanoseconds(int):
     """Nanoseconds since 1970, or since midnight; the types of Python for time end at microseconds."""
 
-SECOND, NANOSECOND = 10**9, 1
 
-CLOCK = re.compile(
-    "([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9])(?:[.,]([0-9]*))?)?(.*)",
-    re.DOTALL,
-)
-
-OFFSET = re.compile("[Zz]|([+-])([0-9]{2})(?::?([0-5][0-9]))?")
-
-FIRST, LAST, MARGIN = -62135596800 * SECOND, 253402300800 * SECOND, 86400 * SECOND
-"""Nanoseconds of the years 0001 to 9999 since 1970, the last excluded, and how far from their ends zones other than UTC stay."""
+def moment_text(value: Any) -> str:
+    """Write an instant in UTC, or what a clock without a zone shows."""
+    if not isinstance(value, datetime):
+        return text_of(value)
+    if value.tzinfo is None:
+        return value.isoformat()
+    return f"{value.astimezone(UTC).replace(tzinfo=None).isoformat()}Z"
 
 
-def in_unit(nanoseconds: int, unit: int) -> int:
-    """Return nanoseconds that are whole in a unit."""
-    if nanoseconds % unit:
-        raise broken("precision", "more digits than the unit has")
-    return nanoseconds
+def in_nanoseconds(
+    digits: int, validate: Callable[[Any], int], found: Callable[[int], Any]
+) -> Callable[[Any], Any]:
+    """Make a validator that takes nanoseconds as they are where these are kept, and else makes a value of Python of them."""
+    if digits < 9:
+        return lambda value: found(validate(value))
+    return lambda value: value if isinstance(value, Nanoseconds) else Nanoseconds(validate(value))
 
 
-def fraction(digits: str | None) -> int:
-    """Return the nanoseconds of a fraction of a second."""
-    if digits and digits[9:].strip("0"):
-        raise broken("precision", "more digits than the unit has")
-    return int(f"{digits or '':0<9}"[:9])
-
-
-def instant(unit: int, clock_zone: str | None, margin: int) -> Callable[[Any], Any]:
+def instant(digits: int, clock_zone: str | None, margin: int) -> Callable[[Any], Any]:
     """Make a validator of timestamps with a zone; a text without one is what a clock in `clock_zone` shows."""
-
-    def validate(value: Any) -> datetime | Nanoseconds:
-        if unit == NANOSECOND and isinstance(value, Nanoseconds):
-            return value
-        if isinstance(value, datetime):
-            if value.tzinfo is None:
-                raise broken("zone", "a clock without a zone")
-            return _timestamp(_nanoseconds(value.astimezone(UTC).replace(tzinfo=None)), unit, margin, UTC)
-        nanoseconds, rest = _local_nanoseconds(value)
-        if rest:
-            return _timestamp(nanoseconds - _offset(rest), unit, margin, UTC)
-        if clock_zone is None:
-            raise broken("zone", "a clock without a zone")
-        return _timestamp(nanoseconds - _distance(nanoseconds, clock_zone), unit, margin, UTC)
-
-    return validate
+    read = reading(moment_text, instant_of, digits, clock_zone and rules_of(clock_zone), margin)
+    start = EPOCH.replace(tzinfo=UTC)
+    return in_nanoseconds(digits, read, lambda count: start + timedelta(microseconds=count // 1000))
 
 
-def _local_nanoseconds(value: Any) -> tuple[int, str]:
-    """Return what a clock shows, in nanoseconds as if it was in UTC, and what stands behind it."""
-    day, hours, minutes, seconds, digits, rest = matched(CLOCK, value).groups()
-    days = _day_of(day).toordinal() - date(1970, 1, 1).toordinal()
-    in_seconds = ((days * 24 + int(hours)) * 60 + int(minutes)) * 60 + int(seconds or 0)
-    return in_seconds * SECOND + fraction(digits), rest
-
-
-def _nanoseconds(value: datetime) -> int:
-    return (value - datetime(1970, 1, 1)) // timedelta(microseconds=1) * 1000
-
-
-def _offset(text: str) -> int:
-    sign, hours, minutes = matched(OFFSET, text).groups()
-    seconds = (int(hours or 0) * 60 + int(minutes or 0)) * 60
-    if seconds > 18 * 3600:
-        raise broken("cast", "further than 18 hours from UTC")
-    return (-seconds if sign == "-" else seconds) * SECOND
-
-
-def _distance(nanoseconds: int, zone: str) -> int:
-    """Return how far a clock is ahead of UTC."""
+def rules_of(zone: str) -> tzinfo:
+    """Return the rules of a zone, such as `UTC`, `+05:30` or `Europe/Berlin`."""
     if zone == "UTC":
-        return 0
+        return UTC
     if zone[0] in "+-":
-        return _offset(zone)
-    at = datetime(1970, 1, 1) + timedelta(seconds=nanoseconds // SECOND)
-    offsets = {at.replace(tzinfo=ZoneInfo(zone), fold=fold).utcoffset() or timedelta() for fold in (0, 1)}
-    if len(offsets) > 1:
-        back = (at - min(offsets)).replace(tzinfo=UTC).astimezone(ZoneInfo(zone)).replace(tzinfo=None)
-        raise broken(*(("zone-overlap", "shown twice") if back == at else ("zone-gap", "never shown")))
-    return offsets.pop() // timedelta(seconds=1) * SECOND
-
-
-def _timestamp(nanoseconds: int, unit: int, margin: int, zone: Any) -> datetime | Nanoseconds:
-    if not FIRST + margin <= nanoseconds < LAST - margin:
-        raise broken("range", "not in the years 0001 to 9999")
-    if unit == NANOSECOND:
-        if not -(2**63) <= nanoseconds < 2**63:
-            raise broken("range", "not in the years 1677 to 2262")
-        return Nanoseconds(nanoseconds)
-    return datetime(1970, 1, 1, tzinfo=zone) + timedelta(microseconds=in_unit(nanoseconds, unit) // 1000)
+        minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+        return timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
+    return ZoneInfo(zone)
 
 
 _String = Annotated[str, Field(strict=True), '{"kind": "String"}']
-_TimestampMicrosecondUTC = Annotated[datetime, BeforeValidator(instant(1000, "UTC", 0)), '{"kind": "Timestamp", "unit": "Microsecond"}']
+_TimestampMicrosecondUTC = Annotated[datetime, BeforeValidator(instant(6, "UTC", 0)), '{"kind": "Timestamp", "unit": "Microsecond"}']
 _Decimal102 = Annotated[Decimal, BeforeValidator(decimal(10, 2)), '{"kind": "Decimal", "precision": 10, "scale": 2}']
 _UInt32 = Annotated[int, BeforeValidator(integer(0, 4294967295)), '{"kind": "UInt32"}']
 _UInt8 = Annotated[int, BeforeValidator(integer(0, 255)), '{"kind": "UInt8"}']

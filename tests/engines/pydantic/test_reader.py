@@ -82,7 +82,7 @@ FOREIGN = {
         "String",
         "not kept: pattern '^a(?=b)': `(?=b` is not in all of RE2, Java and Python",
     ),
-    "int = Field(ge=LEAST)": ("Int64", "not kept: minimum 'LEAST': 'LEAST' is no number"),
+    "int = Field(ge=LEAST)": ("Int64", "not kept: minimum 'LEAST': 'LEAST' is not a number"),
     "int = Field(ge=5, le=1)": ("Int64", "not kept: maximum 1: "),
     "str = Field(default='x', alias='odd name', max_length=5)": ("String", "odd name"),
     "'Item'": ("String", "contains itself"),
@@ -94,7 +94,7 @@ FOREIGN = {
     "str = Field(pattern='(', min_length=-1)": ("String", "not kept: pattern '(': a group is not closed"),
     "Literal[()]": ("String", "any value of JSON"),
     "conlist()": ("String", "any value of JSON"),
-    "dt.date = Field(ge=dt.date(2020, 13, 1))": ("Date", "is no date"),
+    "dt.date = Field(ge=dt.date(2020, 13, 1))": ("Date", "is not a date"),
     "Decimal = Field(max_digits=5, decimal_places=2, ge=Decimal('0.10'))": (
         "Decimal",
         "schemac.dev/minimum: '0.10'",
@@ -126,7 +126,7 @@ def test_point_to_what_is_no_python(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [("x = (", "it is no Python"), ("x = 1", "no model"), ("class A: x: int", "no model")],
+    [("x = (", "it is not valid Python"), ("x = 1", "no model"), ("class A: x: int", "no model")],
 )
 def test_say_what_is_no_model(
     content: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -24,7 +24,7 @@ CANNOT_BEFORE_0_5 = {
         "{kind: Binary, fixedLength: 16}",
         ", extra: {arrow.apache.org/extensionType: {name: arrow.uuid}}",
         "x: ",
-        "writes `arrow.uuid` from a DataFrame as bytes of any length, which nobody can read then",
+        "writes `arrow.uuid` from a DataFrame as bytes of any length, which no reader can read",
     ),
 }
 

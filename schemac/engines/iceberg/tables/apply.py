@@ -41,7 +41,7 @@ def apply_iceberg(
             f"{note.field}: {note.judgement.reason}, and the rows of this Iceberg table cannot be read here",
             file=table.name,
             path=note.field,
-            help=f"{note.judgement.way_out}; when all fit, say so with --unchecked",
+            help=f"{note.judgement.way_out}; if all of them fit, add --unchecked",
         )
     if report.has_errors:
         return False
@@ -56,14 +56,23 @@ def apply_iceberg(
     except CommitFailedException as error:
         report.add(
             TABLE_CHANGED,
-            f"{table.name} was changed by somebody else meanwhile: {error}",
+            f"{table.name} was changed by somebody else in the meantime: {error}",
             file=table.name,
-            help="nothing was changed; call `schemac apply` again",
+            help="nothing was changed; run `schemac apply` again",
         )
         return False
     except (NotImplementedError, ValueError) as error:
         message = f"pyiceberg cannot make this commit to {table.name}: {error}"
         report.add(UNUSABLE_TABLE, message, file=table.name, help="nothing was changed")
+        return False
+    except Exception as error:  # noqa: BLE001 — a catalog raises what its own libraries raise
+        reason = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+        report.add(
+            UNUSABLE_TABLE,
+            f"{table.name} could not be changed: {reason}",
+            file=table.name,
+            help="when that is mended, call `schemac apply` again: it starts from what the table has then",
+        )
         return False
     return True
 
@@ -118,8 +127,7 @@ def _updates(plan: IcebergPlan) -> tuple[Any, ...]:
         schema = Schema.model_validate({**plan.schema.to_json(), "schema-id": number})
         # -1 stands for the schema that was added last.
         updates += [AddSchemaUpdate(schema=schema), SetCurrentSchemaUpdate(schema_id=-1)]
-    version = str(plan.new.number)
-    record, removed = {TABLE_VERSION: version}, list(plan.removed_properties)
+    record, removed = {TABLE_VERSION: plan.new.version.table_record}, list(plan.removed_properties)
     if any(id != table_id for id, table_id in plan.ids.items()):
         record[TABLE_IDS] = digest_of_ids(field.id for _, field in plan.schema.preorder())
     elif TABLE_IDS in metadata.properties:

@@ -120,9 +120,7 @@ def _lines(plan: IcebergPlan, without: Sequence[Rule]) -> Iterator[PlanLine]:
     rows = [("note", f"{note.field}: {note.describe()}  [{note.judgement.outcome}]") for note in plan.notes]
     for rule in without:
         assert isinstance(rule.subject, ReferenceTo)
-        description = (
-            f"nobody looks whether it is; name that table with `--reference {rule.subject.dataset}=PATH`"
-        )
+        description = f"this is not checked; name that table with `--reference {rule.subject.dataset}=PATH`"
         rows.append(("not checked", f"{rule.path}: {rule.question}, and {description}  [{Outcome.DATA}]"))
     for one in plan.operations:
         description = (

@@ -78,7 +78,7 @@ def open_metadata(name: str, report: Report) -> tuple[TableMetadata, Any] | None
         return _load(name, report)
     file = metadata_file(Path(name))
     if file is None:
-        help = f"give a table's folder, or a table in a catalog as `{SCHEME}CATALOG/NAMESPACE.TABLE`"
+        help = f"specify a table's folder, or a table in a catalog as `{SCHEME}CATALOG/NAMESPACE.TABLE`"
         report.add(UNUSABLE_TABLE, f"cannot open {name}: no metadata file is in it", file=name, help=help)
         return None
     metadata = read_file(file, report)
@@ -109,7 +109,9 @@ def open_iceberg_table(
     else:
         version = None
         newest = locked_schema_version(locked, locked.versions[-1].number)
-        _report_stranger(name, f"is at no locked version of {locked.name}", newest, metadata, locked, report)
+        _report_stranger(
+            name, f"matches no locked version of {locked.name}", newest, metadata, locked, report
+        )
     if version is None:
         return None
     ids = ids_between(version, metadata)
@@ -130,11 +132,11 @@ def candidates_of(metadata: TableMetadata, locked: LockedDataset) -> list[Candid
 
 
 def record_of(name: str, metadata: TableMetadata, stated: int | None = None) -> TableRecord:
-    """Return what a table says beside its schema."""
+    """Return what a table says besides its schema."""
     is_fresh = all(id == fresh for id, fresh in fresh_ids(metadata.current).items())
     ids = tuple([field.id for _, field in metadata.current.preorder()])
     version, digest = (metadata.properties.get(key) for key in (TABLE_VERSION, TABLE_IDS))
-    return TableRecord(name, version, ids, is_fresh, digest, stated)
+    return TableRecord(name, version, ids, is_fresh, digest, metadata.is_replaced, stated)
 
 
 def ids_between(schema_version: LockedSchemaVersion, metadata: TableMetadata) -> dict[int, int]:
@@ -144,7 +146,7 @@ def ids_between(schema_version: LockedSchemaVersion, metadata: TableMetadata) ->
 
 
 def _narrowed(version: LockedSchemaVersion, metadata: TableMetadata) -> LockedSchemaVersion | None:
-    """Return a version with the fields of a table alone; None where it does not have one of them as it is in the table."""
+    """Return a version with the fields of a table alone; None if it does not have one of them as it is in the table."""
     if errors_of(version):
         return None
     there = {path: field.id for path, field in schema_of(version).preorder()}
@@ -169,9 +171,11 @@ def _report_stranger(
 ) -> None:
     versions = [locked_schema_version(locked, version.number) for version in reversed(locked.versions)]
     whole = next((version for version in versions if _narrowed(version, metadata) is not None), None)
-    help = "start from the table as it is: schemac import FOLDER, with the folder that its `metadata` lies in"
+    help = (
+        "start from the table as it is: schemac import FOLDER, with the folder that contains its `metadata`"
+    )
     if whole is not None:
-        help = f"if all of its fields are those of {whole.label}, say it: {state_version(name, whole)}"
+        help = f"if all of its fields are those of {whole.label}, confirm it: {state_version(name, whole)}"
     report.add(
         UNUSABLE_TABLE, f"{name} {doubt}{_difference_summary(nearest, metadata)}", file=name, help=help
     )
@@ -188,7 +192,7 @@ def _difference_summary(version: LockedSchemaVersion, metadata: TableMetadata) -
 def _load(name: str, report: Report) -> tuple[TableMetadata, Any] | None:
     catalog_name, _, identifier = name.removeprefix(SCHEME).partition("/")
     if not catalog_name or "." not in identifier:
-        message = f"cannot open {name}: it names no table in a catalog"
+        message = f"cannot open {name}: it does not name a table in a catalog"
         report.add(UNUSABLE_TABLE, message, file=name, help=f"write `{SCHEME}CATALOG/NAMESPACE.TABLE`")
         return None
     try:
@@ -220,4 +224,4 @@ def metadata_of_handle(table: Any) -> TableMetadata:
     try:
         return parse_metadata(table.metadata.model_dump(mode="json", by_alias=True))
     except UnreadableError as error:
-        raise AssertionError(f"pyiceberg's own metadata is not understood: {error}") from error
+        raise AssertionError(f"pyiceberg's metadata cannot be read: {error}") from error

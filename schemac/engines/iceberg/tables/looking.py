@@ -23,7 +23,7 @@ def rows_after(plan: IcebergPlan) -> IcebergTableRows:
 
 
 def look_at_rows(plan: IcebergPlan, references: Mapping[str, str], report: Report) -> bool:
-    """Report what stands in the way of a plan; false where its rows cannot be read."""
+    """Report what is in the way of a plan; false if its rows cannot be read."""
     table, without = plan.table.name, plan.without_target(references)
     rules = [rule for rule in plan.rules if rule not in without]
     rows_rules = constraints_of(rules)
@@ -44,6 +44,6 @@ def look_at_rows(plan: IcebergPlan, references: Mapping[str, str], report: Repor
         if rule is not None:
             report_failed(rule.path, rule.question, offence, table, expression, state, report)
         elif offence.subject is None and any(note.field == offence.path for note in plan.unlooked):
-            question = "every value has to be of the type that the schema says"
+            question = "every value has to be of the type in the schema"
             report_failed(offence.path, question, offence, table, expression, state, report)
     return True

@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: the whole schema is set at once, under the ids that the table has for fields that stay. A field that is new gets the
-lock's id where the table is numbered so and the id is free, else the next one. What Iceberg refuses is no plan.
+lock's id where the table is numbered so and the id is free, else the next one. What Iceberg refuses is not a plan.
 Errors: SC411.
 """
 
@@ -14,7 +14,6 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.attributes.own import TABLE_VERSION
 from schemac.constraints.rows import ReferenceTo
 from schemac.engines.iceberg import attributes
-from schemac.engines.iceberg.judge import judge
 from schemac.engines.iceberg.names import NAME_MAPPING, full_name
 from schemac.engines.iceberg.tables.live_table import IcebergTable
 from schemac.engines.iceberg.tables.named_properties import followed, reassigned_names
@@ -23,6 +22,7 @@ from schemac.engines.iceberg.view import asked_format, errors_of, fields_of, sch
 from schemac.evolution.changes import Change, Fact
 from schemac.evolution.constraints import rules_to_check
 from schemac.evolution.diff import diff_of
+from schemac.evolution.judge import judge_change
 from schemac.evolution.row_rules import Rule
 from schemac.evolution.tables import Note, has_replaced_fields, report_unrepresentable
 from schemac.evolution.verdict import Judgement, Outcome
@@ -102,7 +102,7 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
     pair = pair_versions(table.schema_version, new)
     if not table.metadata.is_empty and has_replaced_fields(table.name, table.schema_version, new, report):
         return None
-    judged = [(change, judge(change, pair)) for change in diff_of(pair)]
+    judged = [(change, judge_change("iceberg", change, pair)) for change in diff_of(pair)]
     judged += [
         (change, judgement)
         for change in diff_of(pair)
@@ -153,7 +153,7 @@ def plan_iceberg(table: IcebergTable, new: LockedSchemaVersion, report: Report) 
 
 
 def _bound(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement | None:
-    """Return what a table's partitions and sort orders forbid, which no manifest speaks of."""
+    """Return what a table's partitions and sort orders forbid, which are not in a manifest."""
     if change.old_field is None:
         return None
     field = fields_of(pair.old).get(change.old_field)
@@ -165,7 +165,7 @@ def _bound(table: IcebergTable, change: Change, pair: VersionPair) -> Judgement 
         return Judgement(Outcome.REFUSED, reason, "keep the field, or copy the rows into a new table")
     if change.fact is Fact.TEMPORAL_TYPE_CHANGED:
         reason = f"the table is, or was, partitioned or sorted by {change.path}, whose type then stays"
-        return Judgement(Outcome.REFUSED, reason, "add a field beside it")
+        return Judgement(Outcome.REFUSED, reason, "add a field next to it")
     return None
 
 
@@ -211,7 +211,7 @@ def ids_in_table(table: IcebergTable, schema: IcebergSchema) -> dict[int, int]:
 def _properties(
     table: IcebergTable, new: LockedSchemaVersion, after: Mapping[str, str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Properties to set and to remove: those that the schema speaks of, or spoke of, those that name fields, and the version where only the user knew it.
+    """Properties to set and to remove: those that the schema has or had, those that name fields, and the version where only the user knew it.
 
     `after` are the table's properties under the names that its fields get.
     """
@@ -219,13 +219,13 @@ def _properties(
     current = table.metadata.properties
     target = {key: value for key, value in after.items() if key not in spoken} | requested
     if table.is_stated:
-        target[TABLE_VERSION] = str(new.number)
+        target[TABLE_VERSION] = new.version.table_record
     changed = {key: value for key, value in target.items() if current.get(key) != value}
     return changed, tuple(sorted(key for key in current if key not in target))
 
 
 def requested_properties(version: SchemaVersion) -> dict[str, str]:
-    """Return the table properties that a schema speaks of; its description is the comment."""
+    """Return the table properties of a schema; its description is the comment."""
     extra = version.dataset.schema.extra
     properties = dict(attributes.TABLE_PROPERTIES.read(extra) or {})
     comment = DESCRIPTION.read(extra)
@@ -294,7 +294,7 @@ def _field_updates(
 
 
 def _orders(old: IcebergSchema, new: IcebergSchema) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Fields that stand in a table or struct before and after, in both orders."""
+    """Fields that are in a table or struct before and after, in both orders."""
     olds = {id: [f.id for f in fields] for id, _, fields in _groups(old)}
     for id, path, fields in _groups(new):
         if id in olds:
@@ -311,5 +311,5 @@ def _groups(schema: IcebergSchema) -> Iterator[tuple[int, tuple[str, ...], tuple
 
 
 def _is_within(schema: IcebergSchema, id: int, ids: set[int]) -> bool:
-    """Whether a field lies in one of others."""
+    """Whether a field is in one of others."""
     return any(id in {f.id for _, f in _below(field)} for _, field in schema.preorder() if field.id in ids)

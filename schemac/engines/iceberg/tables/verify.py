@@ -1,4 +1,4 @@
-"""An Iceberg table beside what it should be.
+"""An Iceberg table compared with what it should be.
 
 Layer: engines.
 Shape: by id where the table has the ids of the lock, else by name; with docs, defaults, identifier fields, the format and
@@ -31,7 +31,7 @@ from schemac.source.report import Report
 def report_iceberg_drift(
     name: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset | None = None
 ) -> bool:
-    """Report how a table differs from a locked version; false where the two could not be compared.
+    """Report how a table differs from a locked version; false if the two could not be compared.
 
     `locked` has all the versions that the table may have; without it, those up to the one that is compared.
     """
@@ -47,7 +47,7 @@ def report_iceberg_drift(
     if candidates and chosen is None:
         return False
     for line in _lines(version, metadata, chosen):
-        help = "see what it takes with `schemac plan --table`, then `schemac apply`"
+        help = "see the steps with `schemac plan --table`, then run `schemac apply`"
         report.add(TABLE_DRIFT, f"{name}: {line}", file=name, help=help)
     return True
 

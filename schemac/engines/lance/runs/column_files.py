@@ -5,7 +5,6 @@ Shape: values by the addresses of their rows, in ascending order; rows that are 
        none. Lance reads the fragment's rows batch by batch, and leaves room for rows that are deleted.
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ import pyarrow as pa
 
 from schemac.engines.lance.dataset import lance_errors
 from schemac.engines.lance.tables.steps import MARK
+from schemac.engines.lance.transactions import added_file, lasting_ids
 from schemac.rows.runs.columns import ADDRESSES, Filling
 from schemac.rows.runs.errors import PipelineError
 from schemac.source.catalogue import UNFIT_VALUES
@@ -55,11 +55,8 @@ def write_column_file(filling: Filling, table: Any, part: int, batches: Iterator
     except Exception as error:  # noqa: BLE001  raised again, or the error behind it is
         raise failure[0] if failure else error from None
     values.check_end()
-    (file,) = metadata.to_json()["files"][len(fragment.metadata.files) :]
-    ids = _ids(made, filling)
-    pairs = [(ids[id], index) for id, index in zip(file["fields"], file["column_indices"], strict=True)]
-    file["fields"], file["column_indices"] = [id for id, _ in pairs], [index for _, index in pairs]
-    return json.dumps(file)
+    columns = {_name(number): ids for number, ids in enumerate(filling.ids)}
+    return added_file(fragment.metadata, metadata, lasting_ids(made, columns))
 
 
 def check_retainable(table: Any, columns: tuple[str, ...]) -> None:
@@ -89,19 +86,6 @@ def check_required(filling: Filling, table: Any, rows: int) -> None:
 
 def _name(number: int) -> str:
     return f"{MARK}new_{number}"
-
-
-def _ids(schema: Any, filling: Filling) -> dict[int, int]:
-    """Return the id in the table of every field, by the one that Lance gave it."""
-    tops = {field.name(): field for field in schema.fields()}
-    table_ids: dict[int, int] = {}
-    for number, ids in enumerate(filling.ids):
-        table_ids.update(zip(_preorder(tops[_name(number)]), ids, strict=True))
-    return table_ids
-
-
-def _preorder(field: Any) -> list[int]:
-    return [field.id(), *(id for child in field.children() for id in _preorder(child))]
 
 
 class _RowValues:

@@ -1,4 +1,4 @@
-"""Which columns of a Lance table a run fills, and the schema that the table has afterwards.
+"""The columns of a Lance table that a run fills, and the schema of the table afterwards.
 
 Layer: engines.
 Rule: the table has to be of its form in all columns but those that are filled: these may be missing, and may still be null where the form
@@ -6,7 +6,6 @@ Rule: the table has to be of its form in all columns but those that are filled: 
       A table whose schema has no lock is compared by path, and new columns get the next free ids.
 """
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.runs.spelling import decode
 from schemac.engines.lance.tables.differences import differences, lance_fields_of
 from schemac.engines.lance.tables.fields import in_preorder
+from schemac.engines.lance.transactions import schema_parts
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.tables import TableForm
 from schemac.source.catalogue import SCHEMA_MISMATCH
@@ -34,10 +34,10 @@ class Columns:
 
 
 def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, ...]) -> Columns:
-    """Compare a version with its form. Raises PipelineError where they differ."""
+    """Compare a version with its form. Raises PipelineError if they differ."""
     metadata, there = _fields_of(table)
     if form.version is not None:
-        metadata[TABLE_VERSION] = str(form.version).encode()
+        metadata[TABLE_VERSION] = form.version.encode()
         metadata.pop(TABLE_IDS, None)
     expected = _expected(form)
     tops = {field.name for field in there if field.parent_id < 0}
@@ -60,8 +60,8 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
     if mismatches:
         raise PipelineError(
             SCHEMA_MISMATCH,
-            f"the table `{path}` has another schema: {'; '.join(mismatches[:5])}",
-            "bring the table to its schema with `schemac apply` first, or name the missing columns under `fields`",
+            f"the table `{path}` has a different schema: {'; '.join(mismatches[:5])}",
+            "update the table with `schemac apply` first, or name the missing columns under `fields`",
             place=("target", "path"),
         )
     if not has_ids:
@@ -72,9 +72,8 @@ def checked_columns(path: str, table: Any, form: TableForm, columns: tuple[str, 
 
 
 def _fields_of(table: Any) -> tuple[dict[str, bytes], list[pb.Field]]:
-    metadata, *messages = table.lance_schema.__reduce__()[1]
-    schema_metadata = {key: bytes(value) for key, value in json.loads(metadata).items()}
-    return schema_metadata, [pb.Field.FromString(bytes(message)) for message in messages]
+    metadata, messages = schema_parts(table.lance_schema)
+    return metadata, [pb.Field.FromString(message) for message in messages]
 
 
 def _ids_in_files(table: Any) -> set[int]:
@@ -90,7 +89,7 @@ def _expected(form: TableForm) -> list[pb.Field]:
 
 
 def _column(field: pb.Field, fields: list[pb.Field]) -> str:
-    """Name the column that a field stands in."""
+    """Name the column that a field is in."""
     by_id = {one.id: one for one in fields}
     while field.parent_id >= 0:
         field = by_id[field.parent_id]

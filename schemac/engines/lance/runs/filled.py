@@ -2,8 +2,8 @@
 
 Layer: engines.
 Shape: in a folder `filled` of the run's staging folder, which outlives the run if it dies: the next attempt of the same run takes it
-       over, and everybody else leaves it alone for `staging.RETENTION_SECONDS`. On an object store the files lie among those of the
-       table, and the records in a folder of the run beside them.
+       over, and everybody else leaves it alone for `staging.RETENTION_SECONDS`. On an object store the files are among those of the
+       table, and the records in a folder of the run next to them.
 """
 
 import contextlib
@@ -20,6 +20,7 @@ import pyarrow.fs
 
 from schemac.engines.lance.dataset import open_dataset
 from schemac.engines.lance.tables.fragments import Files, are_among
+from schemac.engines.lance.transactions import DATA, data_entries, file_name, fragments_of, move_data
 from schemac.rows.runs import staging
 from schemac.rows.runs.columns import Filling
 from schemac.rows.runs.tables import Place
@@ -38,7 +39,7 @@ class Record:
     fragment: str
     """Metadata of the fragment at that version, as JSON."""
     file: str | None
-    """The data file as Lance describes it, as JSON; None where the fragment stays as it is."""
+    """The data file as Lance describes it, as JSON; None if the fragment stays as it is."""
     numbers: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> str:
@@ -53,14 +54,12 @@ class Record:
     @property
     def path(self) -> str:
         """Name of the data file."""
-        return str(json.loads(self.file or "{}")["path"])
+        return file_name(self.file or "{}")
 
     @cached_property
     def metadata(self) -> Any:
         """Metadata of the fragment."""
-        import lance
-
-        return lance.FragmentMetadata.from_json(self.fragment)
+        return fragments_of([self.fragment])[0]
 
     def counts_for(self, fragment: Any, place: Place) -> bool:
         """Whether a fragment has the files that it had, and no row that was deleted when the record was made."""
@@ -139,32 +138,26 @@ class Filled:
         """Find a data file: it waits, or was moved by a commit that did not come to its end."""
         if not self.place.is_staged:
             files, root = self.place.storage_options.open_arrow(self.place.path)
-            info = files.get_file_info(f"{root}/data/{name}")
+            info = files.get_file_info(f"{root}/{DATA}/{name}")
             return None if info.type is pa.fs.FileType.NotFound else root
-        data = os.path.join(self.place.path, "data")
+        data = os.path.join(self.place.path, DATA)
         return next((at for at in (self.folder, data) if os.path.exists(os.path.join(at, name))), None)
 
     def take_file(self, clone: str, name: str) -> None:
-        """Take a file that a task has finished, with what lies beside it, out of the clone that it was written to."""
-        _move(os.path.join(clone, "data"), self.folder, name)
+        """Take a file that a task has finished, with what is next to it, out of the clone that it was written to."""
+        move_data(os.path.join(clone, DATA), self.folder, [name])
 
     def drop_file(self, record: Record) -> None:
         """Remove a data file."""
         if record.file is None:
             return
         if self.place.is_staged:
-            for entry in _entries(record.path):
+            for entry in data_entries(record.path):
                 with contextlib.suppress(OSError):
                     os.remove(os.path.join(self.folder, entry))
             return
         files, root = self.place.storage_options.open_arrow(self.place.path)
-        files.delete_file(f"{root}/data/{record.path}")
-
-    def move_in(self, names: list[str]) -> None:
-        """Move data files to where the table's are."""
-        for name in names:
-            if self._where(name) == self.folder:
-                _move(self.folder, os.path.join(self.place.path, "data"), name)
+        files.delete_file(f"{root}/{DATA}/{record.path}")
 
     def remove(self) -> None:
         """Remove the records from an object store."""
@@ -196,14 +189,3 @@ def remove_filled(place: Place) -> Iterator[str]:
         is_current_run = str(folder) == place.staging
         if not is_current_run and staging.is_retained(folder) and staging.take_dead(folder):
             yield str(folder)
-
-
-def _entries(name: str) -> tuple[str, str]:
-    """Name a data file, and the folder of its blobs."""
-    return name, name.removesuffix(".lance")
-
-
-def _move(source: str, destination: str, name: str) -> None:
-    for entry in reversed(_entries(name)):
-        if os.path.exists(os.path.join(source, entry)):
-            os.replace(os.path.join(source, entry), os.path.join(destination, entry))

@@ -1,4 +1,4 @@
-"""Columns of a Lance table that a run fills: new data files beside those of each fragment, and one commit that adds them.
+"""Columns of a Lance table that a run fills: new data files next to those of each fragment, and one commit that adds them.
 
 Layer: engines.
 Shape: a task writes the values of one fragment into a shallow clone of the table, with the ids that the columns have in the table, and a
@@ -22,7 +22,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemac.engines.lance import dataset as tables
+from schemac.engines.lance import transactions
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.dataset import data_files, find_dataset, open_dataset
 from schemac.engines.lance.runs import writing
@@ -30,9 +30,6 @@ from schemac.engines.lance.runs.column_files import check_required, check_retain
 from schemac.engines.lance.runs.column_schema import Columns, checked_columns
 from schemac.engines.lance.runs.filled import Filled, Record, adopt_filled, remove_filled
 from schemac.engines.lance.runs.spelling import as_lance_reads
-from schemac.engines.lance.runs.undo import remove_data
-from schemac.engines.lance.tables.fields import lance_schema
-from schemac.engines.lance.tables.fragments import with_files
 from schemac.rows.runs import staging
 from schemac.rows.runs.columns import ColumnSink, Filling, Look
 from schemac.rows.runs.errors import PipelineError
@@ -100,7 +97,7 @@ class LanceColumnSink(ColumnSink):
         return Look(int(table.version), missing, len(ids) - len(missing), numbers)
 
     def prepare(self, filling: Filling, version: int) -> str:
-        """Clone the version, so that files of tasks lie in the staging folder; on an object store they lie in the table."""
+        """Clone the version, so that files of tasks are in the staging folder; on an object store they are in the table."""
         place = filling.place
         if not place.is_staged:
             return place.path
@@ -117,7 +114,7 @@ class LanceColumnSink(ColumnSink):
         written_to = open_dataset(folder) if place.is_staged else table
         file = write_column_file(filling, written_to, part, batches)
         if place.is_staged:
-            Filled.of(filling).take_file(folder, json.loads(file)["path"])
+            Filled.of(filling).take_file(folder, transactions.file_name(file))
         return _record(filling, table, part, file).to_json()
 
     def keep(self, filling: Filling, fragment: str, numbers: Mapping[str, int]) -> None:
@@ -145,25 +142,27 @@ class LanceColumnSink(ColumnSink):
         used = {id: record for id, record in records.items() if record.file is not None}
         if not used and not columns.new:
             return look.version
-        _claim(filling, list(used.values()))
-        column_ids = [frozenset(ids) for ids in filling.ids]
-        made = [_with_file(fragment, used.get(fragment.fragment_id), column_ids) for fragment in fragments]
-        operation = lance.LanceOperation.Merge(made, lance_schema(columns.fields, columns.metadata))
+        replaced_ids = frozenset(id for ids in filling.ids for id in ids)
+        fragment_metadata = [
+            transactions.with_files(fragment.metadata, [(record.file, replaced_ids)])
+            if (record := used.get(fragment.fragment_id)) and record.file
+            else fragment.metadata
+            for fragment in fragments
+        ]
+        operation = lance.LanceOperation.Merge(
+            fragment_metadata, transactions.lance_schema(columns.fields, columns.metadata)
+        )
+        names, folder = [record.path for record in used.values()], Filled.of(filling).folder
         try:
-            done = tables.commit(
-                place.path,
-                operation,
-                look.version,
-                place.commit_properties(**commit_properties),
-                place.storage_options,
+            return transactions.commit_operation(
+                place, names, operation, look.version, source=folder, **commit_properties
             )
-        except OSError as error:
-            if type(error).__name__ != "CommitConflictError" and "conflict" not in str(error).lower():
+        except PipelineError as error:
+            if not transactions.is_conflict(error.__cause__):
                 raise
             if place.is_staged:
                 staging.reopen(place.staging)
             return None
-        return int(done.version)
 
     def pause(self, filling: Filling) -> None:
         """Leave the staging folder to the next attempt, if it holds anything to go on with."""
@@ -180,7 +179,7 @@ class LanceColumnSink(ColumnSink):
         if place.is_staged:
             for folder in (place.staging, *remove_filled(place)):
                 moved = [name for name in staging.moved_files_in(folder) if name not in named]
-                remove_data(place.path, moved)
+                transactions.remove_data(place.path, moved)
                 staging.remove(folder)
             return
         for record in Filled.of(filling).records():
@@ -197,11 +196,11 @@ class LanceColumnSink(ColumnSink):
         except PipelineError as error:
             if error.code is not SCHEMA_MISMATCH:
                 raise
-            message = f"another program has changed the columns of `{path}` meanwhile: {error.message}"
-            raise PipelineError(CONCURRENT_RUN, message, AGAIN) from error
+            message = f"another program has changed the columns of `{path}` in the meantime: {error.message}"
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN) from error
         if columns.ids != filling.ids:
-            message = f"another program has changed the columns of `{path}` meanwhile"
-            raise PipelineError(CONCURRENT_RUN, message, AGAIN)
+            message = f"another program has changed the columns of `{path}` in the meantime"
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN)
         return columns
 
 
@@ -211,8 +210,8 @@ COLUMN_SINK = LanceColumnSink()
 def _newest(path: str, storage: Storage) -> Any:
     dataset = find_dataset(path, storage)
     if dataset is None:
-        message = f"there is no Lance table at `{path}`, whose columns could be filled"
-        help = "`mode: create` makes a table of a source"
+        message = f"there is no Lance table at `{path}` to fill columns of"
+        help = "`mode: create` creates a table from a source"
         raise PipelineError(SCHEMA_MISMATCH, message, help, place=("target", "path"))
     return dataset
 
@@ -223,14 +222,13 @@ def _message(schema: pa.Schema) -> bytes:
 
 def columns_digest(table: Any) -> str:
     """Digest the columns of a version: their ids, names and types."""
-    _, *messages = table.lance_schema.__reduce__()[1]
-    fields = [pb.Field.FromString(bytes(one)) for one in messages]
+    fields = map(pb.Field.FromString, transactions.schema_parts(table.lance_schema)[1])
     descriptors = [[f.id, f.parent_id, f.name, f.logical_type, f.nullable] for f in fields]
     return hashlib.sha256(json.dumps(descriptors).encode()).hexdigest()
 
 
 def _record(filling: Filling, table: Any, part: int, file: str | None) -> Record:
-    fragment = json.dumps(table.get_fragment(part).metadata.to_json())
+    fragment = transactions.fragment_text(table.get_fragment(part).metadata)
     return Record(filling.key, columns_digest(table), int(table.version), fragment, file)
 
 
@@ -251,23 +249,3 @@ def _records(filling: Filling, table: Any) -> dict[int, Record]:
         if record is not None:
             records[id] = record
     return records
-
-
-def _with_file(fragment: Any, record: Record | None, column_ids: list[frozenset[int]]) -> Any:
-    if record is None or record.file is None:
-        return fragment.metadata
-    ids = frozenset(id for each in column_ids for id in each)
-    return with_files(fragment.metadata, [(record.file, ids)])
-
-
-def _claim(filling: Filling, used: list[Record]) -> None:
-    """Begin the commit, and move the files; which ones is noted before, so that whoever cleans up knows of them."""
-    place = filling.place
-    if not place.is_staged:
-        return
-    names = sorted({record.path for record in used} | set(staging.moved_files_in(place.staging)))
-    if staging.is_open(place.staging):
-        staging.start_commit(place.staging, names)
-        staging.wait_for_others(place.staging, place.path, place.run)
-    staging.note_moved(place.staging, names)
-    Filled.of(filling).move_in([record.path for record in used])

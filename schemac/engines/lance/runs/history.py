@@ -1,4 +1,4 @@
-"""Which runs a Lance dataset has the commits of, as properties of its transactions.
+"""The runs whose commits a Lance dataset has, from the properties of its transactions.
 
 Layer: engines.
 Units: a table forgets runs whose versions Lance's `cleanup_old_versions` has removed. Their rows count: had

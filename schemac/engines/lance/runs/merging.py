@@ -10,6 +10,7 @@ Source: `execute_uncommitted` of pylance 14: `when_matched_delete` takes a sourc
 import json
 import os
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ from schemac.engines.lance.dataset import find_dataset, lance_errors
 from schemac.engines.lance.runs.uniqueness import format_rows, refuse_repeated
 from schemac.engines.lance.runs.writing import write_files
 from schemac.engines.lance.storage import options_for
+from schemac.engines.lance.transactions import DATA, file_names, fragment_text, fragments_of
 from schemac.rows.runs.errors import PipelineError
 from schemac.rows.runs.merges import Merge, Merged
 from schemac.rows.runs.tables import Place
@@ -31,7 +33,7 @@ BATCH_ROWS = 8192
 
 
 def judge(place: Place, schema: pa.Schema, fragments: list[str], deletes: pa.Table, merge: Merge) -> Merged:
-    """Decide which records count, and which rows of the table go. Raises PipelineError where keys are refused."""
+    """Decide which records count, and which rows of the table go. Raises PipelineError if keys are refused."""
     table = find_dataset(place.path, place.storage_options)
     records = _records(place, fragments, deletes, merge)
     winners = _winners(records, merge)
@@ -56,14 +58,13 @@ def operation_of(merged: Merged) -> Any:
     """Return the operation that adds the pieces, and takes away what they replace."""
     import lance
 
-    made = [lance.FragmentMetadata.from_json(text) for text in merged.fragments]
+    made = fragments_of(merged.fragments)
     if not merged.replaced:
         return lance.LanceOperation.Append(made)
     replacement = json.loads(merged.replaced)
-    updated = [lance.FragmentMetadata.from_json(text) for text in replacement["updated"]]
     return lance.LanceOperation.Update(
         removed_fragment_ids=replacement["removed"],
-        updated_fragments=updated,
+        updated_fragments=fragments_of(replacement["updated"]),
         new_fragments=made,
         fields_for_preserving_frag_bitmap=replacement["fields"],
         update_mode=replacement["mode"],
@@ -91,8 +92,8 @@ def _read(place: Place, fragment: str, columns: list[str] | None = None) -> Iter
     """Read the rows of a fragment that no version names yet."""
     from lance.file import LanceFileReader
 
-    (file,) = json.loads(fragment)["files"]
-    path = os.path.join(place.staging, "data", file["path"])
+    (name,) = file_names([fragment])
+    path = os.path.join(place.staging, DATA, name)
     with lance_errors():
         reader = LanceFileReader(
             path, storage_options=options_for(place.path, place.storage_options), columns=columns
@@ -124,7 +125,7 @@ def _counted(place: Place, fragments: list[str], winners: pa.Table, merge: Merge
 
 
 def _existing(table: Any, winners: pa.Table, merge: Merge) -> Iterator[pa.Table]:
-    """Yield the rows of the table that have a key of the records, with the records' columns beside theirs."""
+    """Yield the rows of the table that have a key of the records, with the records' columns next to theirs."""
     keys = list(merge.keys)
     for batch in table.scanner(columns=merge.columns, batch_size=1 << 17).to_batches():
         yield pa.Table.from_batches([batch]).join(winners, keys, join_type="inner", right_suffix="__new")
@@ -137,8 +138,8 @@ def _refuse(table: Any, winners: pa.Table, merge: Merge) -> None:
         count = f"{len(existing_rows)} records have keys" if len(existing_rows) > 1 else "a record has a key"
         raise PipelineError(
             KEY_EXISTS,
-            f"{count} that the table has already: {format_rows(existing_rows)}",
-            "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append in any case",
+            f"{count} that the table already has: {format_rows(existing_rows)}",
+            "set `mode: upsert` under `target` to replace their rows, or `keys: trust` to append anyway",
             place=("keys",),
         )
 
@@ -158,7 +159,7 @@ def _not_stale(table: Any, winners: pa.Table, merge: Merge) -> pa.Table:
 
 
 def _replaced(table: Any, keys: pa.Table) -> str:
-    """Have Lance mark the rows with these keys as deleted; nothing is committed. Empty where there are none."""
+    """Have Lance mark the rows with these keys as deleted; nothing is committed. Empty if there are none."""
     if not len(keys):
         return ""
     with lance_errors():
@@ -170,7 +171,7 @@ def _replaced(table: Any, keys: pa.Table) -> str:
     return json.dumps(
         {
             "removed": operation.removed_fragment_ids,
-            "updated": [json.dumps(fragment.to_json()) for fragment in operation.updated_fragments],
+            "updated": list(map(fragment_text, operation.updated_fragments)),
             "fields": operation.fields_for_preserving_frag_bitmap,
             "mode": operation.update_mode,
         }
@@ -193,7 +194,7 @@ def _without_losers(
         batches = _drop_rows(_read(place, fragment), set(lost.to_pylist()), schema)
         first = next(batches, None)
         if first is not None:
-            winning_fragments += write_files(place, schema, _with(first, batches))
+            winning_fragments += write_files(place, schema, chain([first], batches))
     return winning_fragments
 
 
@@ -207,8 +208,3 @@ def _drop_rows(
         left = batch.filter(mask)
         if left.num_rows:
             yield pa.RecordBatch.from_arrays(left.columns, schema=schema)
-
-
-def _with(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield first
-    yield from rest

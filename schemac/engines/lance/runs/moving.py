@@ -6,20 +6,14 @@ Shape: rows are known by their addresses in one version. The fragments that have
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
 
-from schemac.engines.lance import dataset
 from schemac.engines.lance.dataset import open_dataset, properties_of, transaction_of
-from schemac.engines.lance.runs.writing import (
-    claim,
-    file_names,
-    move_in,
-    report_conflicts,
-    write_files,
-)
-from schemac.rows.runs import staging
+from schemac.engines.lance.runs.writing import write_files
+from schemac.engines.lance.transactions import commit_operation, file_names, fragments_of, make_version
 from schemac.rows.runs.history import MOVED_OUT
 from schemac.rows.runs.storage import Storage
 from schemac.rows.runs.tables import Place
@@ -42,20 +36,12 @@ def move_out(place: Place, schema: pa.Schema, version: int, addresses: list[int]
             batches = _others(fragment, gone, schema)
             first = next(batches, None)
             if first is not None:
-                rest += write_files(place, schema, _with(first, batches))
-    if place.is_staged:
-        if staging.is_open(place.staging):
-            claim(place, rest)
-        staging.note_moved(place.staging, list(file_names(rest)))
-        move_in(place, rest)
+                rest += write_files(place, schema, chain([first], batches))
     operation = lance.LanceOperation.Update(
-        removed_fragment_ids=sorted(touched),
-        new_fragments=[lance.FragmentMetadata.from_json(text) for text in rest],
+        removed_fragment_ids=sorted(touched), new_fragments=fragments_of(rest)
     )
-    with report_conflicts(place):
-        properties = place.commit_properties(**{MOVED_OUT: str(len(gone))})
-        done = dataset.commit(place.path, operation, version, properties, place.storage_options)
-    return int(done.version)
+    moved_out = {MOVED_OUT: str(len(gone))}
+    return commit_operation(place, list(file_names(rest)), operation, version, **moved_out)
 
 
 def is_move(table: Any, version: int) -> bool:
@@ -78,7 +64,7 @@ def move_back(path: str, version: int, storage_options: Storage | None) -> None:
         removed_fragment_ids=sorted(there - old.keys()),
         new_fragments=[metadata for id, metadata in old.items() if id not in there],
     )
-    dataset.commit(path, inverse, version, {}, storage_options)
+    make_version(path, inverse, version, {}, storage_options)
 
 
 def _others(fragment: Any, gone: set[int], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -87,8 +73,3 @@ def _others(fragment: Any, gone: set[int], schema: pa.Schema) -> Iterator[pa.Rec
         rows = batch.filter(stays).select(schema.names)
         if rows.num_rows:
             yield pa.RecordBatch.from_arrays(rows.columns, schema=schema)
-
-
-def _with(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield first
-    yield from rest

@@ -7,7 +7,6 @@ Shape: called before a run looks at its table. What a dead run staged is removed
 Rule: the table decides. What it has the commit of has happened; all else of a dead run has not.
 """
 
-import contextlib
 import os
 import shutil
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from schemac.engines.lance import transactions
 from schemac.engines.lance.dataset import (
     find_dataset,
     lance_errors,
@@ -25,8 +25,7 @@ from schemac.engines.lance.dataset import (
 )
 from schemac.engines.lance.runs.history import committed_runs, find_run, named_files
 from schemac.engines.lance.runs.moving import is_move
-from schemac.engines.lance.runs.undo import remove_data, take_back_at
-from schemac.engines.lance.runs.writing import TABLE_FOLDERS, remove_if_empty
+from schemac.engines.lance.runs.undo import take_back_at
 from schemac.rows.runs import staging
 from schemac.rows.runs.file_records import records_in
 from schemac.rows.runs.history import UNFINISHED, CommittedRun
@@ -73,12 +72,12 @@ def recover(table: str, quarantine: str | None, storage_options: Storage) -> Non
 
 def holds_only_leftovers(folder: Path) -> bool:
     """Whether a folder without a table has nothing in it but what runs left there."""
-    known = {name for staged in staging.folders_of(str(folder)) for name in staging.moved_files(staged)}
-    known |= {name.removesuffix(".lance") for name in known}
+    names = [name for staged in staging.folders_of(str(folder)) for name in staging.moved_files(staged)]
+    known = {entry for name in names for entry in transactions.data_entries(name)}
     entries = [entry for entry in folder.iterdir() if not entry.name.startswith(staging.PREFIX)]
     return len(entries) < len(list(folder.iterdir())) and all(
-        entry.name in TABLE_FOLDERS
-        and (entry.name != "data" or {inner.name for inner in entry.iterdir()} <= known)
+        entry.name in transactions.TABLE_FOLDERS
+        and (entry.name != transactions.DATA or {inner.name for inner in entry.iterdir()} <= known)
         for entry in entries
     )
 
@@ -143,7 +142,7 @@ def _undo(dead: Dead, storage_options: Storage) -> None:
     happened = dead.run is not None and find_run(dead.run, dead.path, storage_options)
     if moved and not happened:
         named = set() if dataset is None else named_files(dataset, dead.run)
-        remove_data(dead.path, [name for name in moved if name not in named])
+        transactions.remove_data(dead.path, [name for name in moved if name not in named])
     staging.remove(dead.folder)
 
 
@@ -159,14 +158,12 @@ def _without_seed(dataset: Any, run: RunIdentity) -> Any:
 
 def _remove_what_is_no_table(path: str) -> None:
     """Remove what Lance left of a first commit that it did not come to the end of."""
-    versions = Path(path, "_versions")
-    has_table = versions.is_dir() and any(versions.glob("*.manifest"))
-    if not has_table and not staging.folders_of(path):
-        for name in ("_transactions", "_versions"):
+    if transactions.has_version(path):
+        return
+    if not staging.folders_of(path):
+        for name in (transactions.TRANSACTIONS, transactions.VERSIONS):
             shutil.rmtree(Path(path, name), ignore_errors=True)
-    if not has_table:
-        with contextlib.suppress(OSError):
-            remove_if_empty(path)
+    transactions.remove_if_empty(path)
 
 
 def _sweep_remote_quarantine(table: str, quarantine: str, storage_options: Storage) -> None:

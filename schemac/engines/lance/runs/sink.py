@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from schemac.attributes.attribute import Extra
-from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance import transactions
 from schemac.engines.lance.artifact import to_message
 from schemac.engines.lance.attributes import storage_version
 from schemac.engines.lance.dataset import find_dataset, open_dataset
-from schemac.engines.lance.runs import aside, merging, moving, undo, writing
+from schemac.engines.lance.runs import merging, moving, staging_table, undo, writing
 from schemac.engines.lance.runs.history import committed_runs, find_run
 from schemac.engines.lance.runs.recover import holds_only_leftovers, recover
 from schemac.engines.lance.runs.spelling import as_lance_reads, decode, encode
@@ -127,11 +127,11 @@ class LanceSink(Sink):
 
     def open_staging_table(self, place: Place, form: TableForm) -> str:
         """Make an empty dataset in the staging folder."""
-        return aside.open_staging_table(place, form.schema)
+        return staging_table.open_staging_table(place, form.schema)
 
     def collect_staging_table(self, place: Place) -> StagedRows:
         """Take its fragments."""
-        return aside.collect_staging_table(place)
+        return staging_table.collect_staging_table(place)
 
     def judge(
         self, place: Place, form: TableForm, fragments: list[str], deletes: pa.Table, merge: Merge
@@ -150,13 +150,13 @@ class LanceSink(Sink):
     def commit(self, place: Place, form: TableForm, fragments: list[str], *, may_join: bool = False) -> int:
         """Commit the fragments."""
         message = decode(form.native) if form.native else None
-        if message is not None and _is_numbered_by_lance(message):
-            message = None
+        if message is not None and [f.id for f in message.fields] == list(range(len(message.fields))):
+            message = None  # Lance gives a new table the same ids
         return writing.commit(place, form.schema, fragments, may_join=may_join, lance_message=message)
 
     def close_staging(self, place: Place) -> None:
         """Remove the folder that tasks wrote to."""
-        writing.close_staging(place)
+        transactions.close_staging(place)
 
     def discard(self, place: Place, fragments: list[str]) -> None:
         """Remove the fragments' files."""
@@ -168,8 +168,3 @@ class LanceSink(Sink):
 
 
 SINK = LanceSink()
-
-
-def _is_numbered_by_lance(message: pb.Schema) -> bool:
-    """Whether Lance would give a new table the same ids."""
-    return [field.id for field in message.fields] == list(range(len(message.fields)))

@@ -4,18 +4,16 @@ Layer: engines.
 Shape: a `Place`, or the path of a dataset; what others have written since stays.
 """
 
-import contextlib
 import os
 import shutil
-from collections.abc import Iterable
 
 import pyarrow as pa
 
 from schemac.engines.lance.dataset import find_dataset, lance_errors
 from schemac.engines.lance.runs.history import find_run, named_files
 from schemac.engines.lance.runs.moving import is_move, move_back
-from schemac.engines.lance.runs.writing import close_staging, file_names, remove_if_empty
 from schemac.engines.lance.storage import options_for
+from schemac.engines.lance.transactions import DATA, close_staging, file_names, remove_data, remove_if_empty
 from schemac.rows.runs import staging
 from schemac.rows.runs.locations import is_local
 from schemac.rows.runs.storage import Storage
@@ -44,25 +42,11 @@ def give_up(place: Place, fragments: list[str]) -> None:
         _remove_remote(place, fragments)
 
 
-def remove_data(path: str, names: Iterable[str]) -> None:
-    """Remove data files, and the blobs beside them, that no version of the table names."""
-    for name in names:
-        for entry in (
-            os.path.join(path, "data", name),
-            os.path.join(path, "data", name.removesuffix(".lance")),
-        ):
-            if os.path.isdir(entry):
-                shutil.rmtree(entry, ignore_errors=True)
-            else:
-                with contextlib.suppress(OSError):
-                    os.remove(entry)
-
-
 def _remove_remote(place: Place, fragments: list[str]) -> None:
     try:
         file_system, root = place.storage_options.open_arrow(place.path)
         for name in file_names(fragments):
-            file_system.delete_file(f"{root}/data/{name}")
+            file_system.delete_file(f"{root}/{DATA}/{name}")
     except (OSError, pa.ArrowException):
         pass  # Lance's own clean-up takes files that no version names.
 

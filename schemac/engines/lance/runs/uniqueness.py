@@ -21,7 +21,7 @@ BATCH_ROWS, EXAMPLE_ROWS = 1 << 17, 3
 
 
 def refuse_repeated(table: Any, records: Iterable[pa.Table], keys: pa.Table, merge: Merge) -> None:
-    """Raise PipelineError where a row of the table that stays has unique fields of a record that counts.
+    """Raise PipelineError if a row of the table that stays has unique fields of a record that counts.
 
     `records` have the columns of the table, and `keys` are those of all rows that are replaced, or go.
     """
@@ -53,13 +53,12 @@ def _remaining(
 
 def _values(rows: pa.Table, fields: tuple[tuple[str, ...], ...]) -> pa.Table:
     """Return the values of the fields, of rows that have all of them."""
-    columns = [_comparable(_follow(rows[path[0]], path[1:])) for path in fields]
+    columns = [
+        _comparable(pc.struct_field(rows[path[0]], list(path[1:])) if path[1:] else rows[path[0]])
+        for path in fields
+    ]
     values = pa.table(columns, names=[f"u{number}" for number in range(len(columns))])
     return values.drop_null()
-
-
-def _follow(column: pa.ChunkedArray, path: tuple[str, ...]) -> pa.ChunkedArray:
-    return pc.struct_field(column, list(path)) if path else column
 
 
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:

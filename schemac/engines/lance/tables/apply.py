@@ -13,8 +13,8 @@ from typing import Any
 from schemac.attributes.own import TABLE_RECORD
 from schemac.constraints.rows import Unique
 from schemac.engines.lance.dataset import lance_errors, open_dataset
-from schemac.engines.lance.tables.fields import data_of, lance_schema
-from schemac.engines.lance.tables.fragments import Files, Made, WriteColumns, spread_here, with_files
+from schemac.engines.lance.tables.fields import data_of
+from schemac.engines.lance.tables.fragments import Files, Made, WriteColumns, spread_here
 from schemac.engines.lance.tables.ids import IDS_KEY, note_ids
 from schemac.engines.lance.tables.indices import INDICES_KEY, build, indices_of, note_of, noted_indices
 from schemac.engines.lance.tables.live_table import open_table
@@ -23,6 +23,7 @@ from schemac.engines.lance.tables.questions import Question
 from schemac.engines.lance.tables.recipe import Recipe
 from schemac.engines.lance.tables.steps import BuildIndex, Check, Index, SetSchema, Subject, Swap
 from schemac.engines.lance.tables.stored_rows import report_failed
+from schemac.engines.lance.transactions import lance_schema, with_files
 from schemac.evolution.tables import Progress, Spread
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.catalogue import TABLE_CHANGED, UNUSABLE_TABLE
@@ -48,7 +49,7 @@ def apply_plan(made: Plan, report: Report, progress: Progress, spread: Spread | 
             TABLE_CHANGED,
             f"{name} gets new rows faster than its new columns can be written",
             file=name,
-            help=f"run the command again at a time with fewer writes; {run.state}",
+            help=f"run the command again when there are fewer writes; {run.state}",
         )
     except _StoppedError:
         pass
@@ -94,7 +95,7 @@ class _Run:
         return "all values are kept; `schemac plan --table` shows what remains to be done"
 
     def is_through(self) -> bool:
-        """Do everything that is left; false where somebody else was quicker and there is a new plan."""
+        """Do everything that is left; false if somebody else was quicker and there is a new plan."""
         try:
             with lance_errors():
                 self.check()
@@ -150,7 +151,7 @@ class _Run:
         self.made.checked |= {Files.of(f.metadata) for f in fresh}
 
     def swap_in(self) -> int:
-        """Make the new columns, and commit them if nobody wrote meanwhile; the version that has them."""
+        """Make the new columns, and commit them if nobody wrote in the meantime; the version that has them."""
         fragments = [self.with_new_columns(fragment) for fragment in self.write()]
         expected = self.remember()
         metadata = self.plan.table.metadata

@@ -18,14 +18,12 @@ from schemac.engines.lance.tables.convert import is_named
 from schemac.engines.lance.tables.filters import column_name, constraint_filter, misfit_filter, null_filter
 from schemac.engines.lance.tables.stages import casts_of
 from schemac.engines.lance.tables.steps import Check, Subject, Unlooked
-from schemac.engines.lance.view import words
 from schemac.evolution.castability import can_be_rounded, why_misfit
-from schemac.evolution.changes import CONSTRAINT_FACTS, Change, Fact
+from schemac.evolution.changes import Change
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.row_rules import Rule
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import LockedVersionPair, VersionPair
-from schemac.logical.facts import AnyFact
 from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.source.catalogue import POINTLESS_ROUNDING
 from schemac.source.report import Report
@@ -44,9 +42,7 @@ def checks(
         field, before = change.new_field, change.old_field
         if field is None or before is None or judgement.outcome is not Outcome.DATA:
             continue
-        if change.fact in CONSTRAINT_FACTS:
-            continue
-        for check in _checks(change.fact, pair, before, field, rounded, ways):
+        for check in _checks(engine.ROWS[change.fact].subject, pair, before, field, rounded, ways):
             key = (check.title, check.subject)
             if key not in seen:
                 seen.add(key)
@@ -54,7 +50,7 @@ def checks(
 
 
 def _checks(
-    fact: AnyFact,
+    subject: Subject,
     pair: VersionPair,
     before: SchemaField,
     field: SchemaField,
@@ -62,21 +58,17 @@ def _checks(
     ways: Sequence[LockedVersionPair],
 ) -> Iterator[Check]:
     nulls = "it may not be null"
-    if fact is Fact.BECAME_REQUIRED:
-        if words(pair.new)[field]:
-            # Lance does not know whether the items of a vector may be null.
-            yield Check(
-                field.path_text, question=nulls, query=null_filter(before), field=field, subject=Subject.NULLS
-            )
-    elif fact is Fact.FIELD_MOVED:
+    if subject is Subject.NULLS:
+        yield Check(field.path_text, question=nulls, query=null_filter(before), field=field, subject=subject)
+    elif subject is Subject.PLACE:
         if engine.left_behind(field, pair):
             query = f"{column_name(before)} IS NULL"
             yield Check(field.path_text, question=nulls, query=query, field=field, subject=Subject.NULLS)
         for above in engine.moved_into(field, pair):
             query = f"{column_name(above)} IS NULL AND {column_name(before)} IS NOT NULL"
             question = f"{above.path_text} may not be null where {before.path_text} has a value"
-            yield Check(field.path_text, question=question, query=query, field=field, subject=Subject.PLACE)
-    else:
+            yield Check(field.path_text, question=question, query=query, field=field, subject=subject)
+    elif subject is Subject.FIT:
         casts = casts_of(field, ways) or [(before, field)]
         is_rounded = is_named(field, rounded)
         question = "; then ".join(_question(*cast, field.path_text if is_rounded else "") for cast in casts)
@@ -104,7 +96,7 @@ def rule_checks(
 def report_pointless_rounding(
     rounded: frozenset[str], ways: Sequence[LockedVersionPair], report: Report
 ) -> None:
-    """SC430 for a name that is no field, or a field that has nothing to round."""
+    """SC430 for a name that is not a field, or a field that has nothing to round."""
     fields = {field.path_text: field for field in preorder(ways[-1].new.dataset.columns)}
     for name in sorted(rounded):
         field = fields.get(name)
@@ -153,9 +145,7 @@ def reason_of(before: SchemaField, field: SchemaField) -> str:
     if clock and clock != "UTC" and new.family in (Family.DATE, Family.TIME):
         reason = f"{why_misfit(before.type, new)}, read by a clock in {clock}"
     elif clock and clock != "UTC" and before.type.family is not Family.TEXT:
-        reason = (
-            f"a clock in {clock} shows some times never or twice, and years outside 1 to 9999 are not covered"
-        )
+        reason = f"a clock in {clock} skips some times and shows others twice, and years outside 1 to 9999 are not covered"
     else:
         reason = why_misfit(before.type, field.type)
     return f"; {reason}" if reason else ""

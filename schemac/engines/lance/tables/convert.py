@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: arrays, one a field, as long as the rows that they belong to. Fields follow their identity, whatever they are called
 and wherever they stand; a field that was not there is null.
-What does not fit is told to whoever asked to be told, and stands as null in the result; otherwise it is an error.
+What does not fit is told to whoever asked to be told, and is null in the result; otherwise it is an error.
 Errors: ValueError with the field and the values that do not fit.
 """
 
@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from schemac.attributes.family import Family
 from schemac.engines.lance.attributes import JSON
 from schemac.engines.lance.tables.casts.cast import cast, check_json
-from schemac.engines.lance.tables.casts.shown import format_values
-from schemac.engines.lance.tables.casts.wanted import CastTarget
+from schemac.engines.lance.tables.casts.cast_target import CastTarget
+from schemac.engines.lance.tables.casts.value_texts import format_values
 from schemac.engines.lance.tables.maps import Entries, joining_cast, made_equal
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.version_pair import VersionPair
@@ -27,13 +27,13 @@ from schemac.logical.schema_fields import SchemaField, is_in_structs, preorder
 from schemac.physical.field import LoweredField
 
 MisfitHandler = Callable[[SchemaField, Any, Any, str], None]
-"""Gets a field of the new schema, its old values, as a numpy array of truths which of them do not fit, and why, where it is not
+"""Gets a field of the new schema, its old values, as a numpy array of booleans which of them do not fit, and why, where it is not
 the value alone."""
 BECOME_EQUAL = "keys of one map would become equal"
 
 
 def values_of(field: SchemaField, batch: pa.RecordBatch) -> pa.Array:
-    """Return the values of a field that stands in structs only; null where a struct around it is null."""
+    """Return the values of a field that is in structs only; null where a struct around it is null."""
     if field.parent is None:
         return batch.column(str(field.segment))
     return pc.struct_field(values_of(field.parent, batch), str(field.segment))
@@ -53,7 +53,7 @@ class Conversion:
         self._new = _by_field(pair.new.lowered.fields)
 
     def build(self, field: SchemaField, batch: pa.RecordBatch) -> pa.Array:
-        """Return the values of a field that is a column, or stands in structs only."""
+        """Return the values of a field that is a column, or is in structs only."""
         old = self._before.get(field)
         source = values_of(old, batch) if old is not None else None
         return self._array(field, old, source, len(batch), batch)
@@ -183,7 +183,7 @@ def _nulls(length: int, type_: Any) -> pa.Array:
 
 
 def _filled(items: Any, vectors: Any, size: int) -> pa.Array:
-    """Return the items of vectors, with something under the null ones, where Lance wants no nulls."""
+    """Return the items of vectors, with something under the null ones, where Lance needs no nulls."""
     if not vectors.null_count or items.type.num_fields or not _is_of_fixed_width(items.type):
         return items
     blank = pa.Array.from_buffers(items.type, 1, [None, pa.py_buffer(bytes(64))])
@@ -221,12 +221,7 @@ def _offsets(lengths: Any, is_large: bool) -> pa.Array:
 
 def is_named(field: SchemaField, names: Collection[str]) -> bool:
     """Whether a field, or one that it is a part of, is among these."""
-    here: SchemaField | None = field
-    while here is not None:
-        if here.path_text in names:
-            return True
-        here = here.parent
-    return False
+    return any(here.path_text in names for here in (field, *field.ancestors))
 
 
 def _refuse(field: SchemaField, values: Any, misfits: Any, why: str) -> None:

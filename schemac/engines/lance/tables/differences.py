@@ -6,7 +6,6 @@ Source: `reference` of the Lance format: ids, types, nullability, encodings and 
         whether data was written, and the order of metadata entries is random.
 """
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +19,7 @@ from schemac.attributes.odf import DESCRIPTION
 from schemac.engines.lance._generated.lance import file_pb2 as pb
 from schemac.engines.lance.attributes import STORAGE_VERSION
 from schemac.engines.lance.tables.wording import entry_name, entry_words, type_pair
+from schemac.engines.lance.transactions import schema_parts
 
 _REPEATED_IN_METADATA = (
     "extension_name",
@@ -37,14 +37,7 @@ def lance_fields_of(schema: pa.Schema) -> list[bytes]:
     """Return the messages that Lance itself makes of an Arrow schema."""
     from lance.schema import LanceSchema
 
-    return _messages(LanceSchema.from_pyarrow(schema))[1]
-
-
-def _messages(schema: Any) -> tuple[dict[str, bytes], list[bytes]]:
-    metadata, *fields = schema.__reduce__()[1]
-    return {key: bytes(value) for key, value in json.loads(metadata).items()}, [
-        bytes(field) for field in fields
-    ]
+    return schema_parts(LanceSchema.from_pyarrow(schema))[1]
 
 
 def differences(
@@ -59,7 +52,7 @@ def differences(
 
     `same` has the ids of expected fields, and under which ids the table has these fields, as far as it is known.
     """
-    actual_metadata, actual_fields = _messages(actual)
+    actual_metadata, actual_fields = schema_parts(actual)
     expected_by_path, actual_by_path = _by_path(expected), _by_path(actual_fields)
     here = _namesakes(expected_by_path, actual_by_path, same, by_id=ids)
     lines = [f"`{path}` is missing" for path in _outermost(expected_by_path, here)]
@@ -79,7 +72,7 @@ def differences(
             path, expected_by_path[path], actual_by_path[place], ids=ids and path not in moved
         )
     if not lines and [here[path] for path in expected_by_path] != list(actual_by_path):
-        lines.append(f"fields are in another order: {', '.join(actual_by_path)}")
+        lines.append(f"fields are in a different order: {', '.join(actual_by_path)}")
     if metadata is not None:
         theirs = {key: value for key, value in actual_metadata.items() if key not in STEERING}
         ours = {key: value for key, value in metadata.items() if key not in STEERING}
@@ -134,14 +127,14 @@ def _field_differences(path: str, expected: pb.Field, actual: pb.Field, *, ids: 
         here, there = type_pair(actual.logical_type, expected.logical_type)
         yield f"`{path}` is {here} in the table, and {there} in the schema"
     elif expected.encoding != actual.encoding:
-        yield f"`{path}` is stored with another encoding than the schema asks for"
+        yield f"`{path}` is stored with a different encoding than the schema specifies"
     if expected.nullable != actual.nullable:
         may = "may be null" if actual.nullable else "may not be null"
         yield f"`{path}` {may} in the table, and {'may not' if actual.nullable else 'may'} in the schema"
     if ids and expected.id != actual.id:
         yield f"`{path}` has the id {actual.id} in the table, and {expected.id} in the schema"
     elif ids and expected.parent_id != actual.parent_id:
-        yield f"`{path}` is inside another field in the table"
+        yield f"`{path}` is inside a different field in the table"
     ours, theirs = (_comparable_metadata(message.metadata) for message in (expected, actual))
     metadata_lines = tuple(_entry_differences(ours, _with_description(theirs, ours)))
     yield from (f"`{path}`: {line}" for line in metadata_lines)
@@ -163,7 +156,7 @@ def _entry_differences(expected: Mapping[str, bytes], actual: Mapping[str, bytes
 
 
 def _comparable_metadata(metadata: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the metadata without what steers the build, and without the marks that other engines leave beside the type."""
+    """Return the metadata without what steers the build, and without the marks that other engines leave next to the type."""
     left_out = STEERING.union(*(form.repeated for form in forms().values()))
     return {key: value for key, value in metadata.items() if key not in left_out}
 

@@ -3,8 +3,7 @@
 Layer: engines.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from schemac.engines.lance._generated.lance import file_pb2 as pb
@@ -34,7 +33,7 @@ def schema_without(schema: Any, left_out: frozenset[str]) -> Any:
 
 
 def stale_fields(fields: Sequence[pb.Field], locked: LockedDataset) -> frozenset[int]:
-    """Return marked fields that stand beside the field which they were to replace, or that nobody knows; with all below them."""
+    """Return marked fields that are next to the field which they were to replace, or that nobody knows; with all below them."""
     of_number = {number: state.id for state in locked.states for number in lance_ids(state.numbers)}
     marked = {field.id for field in fields if field.name.startswith(MARK)}
     others = {of_number.get(field.id) for field in fields if field.id not in marked}
@@ -68,14 +67,6 @@ def paths(fields: Sequence[pb.Field]) -> dict[int, str]:
         above = paths_by_id.get(field.parent_id, "")
         paths_by_id[field.id] = f"{above}.{name}" if above else name
     return paths_by_id
-
-
-def lance_schema(fields: Sequence[pb.Field], metadata: Mapping[str, bytes]) -> Any:
-    """Lance's own schema of these messages."""
-    from lance.schema import LanceSchema
-
-    entries = json.dumps({key: list(bytes(metadata[key])) for key in metadata})
-    return LanceSchema._from_protos(entries, *[field.SerializeToString() for field in fields])
 
 
 def data_of(fragment: Any) -> frozenset[int]:

@@ -2,7 +2,7 @@
 
 Layer: engines.
 Source: DataFusion's `arrow_try_cast`, as pylance 14.0.2 takes it (`tests/conformance/test_values.py` asks for every pair of
-types whether the filter finds exactly the rows that stand in the way).
+types whether the filter finds exactly the rows that are in the way).
 """
 
 import re
@@ -137,7 +137,7 @@ def _arrow(version: SchemaVersion, field: SchemaField) -> Any:
 
 
 def _word(type_: Any) -> str:
-    """DataFusion's word for a plain type; empty where none is known."""
+    """DataFusion's word for a plain type; empty if none is known."""
     if pa.types.is_timestamp(type_):
         zone = f'Some("{type_.tz}")' if type_.tz else "None"
         return f"Timestamp({UNITS_BY_ARROW[type_.unit]}, {zone})"

@@ -5,13 +5,13 @@ Shape: a fragment is known by its data files; whatever writes rows or moves them
 the files as they are, and a value more than there are rows does no harm; but a row that comes back has none.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from schemac.engines.lance.dataset import open_dataset
 from schemac.engines.lance.tables.recipe import Recipe
+from schemac.engines.lance.transactions import added_file, lasting_ids
 from schemac.evolution.tables import PartsTask, Progress
 
 
@@ -88,34 +88,5 @@ def write_fragment(fragment: Any, recipe: Recipe) -> str:
     id of the field that it is to be.
     """
     metadata, schema = fragment.merge_columns(recipe.make, columns=recipe.sources)
-    (file,) = metadata.to_json()["files"][len(fragment.metadata.files) :]
-    ids = _ids(schema, recipe)
-    pairs = [(ids[id], index) for id, index in zip(file["fields"], file["column_indices"], strict=True)]
-    file["fields"], file["column_indices"] = [id for id, _ in pairs], [index for _, index in pairs]
-    return json.dumps(file)
-
-
-def _ids(schema: Any, recipe: Recipe) -> dict[int, int]:
-    """Return the lasting id of every field of the new columns, by the one that Lance gave it."""
-    tops = {field.name(): field for field in schema.fields()}
-    table_ids: dict[int, int] = {}
-    for number, root in enumerate(recipe.roots):
-        temporary_ids = _preorder(tops[recipe.name(number)])
-        table_ids.update(zip(temporary_ids, root.ids, strict=True))
-    return table_ids
-
-
-def _preorder(field: Any) -> list[int]:
-    return [field.id(), *(id for child in field.children() for id in _preorder(child))]
-
-
-def with_files(fragment: Any, files: Sequence[tuple[str, frozenset[int]]]) -> Any:
-    """Return a fragment's metadata with more data files, each with the ids whose older data does not count any more."""
-    import lance
-
-    tree = fragment.to_json()
-    for text, replaced_ids in files:
-        for file in tree["files"]:
-            file["fields"] = [-2 if id in replaced_ids else id for id in file["fields"]]
-        tree["files"].append(json.loads(text))
-    return lance.FragmentMetadata.from_json(json.dumps(tree))
+    columns = {recipe.name(number): root.ids for number, root in enumerate(recipe.roots)}
+    return added_file(fragment.metadata, metadata, lasting_ids(schema, columns))

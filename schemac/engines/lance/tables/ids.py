@@ -1,4 +1,4 @@
-"""Which fields of the lock the fields of a Lance table are.
+"""Identifies the fields of a Lance table with those of the lock.
 
 Layer: engines.
 Shape: by what a run has noted in the table between two of its commits; else by the names and types of a locked version; else by
@@ -25,14 +25,14 @@ from schemac.logical.path import FieldPath, Segment, dotted
 from schemac.logical.schema_fields import SchemaField, preorder
 
 IDS_KEY = "schemac.ids"
-"""Key under which the ids of fields stand while a table is between two commits of a run, and is no locked version."""
+"""Key under which the ids of fields stand while a table is between two commits of a run, and is not a locked version."""
 
 _Shape = list[tuple[int, str, str, bool]]
 """For each node the index of the one around it, its name if it has one of its own, its type, and whether it may be null."""
 
 
 def record_of(path: str, dataset: Any, fields: Sequence[pb.Field], stated: int | None = None) -> TableRecord:
-    """Return what a table says of itself, beside its fields in pre-order."""
+    """Return what a table records about itself, in addition to its fields in pre-order."""
     metadata: Mapping[bytes, bytes] = dataset.schema.metadata or {}
     config: Mapping[str, str] = dataset.config()
     version, digest = (metadata.get(key.encode()) for key in (TABLE_VERSION, TABLE_IDS))
@@ -44,8 +44,22 @@ def record_of(path: str, dataset: Any, fields: Sequence[pb.Field], stated: int |
         ids,
         is_fresh=ids == tuple(range(len(ids))),
         ids_then=digest.decode(errors="replace") if digest is not None else None,
+        is_replaced=version is None and TABLE_VERSION in config and _is_overwritten(dataset),
         stated=stated,
     )
+
+
+def _is_overwritten(dataset: Any) -> bool:
+    """Whether an overwrite of the table with another schema may have left its configuration standing."""
+    import lance
+
+    transactions = dataset.get_transactions(dataset.version)
+    created = [
+        one.read_version == 0
+        for one in transactions
+        if one is not None and isinstance(one.operation, lance.LanceOperation.Overwrite)
+    ]
+    return created != [True] or None in transactions
 
 
 def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: str | None) -> list[Candidate]:
@@ -76,7 +90,7 @@ def candidates_of(fields: Sequence[pb.Field], locked: LockedDataset, recorded: s
             ]
             candidates.append(Candidate(candidate, has_ids, (*lock_ids(candidate), *numbers)))
     exact = [candidate for candidate in candidates if candidate.version.view(_shape) == here]
-    is_exact = all(c in exact for c in candidates if str(c.version.number) == recorded)
+    is_exact = all(c in exact for c in candidates if c.version.version.is_recorded_as(recorded))
     return exact if exact and is_exact else candidates
 
 

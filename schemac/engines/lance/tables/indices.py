@@ -22,7 +22,7 @@ _SCALAR_TYPES = {
     "ZoneMap": "ZONEMAP",
     "BloomFilter": "BLOOMFILTER",
 }
-"""Lance's names of types as `create_scalar_index` wants them, where they differ by more than case."""
+"""Lance's names of types as `create_scalar_index` needs them, where they differ by more than case."""
 _OF_GRAPH = {"max_connections": "m", "construction_ef": "ef_construction", "max_level": "max_level"}
 _OF_COMPRESSION = {"num_bits": "num_bits", "num_sub_vectors": "num_sub_vectors"}
 _OF_HINTS = {
@@ -37,7 +37,7 @@ _OF_HINTS = {
     "lance.hnsw.prefetch_distance": "prefetch_distance",
     "lance.skip_transpose": "skip_transpose",
 }
-"""How an index was trained: what it is, this does not tell, but who builds it again wants the same."""
+"""How an index was trained: not part of what it is, but needed to build the same index again."""
 _OF_TEXTS = frozenset(
     {
         "lance_tokenizer",

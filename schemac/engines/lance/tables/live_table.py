@@ -38,6 +38,7 @@ from schemac.engines.lance.tables.ids import (
 )
 from schemac.engines.lance.tables.indices import INDICES_KEY, indices_of, noted_indices
 from schemac.engines.lance.tables.steps import Index
+from schemac.engines.lance.transactions import schema_parts
 from schemac.evolution.table_version import Candidate, choose_version, lock_ids, state_version
 from schemac.evolution.version_pair import LockedSchemaVersion, SchemaVersion, locked_schema_version
 from schemac.identity.lock import LockedDataset, Numbers
@@ -70,7 +71,7 @@ class LanceTable:
     unknown: tuple[str, ...] = ()
     """Fields that the lock does not know."""
     stale: frozenset[int] = frozenset()
-    """Fields that a run has begun to fill beside the ones that they were to replace; those count."""
+    """Fields that a run has begun to fill next to the ones that they were to replace; those count."""
     locked: LockedDataset | None = None
     """The lock that it was opened with; None for one that is imagined."""
     stated: int | None = None
@@ -120,8 +121,7 @@ class LanceTable:
     @cached_property
     def metadata(self) -> dict[str, bytes]:
         """That of its schema."""
-        entries = json.loads(self.dataset.lance_schema.__reduce__()[1][0])
-        return {key: bytes(value) for key, value in entries.items()}
+        return schema_parts(self.dataset.lance_schema)[0]
 
     @cached_property
     def all_indices(self) -> tuple[Index, ...]:
@@ -162,7 +162,7 @@ class LanceTable:
 
     @property
     def standing(self) -> frozenset[str]:
-        """Names of the indices that are there now."""
+        """Names of the indices that exist now."""
         return (
             frozenset(d.name for d in self.dataset.describe_indices())
             if self.dataset is not None
@@ -180,7 +180,7 @@ def open_table(
     try:
         dataset = open_dataset(path)
         with lance_errors():
-            _, *messages = dataset.lance_schema.__reduce__()[1]
+            _, messages = schema_parts(dataset.lance_schema)
             schema = dataset.schema
     except ModuleNotFoundError as error:
         message = f"{path} needs {error.name}, which is not installed"
@@ -316,17 +316,17 @@ class _OpenedTable:
         table = self._table(schema_version, False, tuple(unknown))
         others = [] if unknown else list(new_tables_of(logical, numbers, self.locked))
         readings = [(other, ids_by_name(logical, other)[0]) for other in others]
-        recorded = next((r for r in readings if str(r[0].number) == recorded_version), None)
+        recorded = next((r for r in readings if r[0].version.is_recorded_as(recorded_version)), None)
         if recorded is not None:
             return self.with_ids(table_schema, recorded[1])
         if all(reading == ids for _, reading in readings):
             return table
         report.add(
             UNUSABLE_TABLE,
-            f"{self.path} is at no locked version, and its ids may be those of the lock, or of a table that was made at"
+            f"{self.path} matches no locked version: its ids may be those of the lock, or those of a table created at"
             f" {' or '.join(other.label for other in others)}",
             file=self.path,
-            help=f"if the table was made so, confirm it: {state_version(self.path, others[0])}",
+            help=f"if the table was created like that, confirm it: {state_version(self.path, others[0])}",
         )
         return None
 
@@ -357,9 +357,7 @@ def help_for_stranger(path: str, table: SchemaVersion, locked: LockedDataset) ->
     for number in [version.number for version in reversed(locked.versions)]:
         version = locked_schema_version(locked, number)
         if here.keys() <= places(version).keys():
-            return (
-                f"if all of its fields are those of {version.label}, say it: {state_version(path, version)}"
-            )
+            return f"if all of its fields are those of {version.label}, confirm it: {state_version(path, version)}"
     return f"start from the table as it is now: schemac import {shlex.quote(path)}"
 
 
@@ -373,7 +371,7 @@ def has_rows(table: LanceTable, report: Report) -> bool | None:
             UNUSABLE_TABLE,
             f"cannot read {table.name}: {reason_of(error)}",
             file=table.name,
-            help="bring its files back, or go to a version of the table that has all of its own: lance.dataset(path).versions()",
+            help="restore its files, or go back to a version of the table that still has all of its files: lance.dataset(path).versions()",
         )
         return None
 
@@ -386,7 +384,7 @@ def can_store(new: SchemaVersion, report: Report) -> bool:
 
 
 def limits_of(new: SchemaVersion, version: str | None) -> list[Diagnostic]:
-    """Why Lance cannot hold a schema in data files of a version; of that which the schema asks for by default."""
+    """Why Lance cannot hold a schema in data files of a version; of that which the schema specifies by default."""
     report = Report()
     emission = Emission(new.dataset, "lance", LANCE_LOSS, report)
     Limits(new.compilation, emission, of_table=version).is_supported()

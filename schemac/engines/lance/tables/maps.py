@@ -28,7 +28,7 @@ class Entries:
     """What some maps hold."""
 
     valid: Any
-    """A numpy array of truths, one a map: whether it is not null."""
+    """A numpy array of booleans, one a map: whether it is not null."""
     lengths: Any
     """How many entries each map has; a numpy array."""
     keys: Any
@@ -36,7 +36,7 @@ class Entries:
 
     @classmethod
     def of(cls, maps: Any) -> "Entries":
-        """Return the entries of maps, without what stands under null ones."""
+        """Return the entries of maps, without what is under null ones."""
         whole = pa.concat_arrays([maps]) if maps.null_count or maps.offset else maps
         offsets = whole.offsets.to_numpy()
         start, end = int(offsets[0]), int(offsets[-1])
@@ -79,7 +79,7 @@ def joining_cast(key: SchemaField, pair: VersionPair) -> SchemaField | None:
 
 
 def made_equal(maps: Any, old: Any, new: Any) -> Any:
-    """Return a numpy array of truths: which new keys are equal to others of their map, and were not before; null ones are not."""
+    """Return a numpy array of booleans: which new keys are equal to others of their map, and were not before; null ones are not."""
     duplicates = np.zeros(len(new), bool)
     there = np.flatnonzero(new.is_valid().to_numpy(zero_copy_only=False))
     for codes in (_equal, _same):

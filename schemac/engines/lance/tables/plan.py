@@ -25,7 +25,7 @@ from schemac.engines.lance.numbering import number_nodes
 from schemac.engines.lance.tables.checks import checks, report_pointless_rounding, rule_checks
 from schemac.engines.lance.tables.convert import is_named
 from schemac.engines.lance.tables.differences import differences
-from schemac.engines.lance.tables.fields import in_preorder, lance_schema, paths
+from schemac.engines.lance.tables.fields import in_preorder, paths
 from schemac.engines.lance.tables.ids import record_of
 from schemac.engines.lance.tables.layout import Layout
 from schemac.engines.lance.tables.live_table import (
@@ -47,20 +47,21 @@ from schemac.engines.lance.tables.steps import (
     Step,
     Swap,
 )
+from schemac.engines.lance.transactions import lance_schema
 from schemac.engines.lance.view import words
 from schemac.evolution.changes import TYPE_FACTS, Change, Fact
 from schemac.evolution.clocks import clock_of
 from schemac.evolution.constraints import rules_to_check
 from schemac.evolution.diff import diff_of, field_type_text
+from schemac.evolution.judge import judge_change
 from schemac.evolution.keys import loss_of_key
 from schemac.evolution.row_rules import BY_KEY as ROW_KEYS
 from schemac.evolution.table_version import digest_of_ids
 from schemac.evolution.tables import has_replaced_fields
-from schemac.evolution.verdict import Judgement, Outcome
+from schemac.evolution.verdict import METADATA, Judgement, Outcome
 from schemac.evolution.version_pair import LockedSchemaVersion, LockedVersionPair
 from schemac.identity.lock import Numbers
 from schemac.identity.numbering import Former, Old
-from schemac.logical.facts import AnyFact
 from schemac.logical.schema_fields import SchemaField, preorder
 from schemac.rows.validation.stored import report_unknown_references
 from schemac.source.catalogue import REFUSED_CHANGE, UNUSABLE_TABLE
@@ -68,14 +69,6 @@ from schemac.source.report import Report
 from schemac.source.span import WHOLE_FILE
 
 _S = TypeVar("_S", bound=Step)
-
-_DETAILS: dict[AnyFact, str] = {
-    Fact.FIELD_DROPPED: "drops {path}",
-    Fact.FIELD_RENAMED: "renames {old} to {new}",
-    Fact.FIELDS_REORDERED: "reorders the fields",
-    Fact.BECAME_OPTIONAL: "makes {path} optional",
-    Fact.BECAME_REQUIRED: "makes {path} required",
-}
 
 
 @dataclass(frozen=True)
@@ -144,7 +137,7 @@ def plan(
     for change, judgement in judged:
         if judgement.outcome is Outcome.REFUSED:
             _refuse(change, judgement, table, report)
-    key = engine.key_judgement(pair)
+    key = engine.key_judgement(None, pair)
     if key.outcome is Outcome.REFUSED and not report.has_errors:
         # A table without rows has a key as well, and no change of a field may tell of it.
         report.add(REFUSED_CHANGE, f"{table.name}: {key.reason}", file=table.name, help=key.way_out)
@@ -260,12 +253,15 @@ def _judged(
     """Yield what Lance makes of each change; where types changed more than once, each of these changes counts."""
     for change in changes:
         if len(ways) == 1 or change.fact not in TYPE_FACTS:
-            yield change, engine.judge(change, pair)
+            yield change, judge_change("lance", change, pair)
     for way in ways if len(ways) > 1 else ():
         for change in diff_of(way):
             if change.fact in TYPE_FACTS:
                 final_change = _at_the_end(change, way, pair)
-                yield final_change, _with_clock_to_declare(change, final_change, engine.judge(change, way))
+                yield (
+                    final_change,
+                    _with_clock_to_declare(change, final_change, judge_change("lance", change, way)),
+                )
 
 
 def _at_the_end(change: Change, way: LockedVersionPair, pair: LockedVersionPair) -> Change:
@@ -289,7 +285,7 @@ def _with_clock_to_declare(change: Change, final_change: Change, judgement: Judg
 
 
 def _refuse(change: Change, judgement: Judgement, table: LanceTable, report: Report) -> None:
-    place = change.new_place
+    place = change.new_location
     report.add(
         REFUSED_CHANGE,
         f"{change}: {judgement.reason}",
@@ -352,11 +348,13 @@ def _commits(
     swapped = [c for c in changes if is_data and (c.new_field in new or c.fact is Fact.FIELD_DROPPED)]
     if is_data:
         yield Swap("the new fields", details=tuple(_details(swapped, layout.pair)))
-    number = layout.pair.new.number
-    is_recorded = table.stated is None or record_of(table.name, table.dataset, ()).recorded == str(number)
+    version = layout.pair.new.version
+    is_recorded = table.stated is None or version.is_recorded_as(
+        record_of(table.name, table.dataset, ()).recorded
+    )
     if schema_differs(layout, table, is_data=is_data) or not (is_recorded or is_data):
         rest = _details((c for c in changes if c not in swapped), layout.pair)
-        recorded = [] if is_recorded else [f"records that the table has version {number}"]
+        recorded = [] if is_recorded else [f"sets the recorded version to {version.number}"]
         yield SetSchema("the schema", details=(*rest, *_named_late(layout, is_data=is_data), *recorded))
 
 
@@ -391,20 +389,18 @@ def is_going(index: Index, table: LanceTable, target: pb.Schema) -> bool:
 
 
 def path_after(index: Index, pair: LockedVersionPair) -> str | None:
-    """Where the indexed field is once the plan is carried out; None where it goes."""
+    """Where the indexed field is once the plan is carried out; None if it goes."""
     return next((field.path_text for field, id in pair.new.ids.items() if id == index.field_id), None)
 
 
 def _details(changes: Iterable[Change], pair: LockedVersionPair) -> Iterator[str]:
-    has_other_changes = False
-    for change in changes:
-        text = _DETAILS.get(change.fact)
-        if text is not None:
-            yield text.format(path=change.path, old=change.old, new=change.new)
-            if change.fact is Fact.FIELD_DROPPED and change.old_field is not None:
-                lost = loss_of_key(change.old_field, pair)
-                yield from [lost] if lost else []
-        elif change.fact is not Fact.FIELD_ADDED and change.fact not in TYPE_FACTS:
-            has_other_changes = True
-    if has_other_changes:
-        yield "sets metadata, keys and encodings"
+    unnamed = engine.Row(METADATA).detail
+    details = [(change, engine.ROWS.get(change.fact, engine.Row(METADATA)).detail) for change in changes]
+    for change, detail in details:
+        if detail not in ("", unnamed):
+            yield detail.format(path=change.path, old=change.old, new=change.new)
+        if change.fact is Fact.FIELD_DROPPED and change.old_field is not None:
+            lost = loss_of_key(change.old_field, pair)
+            yield from [lost] if lost else []
+    if any(detail == unnamed for _, detail in details):
+        yield unnamed

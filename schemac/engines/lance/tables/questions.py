@@ -1,7 +1,7 @@
 """Looks at the values of a Lance table before anything is changed.
 
 Layer: engines.
-Shape: each check reads its field in all rows, and says how many values stand in the way, which ones come first, and how to
+Shape: each check reads its field in all rows, and says how many values are in the way, which ones come first, and how to
 find them.
 Errors: SC422 failed-check.
 """
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.attributes.family import Family
-from schemac.engines.lance.tables.casts.shown import format_values
+from schemac.engines.lance.tables.casts.value_texts import format_values
 from schemac.engines.lance.tables.checks import is_roundable, reason_of
 from schemac.engines.lance.tables.convert import is_named, values_of
 from schemac.engines.lance.tables.filters import row_filter
@@ -92,7 +92,7 @@ class Question:
             self._search(batch.slice(middle))
 
     def report(self, table: str, state: str, report: Report) -> None:
-        """Say what stands in the way, if anything does: SC422."""
+        """Say what is in the way, if anything does: SC422."""
         answer = self._answer()
         if not answer:
             return
@@ -117,7 +117,7 @@ class Question:
         )
 
     def _answer(self) -> str:
-        """Return what was found; empty where nothing stands in the way."""
+        """Return what was found; empty if nothing is in the way."""
         if self._misfits.count:
             casts = self._casts or [(self.pair.before[self.field], self.field)]
             before, after = next((c for c in casts if c[1].type == self._misfits.type), casts[-1])
@@ -143,18 +143,15 @@ def _is_moved(pair: LockedVersionPair, field: SchemaField) -> bool:
 
 
 def _values(field: SchemaField, column: pa.Array) -> pa.Array:
-    """Return the values of a field that stands in structs only, out of its column."""
+    """Return the values of a field that is in structs only, out of its column."""
     for inner in _chain(field)[1:]:
         column = pc.struct_field(column, str(inner.segment))
     return column
 
 
 def _chain(field: SchemaField) -> Sequence[SchemaField]:
-    """Return the column, and what lies on the way to the field."""
-    chain = [field]
-    while chain[-1].parent is not None:
-        chain.append(chain[-1].parent)
-    return chain[::-1]
+    """Return the column, and what is on the way to the field."""
+    return [field, *field.ancestors][::-1]
 
 
 def _null_count(column: Any, field: SchemaField) -> int:

@@ -28,7 +28,7 @@ from schemac.logical.schema_fields import SchemaField, columns, is_in_structs, p
 from schemac.source.json_object import Json
 
 _KEYS = frozenset({lance.PRIMARY_KEY.key, lance.CLUSTERING_KEY.key})
-"""What a column has no use for until it stands at its place; Lance refuses keys inside what may be null."""
+"""What a column has no use for until it is at its place; Lance refuses keys inside what may be null."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Recipe:
         return self._way.sources
 
     def make(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the values of all roots, each inside the structs and lists that it stands in."""
+        """Return the values of all roots, each inside the structs and lists that it is in."""
         arrays = self._way.make(batch)
         fields = [
             pa.field(self.name(number), values.type, metadata=conversion.metadata_of(column))
@@ -131,7 +131,7 @@ class Preview:
     """Makes some columns of the rows as they will be, out of batches of the old table."""
 
     def __init__(self, recipe: Recipe, fields: Iterable[SchemaField]) -> None:
-        """Prepare the columns of some fields of the last new version, without what is beside them in structs.
+        """Prepare the columns of some fields of the last new version, without what is next to them in structs.
 
         Values that do not fit are null in them, after the recipe's listener was told.
         """

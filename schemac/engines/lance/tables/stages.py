@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: one version pair where no field changed its type more than once since the table's version. Otherwise one pair for
 each version in which such a field did: `Bool → Int8 → String` makes "1", which `Bool → String` does not.
-A change of `clockZone` counts beside one of the type, so that each version means the clock that it says itself.
+A change of `clockZone` counts in addition to one of the type, so that each version has the clock that it declares itself.
 Likewise a struct is made of fields that came after the table's version.
 """
 
@@ -29,7 +29,7 @@ def pair_by_ids(old: LockedSchemaVersion, new: LockedSchemaVersion) -> LockedVer
 def stages(pair: LockedVersionPair, start: int | None = None) -> tuple[LockedVersionPair, ...]:
     """Return the pairs that lead from the old version to the new one; the last one ends at the new version itself.
 
-    `start` is the locked version that the old one is; None where it is none, and each field is as some version had it.
+    `start` is the locked version that the old one is; None if it is none, and each field is as some version had it.
     """
     locked = pair.new.locked
     ways = _ways(pair, locked, start)
@@ -108,7 +108,7 @@ def _stops(way: Sequence[State]) -> Iterator[int]:
 
 
 def _with_states(locked: LockedDataset, ways: Mapping[int, list[State]]) -> LockedDataset:
-    """Return the lock with the states of these ways in the place of its own."""
+    """Return the lock with the states of these ways in place of its own."""
     changed_states = {(state.id, state.first): state for way in ways.values() for state in way}
     return replace(locked, states=tuple(changed_states.get((s.id, s.first), s) for s in locked.states))
 

@@ -80,7 +80,7 @@ class Check(Step):
     cost: Outcome = Outcome.DATA
     question: str = ""
     query: str = ""
-    """A filter of Lance that finds the rows in question; empty where it has no words for them."""
+    """A filter of Lance that finds the rows in question; empty if it has no words for them."""
     field: SchemaField | None = dataclasses.field(default=None, repr=False, compare=False)
     subject: Subject = Subject.FIT
     rule: Rule | None = dataclasses.field(default=None, repr=False, compare=False)
@@ -93,7 +93,7 @@ class Check(Step):
 
 @dataclass(frozen=True, slots=True)
 class Unlooked(Step):
-    """A constraint that nobody can look at, for want of another table."""
+    """A constraint that cannot be checked, because another table is needed."""
 
     cost: Outcome = Outcome.DATA
     dataset: str = ""
@@ -101,12 +101,12 @@ class Unlooked(Step):
 
     def describe(self) -> str:
         """Return what is not looked at, and how it can be."""
-        return f"{self.question}, and nobody looks whether it is; name that table with `--reference {self.dataset}=PATH`"
+        return f"{self.question}, and this is not checked; name that table with `--reference {self.dataset}=PATH`"
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite(Step):
-    """Write a field anew, into files beside those that are there; nothing shows of it before the swap."""
+    """Write a field anew, into files next to those that exist; nothing shows of it before the swap."""
 
     cost: Outcome = Outcome.REWRITE
     field: SchemaField | None = dataclasses.field(default=None, repr=False, compare=False)

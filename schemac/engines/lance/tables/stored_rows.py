@@ -1,4 +1,4 @@
-"""The rows of a table beside the constraints of a schema: as they are, or as a plan will make them.
+"""The rows of a table, checked against the constraints of a schema: as they are, or as a plan will make them.
 
 Layer: engines.
 Errors: SC422 failed-check, SC425 broken-constraint, SC426 unusable-reference; note SC427 unchecked-reference.

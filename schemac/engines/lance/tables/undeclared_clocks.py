@@ -57,7 +57,7 @@ class ClockHistory:
 
 
 def clock_in(shape: Shape) -> str:
-    """Return the clock that a shape declares; empty where it declares none."""
+    """Return the clock that a shape declares; empty if it declares none."""
     return (CLOCK_ZONE.read(json.loads(shape.extra)) or "") if CLOCK_ZONE.key in shape.extra else ""
 
 

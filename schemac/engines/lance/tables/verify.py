@@ -1,4 +1,4 @@
-"""A table beside what it should be.
+"""A table compared with what it should be.
 
 Layer: engines.
 Shape: by id, name, type, nullability, keys and metadata of every field, the metadata of the schema, and the version
@@ -33,7 +33,7 @@ def report_drift(table: LanceTable, new: LockedSchemaVersion, report: Report) ->
     for version, requested in _version_differences(table, metadata):
         report.add(
             TABLE_DRIFT,
-            f"{table.name}: its files have storage version {version}, but the schema asks for {requested}",
+            f"{table.name}: its files have storage version {version}, but the schema specifies {requested}",
             file=table.name,
             help="the storage version of a table cannot change: copy the table with `lance.write_dataset(lance.dataset(old), new,"
             f' data_storage_version="{requested}")`, or write `{STORAGE_VERSION.key}: "{version}"`',

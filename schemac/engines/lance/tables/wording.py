@@ -39,7 +39,7 @@ def type_words(logical_type: str) -> str:
 
 
 def type_pair(actual: str, expected: str) -> tuple[str, str]:
-    """Two types apart: where the manifest has one word for both, Lance's own stand beside it."""
+    """Two types apart: where the manifest has one word for both, Lance's own are next to it."""
     here, there = type_words(actual), type_words(expected)
     return (here, there) if here != there else (f"{here} ({actual})", f"{there} ({expected})")
 

@@ -1,7 +1,7 @@
 """Carries a plan out on a Paimon table: writes its next schema files.
 
 Layer: engines.
-Shape: a file appears whole or not at all, and never in the place of another. Where somebody else has taken its number the
+Shape: a file appears whole or not at all, and never in place of another. Where somebody else has taken its number the
 table is read anew: what they did may be what was wanted, or be a version to go on from.
 Errors: SC422 failed-check, SC423 table-changed, SC105.
 """
@@ -20,6 +20,7 @@ from schemac.evolution.version_pair import LockedSchemaVersion
 from schemac.identity.lock import LockedDataset
 from schemac.source.catalogue import FAILED_CHECK, TABLE_CHANGED, WRITE_FAILED
 from schemac.source.report import Report
+from schemac.source.text import reason_of
 
 _NO_LINKS = frozenset({errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 
@@ -56,7 +57,7 @@ def apply_paimon(
         try:
             is_made = create(folder / step.file, text.encode())
         except OSError as error:
-            report.add(WRITE_FAILED, f"cannot write {folder / step.file}: {error.strerror}", file=name)
+            report.add(WRITE_FAILED, f"cannot write {folder / step.file}: {reason_of(error)}", file=name)
             return False
         if is_made:
             continue
@@ -78,7 +79,7 @@ def apply_paimon(
 
 
 def create(path: Path, content: bytes) -> bool:
-    """Make a file that is not there yet, whole or not at all; false where there is one of this name."""
+    """Make a file that is not there yet, whole or not at all; false if there is one of this name."""
     temporary = path.with_name(f".{path.name}.{uuid.uuid4()}.tmp")
     try:
         _write(temporary, content)

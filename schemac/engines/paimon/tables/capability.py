@@ -30,7 +30,7 @@ from schemac.source.report import Report
 
 @dataclass(frozen=True)
 class PaimonTables(Tables):
-    """Paimon tables, by the folder that their schema files lie in."""
+    """Paimon tables, by the folder that their schema files are in."""
 
     def is_table(self, path: str) -> bool:
         """Tell whether a path is the folder of a Paimon table."""

@@ -46,7 +46,7 @@ def changes_between(old: TableSchema, new: TableSchema) -> tuple[SchemaChange, .
     orders: list[SchemaChange] = []
     for group in groups:
         standing = [field.name for field in group.new if field.id in group.old_ids]
-        was = {field.id: place for place, field in enumerate(group.old)}
+        was = {field.id: index for index, field in enumerate(group.old)}
         standing.sort(key=lambda name: was[group.id_of(name)])
         adds += _adds(group, standing, is_before_partition=is_before_partition and not group.path)
         orders += _moves(group, standing) if not group.path else ()
@@ -133,10 +133,10 @@ def _adds(
     added = [field for field in group.new if field.id not in group.old_ids]
     for field in sorted(added, key=lambda field: field.id):
         before = [name for name in names[: names.index(field.name)] if name in standing]
-        place = standing.index(before[-1]) + 1 if before else 0
-        is_moved = place < len(standing) or is_before_partition
+        index = standing.index(before[-1]) + 1 if before else 0
+        is_moved = index < len(standing) or is_before_partition
         move = Move(field.name, before[-1] if before else None) if is_moved else None
-        standing.insert(place, field.name)
+        standing.insert(index, field.name)
         yield field.id, AddColumn((*group.path, field.name), field.type, field.description, move)
 
 
@@ -144,9 +144,9 @@ def _moves(group: _Group, standing: Sequence[str]) -> Iterator[SchemaChange]:
     """Yield the fewest moves that bring columns into their order."""
     names = [field.name for field in group.new]
     steady = _longest_rising([standing.index(name) for name in names])
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         if standing.index(name) not in steady:
-            after = names[place - 1] if place else None
+            after = names[index - 1] if index else None
             yield UpdateColumnPosition(Move(name, after))
 
 
@@ -155,9 +155,9 @@ def _longest_rising(numbers: Sequence[int]) -> frozenset[int]:
     ends: list[int] = []
     before: dict[int, int | None] = {}
     for number in numbers:
-        place = bisect_left(ends, number)
-        before[number] = ends[place - 1] if place else None
-        ends[place : place + 1] = [number]
+        index = bisect_left(ends, number)
+        before[number] = ends[index - 1] if index else None
+        ends[index : index + 1] = [number]
     rising: list[int] = []
     last = ends[-1] if ends else None
     while last is not None:

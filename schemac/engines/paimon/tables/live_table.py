@@ -9,16 +9,15 @@ Errors: SC421 unusable-table, SC424 table-drift, SC551.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from schemac.attributes.own import TABLE_IDS, TABLE_RECORD, TABLE_VERSION
 from schemac.engines.paimon.numbering import number_fields
 from schemac.engines.paimon.options import is_true
-from schemac.engines.paimon.read import member_ids, parts
+from schemac.engines.paimon.read import member_ids, members, parts
 from schemac.engines.paimon.reader import read_schema_file
 from schemac.engines.paimon.sources import schema_files
 from schemac.engines.paimon.table_schema import TableSchema
-from schemac.engines.paimon.types import DataField, PaimonType, Row
+from schemac.engines.paimon.types import PaimonType, Row
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.table_version import (
     Candidate,
@@ -28,10 +27,15 @@ from schemac.evolution.table_version import (
     lock_ids,
     state_version,
 )
-from schemac.evolution.tables import report_unrepresentable
+from schemac.evolution.tables import (
+    TableField,
+    field_differences,
+    report_unrepresentable,
+    value_difference,
+)
 from schemac.evolution.version_pair import LockedSchemaVersion, locked_schema_version, narrowed
 from schemac.identity.lock import LockedDataset
-from schemac.logical.path import FieldPath, dotted
+from schemac.logical.path import dotted
 from schemac.logical.schema_fields import preorder
 from schemac.source.catalogue import TABLE_DRIFT, UNUSABLE_TABLE
 from schemac.source.report import Report
@@ -155,9 +159,9 @@ def _chosen(
     table_ids = [id for _, id in member_ids(schema.fields)]
     is_fresh = table_ids == [fresh[field] for field in preorder(columns) if field in fresh]
     recorded, digest = (schema.options.get(key) for key in (TABLE_VERSION, TABLE_IDS))
-    record = TableRecord(path, recorded, tuple(table_ids), is_fresh, digest, stated)
+    record = TableRecord(path, recorded, tuple(table_ids), is_fresh, digest, stated=stated)
     chosen = choose_version(record, candidates, report)
-    if chosen is None or chosen.version.number == stated or str(chosen.version.number) == recorded:
+    if chosen is None or chosen.version.number == stated or chosen.version.version.is_recorded_as(recorded):
         return chosen
 
     def fits(candidate: Candidate) -> tuple[bool, bool]:
@@ -180,7 +184,7 @@ def _ids_between(expected: TableSchema, actual: TableSchema) -> dict[int, int]:
 
 
 def _part_of(version: LockedSchemaVersion, schema: TableSchema) -> LockedSchemaVersion | None:
-    """Return a version with the fields of a table alone; None where it does not have one of them as it is in the table."""
+    """Return a version with the fields of a table alone; None if it does not have one of them as it is in the table."""
     if errors_of(version):
         return None
     paths = [path for path, _ in member_ids(schema.fields)]
@@ -206,7 +210,7 @@ def _report_stranger(
     whole = next((version for version in versions if _part_of(version, schema) is not None), None)
     help = f"start from the table as it is now: schemac import {path}"
     if whole is not None:
-        help = f"if all of its fields are those of {whole.label}, say it: {state_version(path, whole)}"
+        help = f"if all of its fields are those of {whole.label}, confirm it: {state_version(path, whole)}"
     lines = [] if errors_of(nearest) else list(differences(table_schema(nearest), schema))
     report.add(
         UNUSABLE_TABLE,
@@ -236,7 +240,7 @@ def is_same(expected: TableSchema, actual: TableSchema) -> bool:
 def report_paimon_drift(
     path: str, version: LockedSchemaVersion, report: Report, locked: LockedDataset | None = None
 ) -> bool:
-    """Report how a table differs from a locked schema; false where the two could not be compared.
+    """Report how a table differs from a locked schema; false if the two could not be compared.
 
     `locked` has all the versions that the table may have; without it, those up to the one that is compared.
     """
@@ -276,46 +280,28 @@ def differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
 
 
 def _differences(expected: TableSchema, actual: TableSchema) -> Iterator[str]:
-    ours, theirs = (dict(_fields(_with_required_key(table).fields)) for table in (expected, actual))
-    for id, (path, _) in ours.items():
-        if id not in theirs:
-            yield f"`{dotted(path)}` (id {id}) is missing"
-    for id, (path, field) in theirs.items():
-        if id not in ours:
-            yield f"`{dotted(path)}` (id {id}) is not expected"
-        else:
-            yield from _field_differences(path, field, *ours[id])
-    if ours.keys() == theirs.keys() and list(ours) != list(theirs):
-        yield f"fields are in another order: {', '.join(dotted(path) for path, _ in theirs.values())}"
-    yield from _value_difference("the primary key", actual.primary_keys, expected.primary_keys)
-    yield from _value_difference("the partition keys", actual.partition_keys, expected.partition_keys)
+    yield from field_differences(_fields(expected), _fields(actual))
+    yield from value_difference("the primary key is", actual.primary_keys, expected.primary_keys)
+    yield from value_difference("the partition keys are", actual.partition_keys, expected.partition_keys)
     for key in sorted({*expected.options, *actual.options} - TABLE_RECORD):
-        yield from _value_difference(
-            f"the option `{key}`", actual.options.get(key), expected.options.get(key)
+        values = (table.options.get(key) for table in (actual, expected))
+        yield from value_difference(f"the option `{key}` is", *values)
+    yield from value_difference("the comment is", actual.comment, expected.comment)
+
+
+def _fields(schema: TableSchema) -> dict[int, TableField]:
+    return {
+        field.id: TableField(
+            dotted(path),
+            f"`{dotted(path)}` (id {field.id})",
+            {
+                "the type is": _type_text(field.type),
+                "the description is": field.description,
+                "the default value is": field.default_value,
+            },
         )
-    yield from _value_difference("the comment", actual.comment, expected.comment)
-
-
-def _field_differences(
-    path: FieldPath, actual: DataField, expected_path: FieldPath, expected: DataField
-) -> Iterator[str]:
-    name = f"`{dotted(expected_path)}` (id {expected.id})"
-    if path != expected_path:
-        yield f"{name} has the name `{dotted(path)}`"
-    yield from _value_difference(f"{name}: the type", _type_text(actual.type), _type_text(expected.type))
-    yield from _value_difference(f"{name}: the description", actual.description, expected.description)
-    yield from _value_difference(f"{name}: the default value", actual.default_value, expected.default_value)
-
-
-def _value_difference(what: str, actual: Any, expected: Any) -> Iterator[str]:
-    if actual != expected:
-        yield f"{what} is {_formatted(actual)}, expected {_formatted(expected)}"
-
-
-def _formatted(value: Any) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(value)}]"
-    return "not set" if value is None else f"`{value}`"
+        for path, field in members(_with_required_key(schema).fields)
+    }
 
 
 def _type_text(type_: PaimonType) -> str:
@@ -337,20 +323,3 @@ def _with_required_key(table: TableSchema) -> TableSchema:
         for field in table.fields
     ]
     return replace(table, fields=tuple(fields))
-
-
-def _fields(
-    fields: tuple[DataField, ...], above: FieldPath = ()
-) -> Iterator[tuple[int, tuple[FieldPath, DataField]]]:
-    """Columns and members by their ids."""
-    for field in fields:
-        path = (*above, field.name)
-        yield field.id, (path, field)
-        yield from _members(field.type, path)
-
-
-def _members(type_: PaimonType, path: FieldPath) -> Iterator[tuple[int, tuple[FieldPath, DataField]]]:
-    if isinstance(type_, Row):
-        yield from _fields(type_.fields, path)
-    for part, inner in parts(type_):
-        yield from _members(inner, (*path, part))

@@ -2,7 +2,7 @@
 
 Layer: engines.
 Shape: one step a locked version, each with the operations that Paimon's own catalogs would take for it and the file that
-says the same. What Paimon refuses is no plan; a version between that it refuses is left out where the next one stands
+says the same. What Paimon refuses is not a plan; a version between that it refuses is left out where the next one is
 without it.
 Errors: SC411 refused-change.
 """
@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from schemac.attributes.own import TABLE_VERSION
-from schemac.engines.paimon import judge as engine
 from schemac.engines.paimon.facts import PaimonFact
 from schemac.engines.paimon.read import member_ids
 from schemac.engines.paimon.table_schema import TableSchema
@@ -21,6 +20,7 @@ from schemac.engines.paimon.tables.schema_change import SchemaChange
 from schemac.engines.paimon.view import errors_of, table_schema
 from schemac.evolution.changes import Change
 from schemac.evolution.diff import diff_of
+from schemac.evolution.judge import judge_change
 from schemac.evolution.tables import Note, has_replaced_fields, report_unrepresentable
 from schemac.evolution.verdict import Judgement, Outcome
 from schemac.evolution.version_pair import (
@@ -99,7 +99,7 @@ def plan_paimon(
     steps: list[PaimonStep] = []
     ids = dict(table.ids)
     version, schema = table.schema_version, table.schema
-    for number in _numbers(table, target):
+    for number in _numbers(table, new):
         after = locked_schema_version(locked, number)
         pair = pair_versions(version, after)
         judged = _judged(table, pair)
@@ -128,15 +128,15 @@ def plan_paimon(
     return PaimonPlan(table, tuple(steps))
 
 
-def _numbers(table: PaimonTable, target: int) -> Sequence[int]:
+def _numbers(table: PaimonTable, new: LockedSchemaVersion) -> Sequence[int]:
     """Return the versions that the table goes through; the last one alone where it has only a part of a version, or where nothing else than its record changes."""
-    is_recorded = table.schema.options.get(TABLE_VERSION) == str(target)
+    target, is_recorded = new.number, new.version.is_recorded_as(table.schema.options.get(TABLE_VERSION))
     is_at_once = table.is_part or (table.is_stated and table.version == target and not is_recorded)
     return (target,) if is_at_once else range(table.version + 1, target + 1)
 
 
 def _judged(table: PaimonTable, pair: VersionPair) -> _Judged:
-    judged = [(change, engine.judge(change, pair)) for change in diff_of(pair)]
+    judged = [(change, judge_change("paimon", change, pair)) for change in diff_of(pair)]
     if not table.is_empty:
         return judged
     # Options are fixed from the first snapshot on.

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from schemac.attributes.family import NUMBERS, TEMPORAL, Family
+from schemac.engines.lance.tables.casts.cast_target import Cast, CastTarget, fitting, one_by_one
 from schemac.engines.lance.tables.casts.numbers import cast_numbers
 from schemac.engines.lance.tables.casts.texts import cast_bytes, read_text, write_out
 from schemac.engines.lance.tables.casts.timestamps import cast_temporal
-from schemac.engines.lance.tables.casts.wanted import Cast, CastTarget, fitting, one_by_one
 
 _BYTES = frozenset({Family.TEXT, Family.BYTES})
 _NUMBERS = NUMBERS | {Family.BOOLEAN, Family.DECIMAL}

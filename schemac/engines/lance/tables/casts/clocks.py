@@ -2,7 +2,7 @@
 
 Layer: engines.
 Units: seconds since 1970-01-01, of UTC for instants, of the clock for readings.
-Shape: a reading that the clock never showed, or showed twice, is no instant; nor is one that no calendar reaches. Zones come
+Shape: a reading that the clock never showed, or showed twice, is not an instant; nor is one that no calendar reaches. Zones come
 from the zone database, not from Arrow, whose clocks know no summer time after 2037.
 """
 

@@ -3,7 +3,7 @@
 Layer: engines.
 Shape: a value fits where the nearest value of the new type, brought back to the nearest value of the old one, is the old
 one. NaN is equal to itself, and -0.0 to 0. Where rounding is allowed, the nearest value is taken, of two the even one; what
-lies outside the new type's range fits never.
+is outside the new type's range fits never.
 """
 
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from schemac.attributes.family import Family
-from schemac.engines.lance.tables.casts.wanted import (
+from schemac.engines.lance.tables.casts.cast_target import (
     Cast,
     CastTarget,
     array_of,
@@ -94,7 +94,7 @@ def _cast_decimals(values: Any, target: CastTarget) -> Cast:
 
 
 def to_decimal(value: Any, target: CastTarget) -> Decimal | None:
-    """Return a number as a decimal of the wanted precision and scale; None where it does not fit."""
+    """Return a number as a decimal of the given precision and scale; None if it does not fit."""
     exact = Decimal(value)
     if not exact.is_finite():
         return None
@@ -108,7 +108,7 @@ def to_decimal(value: Any, target: CastTarget) -> Decimal | None:
 
 
 def to_float(value: Decimal, scale: int, target: CastTarget) -> float | None:
-    """Return a decimal number as a binary one; None where that, rounded to the scale, is another decimal."""
+    """Return a decimal number as a binary one; None if that, rounded to the scale, is another decimal."""
     near = nearest_float(value, target.new)
     if near in (float("inf"), float("-inf")):
         return None
@@ -122,7 +122,7 @@ def to_float(value: Decimal, scale: int, target: CastTarget) -> float | None:
 
 
 def at_scale(value: Decimal, scale: int) -> Decimal | None:
-    """Return a decimal with so many digits after the point; None where it would have more than anybody writes."""
+    """Return a decimal with so many digits after the point; None if it would have more than anybody writes."""
     try:
         return value.quantize(Decimal((0, (1,), -scale)), context=EXACT)
     except InvalidOperation:

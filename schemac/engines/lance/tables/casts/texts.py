@@ -15,10 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemac.attributes.family import Family
-from schemac.engines.lance.tables.casts.clocks import FIRST_SECOND, LAST_SECOND, offsets_at, offsets_of
-from schemac.engines.lance.tables.casts.numbers import to_decimal, to_float
-from schemac.engines.lance.tables.casts.timestamps import DAY, moved
-from schemac.engines.lance.tables.casts.wanted import (
+from schemac.engines.lance.tables.casts.cast_target import (
     Cast,
     CastTarget,
     array_of,
@@ -26,6 +23,9 @@ from schemac.engines.lance.tables.casts.wanted import (
     numbers_of,
     one_by_one,
 )
+from schemac.engines.lance.tables.casts.clocks import FIRST_SECOND, LAST_SECOND, offsets_at, offsets_of
+from schemac.engines.lance.tables.casts.numbers import to_decimal, to_float
+from schemac.engines.lance.tables.casts.timestamps import DAY, moved
 from schemac.kinds.units import PER_SECOND
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")

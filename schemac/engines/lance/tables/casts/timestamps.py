@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from schemac.attributes.family import Family
+from schemac.engines.lance.tables.casts.cast_target import Cast, CastTarget, array_of, numbers_of
 from schemac.engines.lance.tables.casts.clocks import offsets_at, offsets_of
-from schemac.engines.lance.tables.casts.wanted import Cast, CastTarget, array_of, numbers_of
 from schemac.kinds.units import PER_SECOND
 
 DAY = 86400

@@ -23,7 +23,7 @@ class CastTarget:
     type: Any
     """The Arrow type of the result: no dictionary, and no extension type."""
     zone: str = ""
-    """The clock that readings without a zone were taken from; empty where none is known."""
+    """The clock that readings without a zone were taken from; empty if none is known."""
     is_rounded: bool = False
     """Whether the nearest value will do where there is no equal one. Moments are cut to the unit before."""
 
@@ -35,7 +35,7 @@ class Cast:
     values: Any
     """As many as there were; null where there was null, and where nothing fits."""
     misfits: Any
-    """A numpy array of truths: which values do not fit."""
+    """A numpy array of booleans: which values do not fit."""
 
 
 def fitting(values: Any, count: int) -> Cast:
@@ -44,7 +44,7 @@ def fitting(values: Any, count: int) -> Cast:
 
 
 def numbers_of(values: Any) -> tuple[Any, Any]:
-    """Return the stored numbers of an array, and where they are not null; what stands under a null is 0."""
+    """Return the stored numbers of an array, and where they are not null; what is under a null is 0."""
     type_ = values.type
     if pa.types.is_boolean(type_):
         values, type_ = values.cast(pa.uint8()), pa.uint8()
@@ -72,7 +72,7 @@ def array_of(numbers: Any, there: Any, fits: Any, type_: Any) -> Cast:
 
 
 def one_by_one(values: Any, type_: Any, convert: Callable[[Any], Any]) -> Cast:
-    """Each different value by itself; `convert` gives None where a value does not fit."""
+    """Each different value by itself; `convert` gives None if a value does not fit."""
     if pa.types.is_float16(values.type):
         values = values.cast(pa.float32())
     coded = values.dictionary_encode()
@@ -86,6 +86,6 @@ def one_by_one(values: Any, type_: Any, convert: Callable[[Any], Any]) -> Cast:
 
 
 def _dtype(type_: Any) -> Any:
-    """How numpy has the numbers that a type stores; `to_pandas_dtype` wants pandas in older releases of pyarrow."""
+    """How numpy has the numbers that a type stores; `to_pandas_dtype` needs pandas in older releases of pyarrow."""
     sort = "f" if pa.types.is_floating(type_) else "u" if pa.types.is_unsigned_integer(type_) else "i"
     return np.dtype(f"{sort}{type_.bit_width // 8}")

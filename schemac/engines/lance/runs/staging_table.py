@@ -1,20 +1,17 @@
 """A dataset of its own for a program that writes whole datasets, whose fragments a run takes over.
 
 Layer: engines.
-Shape: the dataset lies in the staging folder of the run, so that no reader sees it, and it leaves with that folder. Its files are
+Shape: the dataset is in the staging folder of the run, so that no reader sees it, and it leaves with that folder. Its files are
        moved to where tasks of ours write theirs.
 Source: pylance 14 and lance-spark 0.4.0: what is appended to a dataset takes its types, metadata and field ids.
 """
 
-import json
 import os
-from typing import Any
 
 import pyarrow as pa
 
-from schemac.engines.lance import dataset
 from schemac.engines.lance.dataset import lance_errors, open_dataset
-from schemac.engines.lance.runs.writing import file_names
+from schemac.engines.lance.transactions import DATA, SEED, file_names, fragment_text, make_version, move_data
 from schemac.rows.runs.storage import NO_STORAGE
 from schemac.rows.runs.tables import Place, StagedRows
 
@@ -31,13 +28,9 @@ def open_staging_table(place: Place, schema: pa.Schema) -> str:
             lance.write_dataset(schema.empty_table(), path, data_storage_version=place.storage_version)
             return path
         table = open_dataset(place.path, place.read_version, place.storage_options)
-        seed = lance.write_dataset(
-            pa.table({"schemac": pa.array([], pa.int8())}),
-            path,
-            data_storage_version=table.data_storage_version,
-        )
+        seed = lance.write_dataset(SEED, path, data_storage_version=table.data_storage_version)
         operation = lance.LanceOperation.Merge([], table.lance_schema)
-        dataset.commit(path, operation, seed.version, {}, NO_STORAGE)
+        make_version(path, operation, seed.version, {}, NO_STORAGE)
     return path
 
 
@@ -45,16 +38,6 @@ def collect_staging_table(place: Place) -> StagedRows:
     """Take the fragments, numbered as if a task of ours had written them, and move their files."""
     path = os.path.join(place.staging, NAME)
     written = open_dataset(path)
-    fragments = [_unnumbered(fragment) for fragment in written.get_fragments()]
-    folder = os.path.join(place.staging, "data")
-    os.makedirs(folder, exist_ok=True)
-    for name in file_names(fragments):
-        for entry in (name, name.removesuffix(".lance")):
-            if os.path.exists(os.path.join(path, "data", entry)):
-                os.replace(os.path.join(path, "data", entry), os.path.join(folder, entry))
+    fragments = [fragment_text(f.metadata, is_numbered=False) for f in written.get_fragments()]
+    move_data(os.path.join(path, DATA), os.path.join(place.staging, DATA), file_names(fragments))
     return StagedRows(fragments, written.count_rows())
-
-
-def _unnumbered(fragment: Any) -> str:
-    """Return a fragment as JSON; a commit numbers those that have no number."""
-    return json.dumps({**fragment.metadata.to_json(), "id": 0})

@@ -14,7 +14,7 @@ from schemac.registry.installed import blamed, engines
 
 
 class Checks(NamedTuple):
-    """What an engine knows to be wrong with its attributes in every schema, whatever the schema is built for."""
+    """Checks of an engine's attributes that apply to every schema, whatever it is built for."""
 
     field: Callable[[SchemaField, Findings], None]
     """Checks one field that has attributes of closed domains; those that are not sound by themselves have been taken out of it."""
@@ -23,7 +23,7 @@ class Checks(NamedTuple):
 CHECKS = Capability("checks", Checks)
 
 
-def check_brought(field: SchemaField, findings: Findings) -> None:
+def run_engine_checks(field: SchemaField, findings: Findings) -> None:
     """Run the checks of all engines on one field. Raises EngineError."""
     for name, checks in _all():
         with blamed(name):

@@ -1,7 +1,7 @@
 """What a model finds wrong with a value, in words for the author.
 
 Layer: syntax.
-Shape: one complaint a mistake, each with the tree path of the culprit; the tags that pydantic puts into its
+Shape: one error a mistake, each with the tree path of the culprit; the tags that pydantic puts into its
 locations for tagged unions are taken out.
 Errors: SC201 to SC206; a model's own `ValueError` becomes SC312.
 """
@@ -19,8 +19,8 @@ from schemac.source.catalogue import (
     WRONG_TYPE,
 )
 from schemac.source.diagnostic import Code
+from schemac.source.help import Help
 from schemac.source.suggest import closest, fold, one_of, with_article
-from schemac.syntax.remedies import Meant, Quote, Write
 
 if TYPE_CHECKING:
     from pydantic import ValidationError  # for start-up time: what is unchanged needs no models
@@ -49,7 +49,7 @@ _BOUNDS: dict[str, tuple[str, str]] = {
 }
 
 
-class Complaint(NamedTuple):
+class ModelError(NamedTuple):
     """One thing that is wrong with a value."""
 
     code: Code
@@ -75,35 +75,35 @@ class Vocabulary(NamedTuple):
     examples: Mapping[str, str] = {}
     """A model, or a kind, as an author writes it."""
     type_help: Callable[[str, bool], str | None] = lambda _text, _is_nested: None
-    """What to write for the text of a type in another notation, in a field or deeper; None where it is not known."""
+    """What to write for the text of a type in another notation, in a field or deeper; None if it is not known."""
     complete_type: Callable[[Mapping[str, Any]], str | None] = lambda _type: None
-    """A type with what its author wrote and the properties that are missing; None where there is no saying."""
+    """A type with what its author wrote and the properties that are missing; None if there is no saying."""
     friendly_keys: Mapping[str, tuple[str, ...]] = {}
-    document_keys: tuple[str, ...] = ()
-    """Keys that may stand at the top of a document beside those of what it holds."""
     """Keys that a model has for authors, but that are rewritten before it sees them."""
+    document_keys: tuple[str, ...] = ()
+    """Keys that may be at the top of a document beside those of what it has."""
 
 
-def complaints(
+def model_errors(
     error: "ValidationError",
     model: Any,
     value: Any,
     words: Vocabulary = Vocabulary(),  # noqa: B008 — an immutable value
-) -> list[Complaint]:
-    """Everything a failed validation of `value` by `model` has to say."""
-    errors = error.errors(include_url=False, include_input=True)
+) -> list[ModelError]:
+    """Return everything that a failed validation of `value` by `model` has to say."""
+    details = error.errors(include_url=False, include_input=True)
     # A list that lost its only item to another error was not written empty.
-    errors = [e for e in errors if not (e["type"] == "too_short" and e["input"])]
-    found = [_complaint(e, model, value, words) for e in errors if e["type"] != "missing"]
+    details = [d for d in details if not (d["type"] == "too_short" and d["input"])]
+    errors = [_model_error(d, model, value, words) for d in details if d["type"] != "missing"]
     # A misspelled key is one mistake: the property it was meant to be is not also said to be missing.
-    meant = {(c.path[:-1], c.suggestion) for c in found if c.code is UNKNOWN_KEY}
+    meant = {(e.path[:-1], e.suggestion) for e in errors if e.code is UNKNOWN_KEY}
     missing: dict[TreePath, tuple[Any, list[str]]] = {}
-    for e in errors:
-        if e["type"] == "missing":
-            path = _without_tags(e["loc"], value)
+    for d in details:
+        if d["type"] == "missing":
+            path = _without_tags(d["loc"], value)
             if (path[:-1], str(path[-1])) not in meant:
-                missing.setdefault(path[:-1], (e, []))[1].append(str(path[-1]))
-    return [*found, *(_missing(e, of, keys, model, value, words) for of, (e, keys) in missing.items())]
+                missing.setdefault(path[:-1], (d, []))[1].append(str(path[-1]))
+    return [*errors, *(_missing(d, of, keys, model, value, words) for of, (d, keys) in missing.items())]
 
 
 def sort_of(value: Any) -> str:
@@ -119,14 +119,14 @@ def sort_of(value: Any) -> str:
     return "a list" if isinstance(value, list | tuple) else "a mapping"
 
 
-def _complaint(error: Any, model: Any, value: Any, words: Vocabulary) -> Complaint:
-    kind, context, given = error["type"], error.get("ctx", {}), error["input"]
+def _model_error(error: Any, model: Any, value: Any, words: Vocabulary) -> ModelError:
+    kind, context, input = error["type"], error.get("ctx", {}), error["input"]
     path = _without_tags(error["loc"], value)
     name = _name_of(error, path, model, words)
     if kind == "extra_forbidden":
         return _unknown_key(error, path, model, value, words)
     if kind in ("union_tag_invalid", "union_tag_not_found"):
-        return _bad_kind(kind, path, given, context, words)
+        return _bad_kind(kind, path, input, context, words)
     # A number of more than 64 bits is none of the words, but pydantic says only that it is too large.
     if kind in ("literal_error", "enum", "int_parsing_size"):
         choices = _choices(error, model) or [
@@ -134,29 +134,29 @@ def _complaint(error: Any, model: Any, value: Any, words: Vocabulary) -> Complai
             for c in str(context["expected"]).replace(" or ", ",").split(",")
         ]
         synonyms = {k: v for k, v in words.values.items() if v in choices}
-        near = closest(given, choices, synonyms) if isinstance(given, str) else None
-        help = Meant.word(near, given, synonyms) if near else ""
-        if str(given) in choices and not isinstance(given, str):
-            help = Write.in_quotes(str(given))
-        elif given in choices:
+        near = closest(input, choices, synonyms) if isinstance(input, str) else None
+        help = Help.did_you_mean(near, input, synonyms) if near else ""
+        if str(input) in choices and not isinstance(input, str):
+            help = Help.write_in_quotes(str(input))
+        elif input in choices:
             # The words are numbers.
-            help = Write.without_quotes(given)
-        return Complaint(
-            UNKNOWN_VALUE, path, f"{name} has to be {one_of(choices)}, not {sort_of(given)}", help
+            help = Help.write_without_quotes(input)
+        return ModelError(
+            UNKNOWN_VALUE, path, f"{name} has to be {one_of(choices)}, not {sort_of(input)}", help
         )
     if kind in _BOUNDS:
         words_, key = _BOUNDS[kind]
-        return Complaint(OUT_OF_RANGE, path, f"{name} has to be {words_} {context[key]}, not {given}")
+        return ModelError(OUT_OF_RANGE, path, f"{name} has to be {words_} {context[key]}, not {input}")
     if kind in _SORTS:
-        help = _help_with_sort(error, kind, given, model, words)
-        return Complaint(WRONG_TYPE, path, f"{name} has to be {_SORTS[kind]}, not {sort_of(given)}", help)
+        help = _help_with_sort(error, kind, input, model, words)
+        return ModelError(WRONG_TYPE, path, f"{name} has to be {_SORTS[kind]}, not {sort_of(input)}", help)
     if kind == "value_error":
-        return Complaint(INVALID_ATTRIBUTE, path, str(context["error"]))
+        return ModelError(INVALID_ATTRIBUTE, path, str(context["error"]))
     if kind == "string_pattern_mismatch":
-        return Complaint(INVALID_ATTRIBUTE, path, f"{name} cannot be {sort_of(given)}")
+        return ModelError(INVALID_ATTRIBUTE, path, f"{name} cannot be {sort_of(input)}")
     if kind in ("string_too_short", "too_short"):
-        return Complaint(OUT_OF_RANGE, path, f"{name} may not be empty")
-    return Complaint(WRONG_TYPE, path, f"{name}: {str(error['msg']).lower()}")
+        return ModelError(OUT_OF_RANGE, path, f"{name} may not be empty")
+    return ModelError(WRONG_TYPE, path, f"{name}: {str(error['msg']).lower()}")
 
 
 def _name_of(error: Any, path: TreePath, model: Any, words: Vocabulary) -> str:
@@ -167,11 +167,11 @@ def _name_of(error: Any, path: TreePath, model: Any, words: Vocabulary) -> str:
     return words.nouns.get(meant.__name__, "this") if meant is not None else "this"
 
 
-def _help_with_sort(error: Any, kind: str, given: Any, model: Any, words: Vocabulary) -> str:
-    if kind == "string_type" and isinstance(given, int | float):
-        return Quote.it()
-    if kind == "int_type" and isinstance(given, str) and given.lstrip("+-").isdigit():
-        return Write.without_quotes(given)
+def _help_with_sort(error: Any, kind: str, input: Any, model: Any, words: Vocabulary) -> str:
+    if kind == "string_type" and isinstance(input, int | float):
+        return Help.quote()
+    if kind == "int_type" and isinstance(input, str) and input.lstrip("+-").isdigit():
+        return Help.write_without_quotes(input)
     meant = _model_at(model, error["loc"])
     example = words.examples.get(meant.__name__) if meant is not None else None
     if example is None:
@@ -183,7 +183,7 @@ def _help_with_sort(error: Any, kind: str, given: Any, model: Any, words: Vocabu
 
 def _missing(
     error: Any, of: TreePath, keys: list[str], model: Any, value: Any, words: Vocabulary
-) -> Complaint:
+) -> ModelError:
     parent = _at(value, of)
     owner = _model_at(model, error["loc"][:-1])
     if len(keys) == 1 and owner is not None and isinstance(parent, dict):
@@ -192,21 +192,23 @@ def _missing(
         near = next((key for key in parent if key not in known and closest(key, keys)), None)
         if near is not None:
             message = f"the key `{near}` does not belong here"
-            return Complaint(UNKNOWN_KEY, (*of, near), message, Meant.word(keys[0], near), on_key=True)
+            return ModelError(
+                UNKNOWN_KEY, (*of, near), message, Help.did_you_mean(keys[0], near), on_key=True
+            )
     kind = parent.get("kind") if isinstance(parent, dict) else None
     if isinstance(kind, str):
         noun, place, example = f"the kind {kind}", (*of, "kind"), words.examples.get(kind)
     else:
         noun = words.nouns.get(owner.__name__, "this") if owner is not None else "this"
         place, example = of, None
-    wanted = " and ".join(f"`{key}`" for key in keys)
+    names = " and ".join(f"`{key}`" for key in keys)
     if isinstance(kind, str) and len(parent) > 1:
         example = words.complete_type(parent) or example
     help = f"write `{example}`" if example else f"add {' and '.join(f'`{key}:`' for key in keys)}"
-    return Complaint(MISSING_PROPERTY, place, f"{noun} needs {wanted}", help)
+    return ModelError(MISSING_PROPERTY, place, f"{noun} needs {names}", help)
 
 
-def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Vocabulary) -> Complaint:
+def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Vocabulary) -> ModelError:
     key = str(path[-1])
     parent = _at(value, path[:-1])
     owner = _model_at(model, error["loc"][:-1])
@@ -216,45 +218,47 @@ def _unknown_key(error: Any, path: TreePath, model: Any, value: Any, words: Voca
     free = [word for word in known if word not in parent]
     message = f"the key `{key}` does not belong here"
     if fold(key) in words.advice:
-        return Complaint(UNKNOWN_KEY, path, message, words.advice[fold(key)](key, parent), on_key=True)
+        return ModelError(UNKNOWN_KEY, path, message, words.advice[fold(key)](key, parent), on_key=True)
     synonyms = {k: v for k, v in words.keys.items() if v in free}
     near = closest(key, free, synonyms)
     if near:
-        meant = Meant.word(near, key, synonyms)
-        return Complaint(UNKNOWN_KEY, path, message, meant, on_key=True, suggestion=near)
+        meant = Help.did_you_mean(near, key, synonyms)
+        return ModelError(UNKNOWN_KEY, path, message, meant, on_key=True, suggestion=near)
     help = f"allowed here: {', '.join(known)}" if known else ""
     if isinstance(parent.get("kind"), str) and parent["kind"] in words.examples:
         properties = [word for word in known if word not in ("kind", "extra")]
         noun = with_article(parent["kind"])
         help = f"{noun} takes {one_of(properties)}" if properties else f"{noun} takes no properties"
-    return Complaint(UNKNOWN_KEY, path, message, help, on_key=True)
+    return ModelError(UNKNOWN_KEY, path, message, help, on_key=True)
 
 
-def _bad_kind(kind: str, path: TreePath, given: Any, context: Any, words: Vocabulary) -> Complaint:
+def _bad_kind(kind: str, path: TreePath, input: Any, context: Any, words: Vocabulary) -> ModelError:
     if kind == "union_tag_not_found":
-        near = next((key for key in given if closest(key, ("kind",), {"type": "kind", "name": "kind"})), None)
+        near = next((key for key in input if closest(key, ("kind",), {"type": "kind", "name": "kind"})), None)
         if near is not None:
             message = f"the key `{near}` does not belong here"
-            return Complaint(UNKNOWN_KEY, (*path, near), message, Meant.word("kind", near), on_key=True)
-        return Complaint(
+            return ModelError(
+                UNKNOWN_KEY, (*path, near), message, Help.did_you_mean("kind", near), on_key=True
+            )
+        return ModelError(
             MISSING_PROPERTY,
             path,
             "a type needs a `kind`",
             "write `kind: String`, or the name of a kind alone",
         )
-    written = given["kind"]
+    written = input["kind"]
     if not isinstance(written, str):
         help = _choice_help(written, _is_nested(path), words) or "write `String`"
-        return Complaint(
+        return ModelError(
             WRONG_TYPE, (*path, "kind"), f"a type is the name of a kind, not {sort_of(written)}", help
         )
     candidates = [c.strip(" '") for c in str(context["expected_tags"]).split(",")]
-    help = _kind_help(given, candidates, _is_nested(path), words)
-    return Complaint(UNKNOWN_KIND, (*path, "kind"), f"there is no kind '{written}'", help)
+    help = _kind_help(input, candidates, _is_nested(path), words)
+    return ModelError(UNKNOWN_KIND, (*path, "kind"), f"there is no kind '{written}'", help)
 
 
 def _is_nested(path: TreePath) -> bool:
-    """Whether a type is a part of another one; that of a field stands under `type`."""
+    """Whether a type is a part of another one; that of a field is under `type`."""
     return bool(path) and path[-1] != "type"
 
 
@@ -263,25 +267,25 @@ def _choice_help(written: Any, is_nested: bool, words: Vocabulary) -> str | None
     others = [word for word in written if word not in (None, "null")] if isinstance(written, list) else []
     if len(others) != 1 or len(written) != 2:
         return None
-    found = words.type_help(f"{others[0]}?", is_nested) if isinstance(others[0], str) else None
-    return found or "write `{kind: Option, inner: …}` for a value that may be null"
+    type_help = words.type_help(f"{others[0]}?", is_nested) if isinstance(others[0], str) else None
+    return type_help or "write `{kind: Option, inner: …}` for a value that may be null"
 
 
-def _kind_help(given: Mapping[str, Any], candidates: list[str], is_nested: bool, words: Vocabulary) -> str:
+def _kind_help(input: Mapping[str, Any], candidates: list[str], is_nested: bool, words: Vocabulary) -> str:
     """Return what to write for a type: a slip of the pen mended, or the words of another system put into ours."""
-    written = given["kind"]
+    written = input["kind"]
     near = closest(written, candidates, words.kinds)
     # Only the kind is wrong where properties stand beside it.
-    if near is not None and len(given) > 1:
-        return Meant.word(near, written, words.kinds)
-    found = words.type_help(written, is_nested)
-    return found or (
-        Meant.word(near, written, words.kinds) if near else f"the kinds are {', '.join(candidates)}"
+    if near is not None and len(input) > 1:
+        return Help.did_you_mean(near, written, words.kinds)
+    type_help = words.type_help(written, is_nested)
+    return type_help or (
+        Help.did_you_mean(near, written, words.kinds) if near else f"the kinds are {', '.join(candidates)}"
     )
 
 
 def _without_tags(loc: tuple[int | str, ...], value: Any) -> TreePath:
-    """Return a location as a path in the value: a segment that is no key there was the tag of a union."""
+    """Return a location as a path in the value: a segment that is not a key there was the tag of a union."""
     path: list[str | int] = []
     for position, segment in enumerate(loc):
         is_last = position == len(loc) - 1
@@ -335,14 +339,9 @@ def _choices(error: Any, model: Any) -> list[str]:
         return []
     for name, field in owner.model_fields.items():
         if error["loc"][-1] in (name, field.alias):
-            return [
-                str(word)
-                for argument in (field.annotation, *get_args(field.annotation))
-                for word in _words(argument)
+            literals = (field.annotation, *get_args(field.annotation))
+            words = [
+                word for literal in literals for word in get_args(literal) if isinstance(word, str | int)
             ]
+            return [str(word).lower() if isinstance(word, bool) else str(word) for word in words]
     return []
-
-
-def _words(annotation: Any) -> list[Any]:
-    given = [word for word in get_args(annotation) if isinstance(word, str | int)]
-    return [str(word).lower() if isinstance(word, bool) else word for word in given]

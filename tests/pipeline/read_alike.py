@@ -1,25 +1,24 @@
-"""Records read by a task with its sieve, and without it: the same values and the same reasons, without Java."""
+"""Records read by a task many values at a time, and one by one: the same values and the same reasons, without Java."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from schemac.pipeline.batch_reading.record_task import TEXT, CsvForm, FieldInput, RecordTask
-from schemac.pipeline.batch_reading.sieve import sieve_of
+from schemac.pipeline.batch_reading.csv_batches import CsvForm
+from schemac.pipeline.batch_reading.record_task import RecordTask
 from schemac.pipeline.conforming.clocks import with_zones
 from schemac.pipeline.conforming.validation import settings_of
 from schemac.pipeline.declaration.job import Job
 from schemac.pipeline.reading.csv_grammar import Dialect
-from schemac.pipeline.reading.csv_records import CsvRecords
-from schemac.pipeline.reading.source import json_text_records
-from schemac.pipeline.reading.texts import Texts
 from schemac.pipeline.spark.columns import ERRORS
-
-
-def no_frame() -> None:
-    """What is read here is no frame of Spark."""
+from schemac.rows.validation import validator
+from schemac.rows.validation.validator import TEXT, FieldInput, FieldReader, Reasons, Validator
 
 
 def job_of(path: Path, form: str, **told: Any) -> Job:
@@ -29,18 +28,49 @@ def job_of(path: Path, form: str, **told: Any) -> Job:
 
 def task_of(schema: pa.Schema, job: Job, columns: tuple[str, ...] = ()) -> RecordTask:
     """The task that reads texts of records; `columns` are those of CSV."""
-    texts, zoned = Texts(no_frame, {}), with_zones(schema, job)
-    records = json_text_records(texts)
-    form = None
+    zoned, form = with_zones(schema, job), None
+    inputs = [FieldInput(field.name, "record") for field in zoned]
     if job.source.format == "csv":
-        dialect = Dialect()
-        records = replace(records, columns={}, csv=CsvRecords(texts, {}, {}, (), "", dialect, columns))
-        form = CsvForm(columns, dialect)
-    inputs = tuple(FieldInput(field.name, "record") for field in zoned)
-    sieve = sieve_of(records, zoned, job)
+        form = CsvForm(columns, Dialect(), tuple(schema.names))
+        inputs = [FieldInput(field.name, "column", field.name) for field in zoned]
     return RecordTask(
-        zoned.serialize().to_pybytes(), settings_of(job), inputs, sieve, form, kept=(TEXT,), keeps_all=True
+        zoned.serialize().to_pybytes(), settings_of(job), tuple(inputs), form, kept=(TEXT,), keeps_all=True
     )
+
+
+@contextmanager
+def one_by_one() -> Iterator[None]:
+    """No value is proven, and no record taken apart with others."""
+    known = FieldReader.validated
+
+    def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, Reasons]:
+        return known(replace(self, proof=None), array)
+
+    tokens = mock.patch.object(validator, "_tokens_of", return_value=None)
+    with mock.patch.object(FieldReader, "validated", validated), tokens:
+        yield
+
+
+@contextmanager
+def doubts_counted() -> Iterator[set[int]]:
+    """The numbers of the records of a batch that have a value which is read by itself."""
+    known, rows = FieldReader.validated, set[int]()
+
+    def validated(self: FieldReader, array: pa.Array) -> tuple[pa.Array, Reasons]:
+        if self.proof is None:
+            rows.update(range(len(array)))
+        elif (doubts := self.proof(array).doubts) is not None:
+            rows.update(pc.indices_nonzero(doubts).to_pylist())
+        return known(self, array)
+
+    exact = Validator._exact
+
+    def read(self: Validator, text: str | None, row: int, records: Any) -> Any:
+        rows.add(row)
+        return exact(self, text, row, records)
+
+    with mock.patch.object(FieldReader, "validated", validated), mock.patch.object(Validator, "_exact", read):
+        yield rows
 
 
 def rows_by_text(task: RecordTask, lines: list[str]) -> list[str]:
@@ -75,13 +105,14 @@ def _sorted(value: Any) -> Any:
     return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
-def sieved_alike(
+def read_alike(
     schema: pa.Schema, lines: list[str], path: Path, form: str, columns: tuple[str, ...] = (), **told: Any
 ) -> int:
-    """Hold records that are read with the sieve against the same without it; how many it proved."""
+    """Hold records that are read many at a time against the same one by one; how many had no value in doubt."""
     task = task_of(schema, job_of(path, form, **told), columns)
-    if task.sieve is None:
-        return 0
-    fast, slow = rows_by_text(task, lines), rows_by_text(replace(task, sieve=None), lines)
+    with doubts_counted() as doubtful:
+        fast = rows_by_text(task, lines)
+    with one_by_one():
+        slow = rows_by_text(replace(task), lines)
     assert [pair for pair in zip(fast, slow, strict=True) if pair[0] != pair[1]] == []
-    return sum(task.sieve(pa.array(lines)).proven.to_pylist())
+    return len(lines) - len(doubtful)

@@ -1,15 +1,16 @@
-"""Which YAML files are meant to be manifests, where nobody named them: they are known by the keys at their head.
+"""Recognizes manifests among YAML files that were not named, by the keys at their head.
 
 Layer: manifest.
 Shape: a folder of manifests may hold any other YAML: resources of Kubernetes, templates of Helm, workflows, contracts of an API. Only what
-has a sign of a manifest, or of a slip in writing one, is looked at; all else is passed over, also where it is no YAML.
+has a sign of a manifest, or of a slip in writing one, is looked at; all else is passed over, also where it is not YAML.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from schemac.manifest.documents import DOCUMENT_KINDS, EVENTS, OF_LIBRARIES, is_library
+from schemac.manifest.documents import OF_LIBRARIES, is_library
+from schemac.manifest.names import DOCUMENT_KINDS, EVENTS
 from schemac.source.suggest import closest
 from schemac.syntax.document import Document
 
@@ -84,14 +85,8 @@ def _are_columns(value: Any) -> bool:
 
 
 def _is_text(part: str) -> bool:
-    keys = dict(_keys(part))
+    keys = {m[2]: (m[3] or "").partition(" #")[0].strip().strip("\"'") for m in _KEY.finditer(part)}
     if "apiVersion" in keys:
         return False
     kind = keys.get("kind", "")
     return "fields" in keys or (bool(kind) and closest(kind, _KINDS) is not None)
-
-
-def _keys(part: str) -> Iterator[tuple[str, str]]:
-    """Yield the keys at the head of a text, and what stands behind them."""
-    for match in _KEY.finditer(part):
-        yield match[2], (match[3] or "").partition(" #")[0].strip().strip("\"'")

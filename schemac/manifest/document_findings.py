@@ -14,7 +14,7 @@ from schemac.syntax.document import Document, TreePath
 _PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 
 
-class Sayer:
+class DocumentFindings:
     """Adds findings at tree paths of a document to a report.
 
     Whether a file that nobody named is a manifest is not known: what it is else is a note.
@@ -34,7 +34,7 @@ class Sayer:
         self._report.add(
             code,
             message,
-            spot=place,
+            location=place,
             path=self._path_text(path),
             help=help,
             severity=Severity.NOTE if is_foreign else None,

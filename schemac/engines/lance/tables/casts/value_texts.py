@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from schemac.engines.lance.tables.casts.cast_target import numbers_of
 from schemac.engines.lance.tables.casts.clocks import FIRST_SECOND, LAST_SECOND
-from schemac.engines.lance.tables.casts.wanted import numbers_of
 from schemac.kinds.units import ARROW_PER_SECOND
 
 _LONGEST = 60

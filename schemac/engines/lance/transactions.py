@@ -1,0 +1,303 @@
+"""Lance's own JSON and file names, and the stages in which files that a run has written become a version.
+
+Layer: engines.
+Shape: no other module reads or changes metadata of fragments, what a schema is pickled as, or the names in a table's folder; the others
+       pass these texts on. A commit goes through the stages of `STEPS`, in their order. A run that dies before `COMMITTED` never was;
+       one that dies after it has happened, and only its folder is left to remove.
+Source: pylance, in the version `PYLANCE`; `tests/engines/lance/test_transactions.py` fails where another one differs.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum, auto
+from typing import Any
+
+import pyarrow as pa
+
+from schemac.engines.lance._generated.lance import file_pb2 as pb
+from schemac.engines.lance.dataset import lance_errors
+from schemac.engines.lance.storage import options_for
+from schemac.rows.runs import staging
+from schemac.rows.runs.errors import PipelineError
+from schemac.rows.runs.staging import AGAIN
+from schemac.rows.runs.storage import Storage
+from schemac.rows.runs.tables import Place
+from schemac.source.catalogue import CONCURRENT_RUN, NOT_SHARED
+
+PYLANCE = "14.0.2"
+DATA, TRANSACTIONS, VERSIONS = TABLE_FOLDERS = ("data", "_transactions", "_versions")
+VALUES_REPLACED = -2
+"""What Lance has in the place of a field's id in a data file, where another file has the field's values now."""
+SEED = pa.table({"schemac": pa.array([], pa.int8())})
+"""A table for Lance to number and then to replace: what it makes, it numbers itself."""
+
+
+class Stage(IntEnum):
+    """How far a commit is."""
+
+    STAGED = auto()
+    """Its files wait in the staging folder, where tasks may still write."""
+    CLAIMED = auto()
+    """Nobody else may sweep the folder, and no other attempt of the run may commit."""
+    MOVED = auto()
+    """The files lie among the table's; their names are noted, because no version names them."""
+    COMMITTED = auto()
+    """A version names them."""
+    CLOSED = auto()
+    """The staging folder is gone."""
+
+
+@dataclass
+class Commit:
+    """The files that a run adds to a table, on their way into a version. In an object store files lie where they stay, and wait for nobody."""
+
+    place: Place
+    names: list[str]
+    """Data files."""
+    make: Callable[[], int] | None = None
+    """Makes the version; returns its number."""
+    source: str = ""
+    """The folder in which the files wait, if it is not the one that tasks write to."""
+    version: int = 0
+
+    @property
+    def noted_names(self) -> list[str]:
+        """All files that are to lie among the table's, with those that an earlier attempt has moved there."""
+        return sorted({*self.names, *staging.moved_files_in(self.place.staging)})
+
+    def advance(self, stage: Stage) -> int:
+        """Take the steps to a stage, from where the staging folder is; return the version, 0 before it is made.
+
+        Raises PipelineError where another run is in the way.
+        """
+        is_claimed = self.place.is_staged and staging.is_claimed(self.place.staging)
+        start = Stage.CLAIMED if is_claimed else Stage.STAGED
+        for next_stage, step in STEPS.items():
+            if start < next_stage <= stage:
+                step(self)
+        return self.version
+
+
+def fragment_text(metadata: Any, *, is_numbered: bool = True) -> str:
+    """Return the metadata of a fragment as JSON; a commit numbers those that have no number."""
+    return json.dumps(metadata.to_json() if is_numbered else {**metadata.to_json(), "id": 0})
+
+
+def fragments_of(texts: Iterable[str]) -> list[Any]:
+    """Return the metadata of fragments as pylance has it."""
+    import lance
+
+    return [lance.FragmentMetadata.from_json(text) for text in texts]
+
+
+def file_names(fragments: Iterable[str]) -> Iterator[str]:
+    """Yield the names of the data files of fragments."""
+    return (file["path"] for fragment in fragments for file in json.loads(fragment)["files"])
+
+
+def field_ids_in(fragments: Iterable[str]) -> set[int]:
+    """Return the ids of all fields that fragments have values of."""
+    return {id for text in fragments for file in json.loads(text)["files"] for id in file["fields"]}
+
+
+def with_field_ids(fragment: str, field_ids: Sequence[int]) -> Any:
+    """Return a fragment with the table's ids in the place of those that its writer counted."""
+    tree = json.loads(fragment)
+    for file in tree["files"]:
+        file["fields"] = [field_ids[index] for index in file["fields"]]
+    return fragments_of([json.dumps(tree)])[0]
+
+
+def added_file(before: Any, after: Any, field_ids: Mapping[int, int]) -> str:
+    """Return the data file that a fragment has got as JSON, each column with its lasting id by the one that Lance gave it."""
+    (file,) = after.to_json()["files"][len(before.files) :]
+    columns = list(zip(file["fields"], file["column_indices"], strict=True))
+    file["fields"] = [field_ids[id] for id, _ in columns]
+    file["column_indices"] = [index for _, index in columns]
+    return json.dumps(file)
+
+
+def file_name(file: str) -> str:
+    """Return the name of a data file that is given as JSON."""
+    return str(json.loads(file)["path"])
+
+
+def with_files(fragment: Any, files: Sequence[tuple[str, frozenset[int]]]) -> Any:
+    """Return a fragment's metadata with more data files, each with the ids whose older values do not count any more."""
+    tree = fragment.to_json()
+    for text, replaced_ids in files:
+        for file in tree["files"]:
+            file["fields"] = [VALUES_REPLACED if id in replaced_ids else id for id in file["fields"]]
+        tree["files"].append(json.loads(text))
+    return fragments_of([json.dumps(tree)])[0]
+
+
+def lasting_ids(schema: Any, field_ids: Mapping[str, Sequence[int]]) -> dict[int, int]:
+    """Return the lasting id of every field of some columns by the one that Lance gave it; `field_ids` has those of a column, in pre-order."""
+    columns = [field for field in schema.fields() if field.name() in field_ids]
+    pairs = [zip(_preorder_ids(column), field_ids[column.name()], strict=True) for column in columns]
+    return dict(pair for column in pairs for pair in column)
+
+
+def _preorder_ids(field: Any) -> list[int]:
+    return [field.id(), *(id for child in field.children() for id in _preorder_ids(child))]
+
+
+def schema_parts(schema: Any) -> tuple[dict[str, bytes], list[bytes]]:
+    """Return the metadata of Lance's schema, and the messages of its fields in pre-order."""
+    metadata, *fields = schema.__reduce__()[1]
+    return {key: bytes(value) for key, value in json.loads(metadata).items()}, list(map(bytes, fields))
+
+
+def field_ids(table: Any) -> set[int]:
+    """Return the ids of all fields of a version, at every depth."""
+    return {pb.Field.FromString(message).id for message in schema_parts(table.lance_schema)[1]}
+
+
+def lance_schema(fields: Sequence[pb.Field], metadata: Mapping[str, bytes]) -> Any:
+    """Return Lance's own schema of these messages."""
+    from lance.schema import LanceSchema
+
+    entries = json.dumps({key: list(bytes(metadata[key])) for key in metadata})
+    return LanceSchema._from_protos(entries, *[field.SerializeToString() for field in fields])
+
+
+def make_version(
+    path: str,
+    operation: Any,
+    read_version: int,
+    properties: Mapping[str, str],
+    storage_options: Storage | None = None,
+) -> int:
+    """Commit an operation that was made for a version, with what it says of itself; return the number of the new one."""
+    import lance
+
+    transaction = lance.Transaction(read_version, operation, transaction_properties=dict(properties))
+    options = options_for(path, storage_options)
+    with lance_errors():
+        return int(lance.LanceDataset.commit(path, transaction, storage_options=options).version)
+
+
+def is_conflict(error: BaseException | None) -> bool:
+    """Whether Lance refused a commit because of another one."""
+    return isinstance(error, OSError) and (
+        type(error).__name__ == "CommitConflictError" or "conflict" in str(error).lower()
+    )
+
+
+def has_version(path: str) -> bool:
+    """Whether a folder on this machine holds a table."""
+    with contextlib.suppress(OSError):
+        return any(name.endswith(".manifest") for name in os.listdir(os.path.join(path, VERSIONS)))
+    return False
+
+
+def publish(source: str, path: str) -> None:
+    """Let a table that was made in one folder appear in another, by the one file that readers begin with."""
+    for folder in (TRANSACTIONS, VERSIONS):
+        os.makedirs(os.path.join(path, folder), exist_ok=True)
+    for name in os.listdir(os.path.join(source, TRANSACTIONS)):
+        os.replace(os.path.join(source, TRANSACTIONS, name), os.path.join(path, TRANSACTIONS, name))
+    # Names count down, so that the newest version comes first.
+    newest = min(n for n in os.listdir(os.path.join(source, VERSIONS)) if n.endswith(".manifest"))
+    os.rename(os.path.join(source, VERSIONS, newest), os.path.join(path, VERSIONS, newest))
+
+
+def data_entries(name: str) -> tuple[str, str]:
+    """Return the folder of a data file's blobs, which need not be there, and the file."""
+    return name.removesuffix(".lance"), name
+
+
+def move_data(source: str, destination: str, names: Iterable[str]) -> None:
+    """Move data files from folder to folder, as far as they are there, each after its blobs."""
+    os.makedirs(destination, exist_ok=True)
+    for entry in (entry for name in names for entry in data_entries(name)):
+        if os.path.exists(os.path.join(source, entry)):
+            os.replace(os.path.join(source, entry), os.path.join(destination, entry))
+
+
+def remove_data(path: str, names: Iterable[str]) -> None:
+    """Remove data files of a table, and their blobs."""
+    for entry in (os.path.join(path, DATA, entry) for name in names for entry in data_entries(name)):
+        if os.path.isdir(entry):
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                os.remove(entry)
+
+
+def remove_if_empty(path: str) -> None:
+    """Remove a folder in which a table was to be made, and nothing is."""
+    for folder in (*(os.path.join(path, name) for name in TABLE_FOLDERS), path):
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
+
+
+def _claim(commit: Commit) -> None:
+    place = commit.place
+    if place.is_staged:
+        staging.start_commit(place.staging, commit.noted_names)
+        staging.wait_for_others(place.staging, place.path, place.run)
+
+
+def _move(commit: Commit) -> None:
+    place = commit.place
+    if not place.is_staged:
+        return
+    source, destination = commit.source or os.path.join(place.staging, DATA), os.path.join(place.path, DATA)
+    staging.note_moved(place.staging, commit.noted_names)
+    folders = (source, destination)
+    lost = [n for n in commit.names if not any(os.path.exists(os.path.join(f, n)) for f in folders)]
+    if lost:
+        message = f"{len(lost)} files that tasks wrote are not in `{place.staging}`"
+        raise PipelineError(NOT_SHARED, message, "name a folder that all machines share")
+    move_data(source, destination, commit.names)
+
+
+def _commit(commit: Commit) -> None:
+    assert commit.make is not None
+    try:
+        commit.version = commit.make()
+    except OSError as error:
+        if is_conflict(error):
+            message = f"another run has replaced the rows of `{commit.place.path}` in the meantime"
+            raise PipelineError.uncommitted(CONCURRENT_RUN, message, AGAIN) from error
+        raise
+
+
+def commit_operation(
+    place: Place, names: list[str], operation: Any, read_version: int, *, source: str = "", **properties: str
+) -> int:
+    """Commit an operation that adds data files to a version, with what it says of itself; return the new version."""
+    all_properties = place.commit_properties(**properties)
+
+    def make() -> int:
+        return make_version(place.path, operation, read_version, all_properties, place.storage_options)
+
+    return Commit(place, names, make, source).advance(Stage.COMMITTED)
+
+
+def close_staging(place: Place) -> None:
+    """Remove the folder that tasks wrote to, with everything that is still in it."""
+    STEPS[Stage.CLOSED](Commit(place, []))
+
+
+def _close(commit: Commit) -> None:
+    place = commit.place
+    if place.is_staged and not staging.is_abandoned(place.staging):
+        staging.remove(place.staging)
+        if place.mode == "create":
+            remove_if_empty(place.path)
+
+
+STEPS: dict[Stage, Callable[[Commit], None]] = {
+    Stage.CLAIMED: _claim,
+    Stage.MOVED: _move,
+    Stage.COMMITTED: _commit,
+    Stage.CLOSED: _close,
+}
+"""The step that leads to each stage."""

@@ -1,0 +1,449 @@
+"""Reads records of JSON by columns: the tokens that stand in them become texts, one column for each key, as cells of CSV are.
+
+Layer: rows.
+Shape: `Tokens` takes records apart, and gives for each place that somebody reads the column of its tokens: the bytes of the record, empty
+       where nothing stands. A `JsonProof` reads such a column, at every depth, by the forms of `text_proofs`.
+Source: a struct of msgspec whose members are all `Raw` is decoded without converting a value. The decoder refuses whatever is no JSON, also
+        where nobody reads. It does not see a key that stands twice: each member has one colon, so colons tell how many members there are.
+        Keys that nobody reads are learned from the first records, for a colon too many may be one of theirs.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter, methodcaller
+from typing import Any
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import Raw
+
+from schemac.attributes.attribute import Role
+from schemac.rows.judging.layouts import maps_of
+from schemac.rows.judging.loose import nullable_type
+from schemac.rows.judging.record_paths import Step
+from schemac.rows.judging.scalars import Token
+from schemac.rows.judging.settings import Settings, Unexpected
+from schemac.rows.judging.shapes import is_list, is_scalar, is_string, role_of, storage_type
+from schemac.rows.judging.text_proofs import Proof, Proven, TextProof, either, some, without
+from schemac.rows.judging.tokens import (
+    LONGEST_KEY,
+    LONGEST_NUMBER,
+    MOST_LEVELS,
+    NotJsonError,
+    levels,
+    parse,
+    quoted,
+)
+
+NOTHING = Raw(b"")
+LEARNED_RECORDS, MOST_LEARNED_KEYS, MOST_LESSONS, WORTH_A_LESSON = 20, 500, 10, 0.05
+_ABSENT = pa.array(["", "null"])
+_BAD_NAME = frozenset('"\\')
+_decode_objects: Callable[[bytes], list[dict[str, Raw]]] = msgspec.json.Decoder(list[dict[str, Raw]]).decode
+_decode_lists: Callable[[bytes], list[list[Raw]]] = msgspec.json.Decoder(list[list[Raw]]).decode
+_decode_texts: Callable[[bytes], list[str]] = msgspec.json.Decoder(list[str]).decode
+
+
+def column_of(tokens: Sequence[Any]) -> pa.Array:
+    """Make an array of texts out of bytes."""
+    ends = np.zeros(len(tokens) + 1, np.int32)
+    np.cumsum(np.fromiter(map(len, tokens), np.int32, len(tokens)), out=ends[1:])
+    return pa.Array.from_buffers(
+        pa.string(), len(tokens), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(tokens))]
+    )
+
+
+def _bytes_of(tokens: pa.Array) -> list[bytes]:
+    return tokens.cast(pa.binary()).to_pylist()  # type: ignore[no-any-return]  # pyarrow has no types
+
+
+def _joined(tokens: Iterable[bytes]) -> bytes:
+    """Write tokens as one list of JSON."""
+    return b"[" + b",".join(tokens) + b"]"
+
+
+def _begins(tokens: pa.Array, bracket: str) -> pa.Array:
+    return pc.fill_null(pc.starts_with(tokens, bracket), False)
+
+
+def _colons(tokens: pa.Array) -> Any:
+    """Count the colons in each token of a column that has not been sliced; most columns have none."""
+    return pc.count_substring(tokens, ":").to_numpy() if b":" in _data_of(tokens) else 0
+
+
+def _data_of(texts: pa.Array) -> bytes:
+    """Return the texts of a column behind each other."""
+    data = texts.buffers()[2]
+    return b"" if data is None else data.to_pybytes()
+
+
+def _is_sound(token: str) -> bool:
+    """Whether a value that nobody reads has no key twice, and keeps the limits."""
+    try:
+        parse(token)
+    except NotJsonError:
+        return False
+    return True
+
+
+class Members:
+    """Takes objects apart: the tokens of each key that is read, and which objects have something that was not seen.
+
+    `known` are the keys that an object may have; None where it may have any.
+    """
+
+    def __init__(self, keys: Iterable[str], known: frozenset[str] | None = None) -> None:
+        self.keys = tuple(dict.fromkeys(keys))
+        self.known = known
+        self.others: tuple[str, ...] = ()
+        self.lessons = 0
+        self._compile(self.keys)
+
+    def _compile(self, order: tuple[str, ...]) -> None:
+        """Make a struct with its members in the order in which records have them; a dict for keys that no struct takes."""
+        self.order = order
+        self._getters: list[Callable[[Any], Any]] = [attrgetter(f"m{i}") for i in range(len(order))]
+        self.decode: Callable[[Any], Any]
+        self.decode_list: Callable[[bytes], list[Any]]
+        if any(not _BAD_NAME.isdisjoint(key) or min(key, default="x") < " " for key in order):
+            self.decode, self.decode_list = msgspec.json.Decoder(dict[str, Raw]).decode, _decode_objects
+            self._getters = [methodcaller("get", key, NOTHING) for key in order]
+            return
+        members = [(f"m{i}", Raw, msgspec.field(default=NOTHING, name=key)) for i, key in enumerate(order)]
+        struct = msgspec.defstruct("Object", members, gc=False)
+        self.decode, self.decode_list = (
+            msgspec.json.Decoder(struct).decode,
+            msgspec.json.Decoder(list[struct]).decode,  # type: ignore[valid-type]  # a class made here
+        )
+
+    def learn(self, tokens: Sequence[Any]) -> bool:
+        """Learn the keys of some objects and their order; whether there is anything new."""
+        order: dict[str, None] = {}
+        for token in tokens[:LEARNED_RECORDS]:
+            try:
+                members = msgspec.json.decode(token, type=dict[str, Raw])
+            except (msgspec.MsgspecError, RecursionError):
+                continue
+            order |= dict.fromkeys(members)
+        self.lessons += 1
+        others = [
+            key
+            for key in (*self.others, *order)
+            if key not in self.keys and (self.known is None or key in self.known) and len(key) < LONGEST_KEY
+        ]
+        self.others = tuple(dict.fromkeys(others))[:MOST_LEARNED_KEYS]
+        known = {*self.keys, *self.others}
+        before = self.order
+        self._compile(tuple(dict.fromkeys(key for key in (*order, *self.keys, *self.others) if key in known)))
+        return self.order != before
+
+    def columns(self, rows: Sequence[Any], texts: Sequence[bytes]) -> tuple[dict[str, pa.Array], Any]:
+        """Return the tokens of each key, and a mask of objects that have something else; `texts` are those of the objects."""
+        if not rows:
+            return {key: pa.array([], pa.string()) for key in self.keys}, np.zeros(0, bool)
+        by_name: dict[str, pa.Array] = {}
+        count = np.zeros(len(rows), np.int64)
+        unsound = np.zeros(len(rows), bool)
+        for key, getter in zip(self.order, self._getters, strict=True):
+            column = by_name[key] = column_of(list(map(getter, rows)))
+            count += _colons(column)
+            count += (1 + key.count(":")) * (np.diff(np.frombuffer(column.buffers()[1], np.int32)) > 0)
+        if any(":" in key for key in self.order):
+            # Spelled with an escape, a key may have fewer colons.
+            unsound |= [b"\\" in text for text in texts]
+        for key in self.others:
+            column = by_name.pop(key)
+            is_odd = pc.or_(
+                pc.match_substring(column, "{"), pc.greater_equal(pc.binary_length(column), LONGEST_NUMBER)
+            )
+            for row in pc.indices_nonzero(is_odd).to_pylist():
+                unsound[row] = not _is_sound(column[row].as_py())
+        return by_name, unsound | (count != [text.count(b":") for text in texts])
+
+    def of_tokens(self, tokens: pa.Array) -> tuple[dict[str, pa.Array], Any]:
+        """Take tokens that are objects apart."""
+        texts = _bytes_of(tokens)
+        if not self.lessons:
+            self.learn(texts)
+        columns, unsound = self.columns(self.decode_list(_joined(texts)), texts)
+        is_worth_it = self.lessons < MOST_LESSONS and unsound.sum() > WORTH_A_LESSON * len(texts)
+        if is_worth_it and self.learn([texts[row] for row in np.flatnonzero(unsound)[:LEARNED_RECORDS]]):
+            return self.columns(self.decode_list(_joined(texts)), texts)
+        return columns, unsound
+
+
+class Tokens:
+    """Takes records apart: the tokens at each of some places, by steps; `known` are the keys that the object at a place may have."""
+
+    def __init__(
+        self, places: Iterable[tuple[Step, ...]], known: dict[tuple[Step, ...], frozenset[str]] | None = None
+    ) -> None:
+        self.places = tuple(dict.fromkeys(places))
+        self._known = known
+        self._root = self._compiled(())
+        self._nodes: dict[tuple[Step, ...], Members] = {(): self._root}
+
+    def _compiled(self, steps: tuple[Step, ...]) -> Members:
+        inner = [
+            place[len(steps)]
+            for place in self.places
+            if place[: len(steps)] == steps and len(place) > len(steps)
+        ]
+        known = None if self._known is None else self._known.get(steps, frozenset())
+        return Members([step for step in inner if isinstance(step, str)], known)
+
+    def __call__(self, texts: pa.Array) -> tuple[dict[tuple[Step, ...], pa.Array], Any]:
+        """Return the columns, and a mask of the records that have to be read one by one: what stands in these does not count."""
+        unsound = ~_fill(pc.match_substring_regex(texts, r"^[ \t]*\{"))
+        raw = _bytes_of(pc.fill_null(texts, ""))
+        if not self._root.lessons:
+            self._root.learn(raw)
+        columns, odd = self._of_records(raw, unsound)
+        missed = (odd & ~unsound).sum()
+        if self._root.lessons < MOST_LESSONS and missed > WORTH_A_LESSON * len(texts):
+            rows = np.flatnonzero(odd & ~unsound)[:LEARNED_RECORDS]
+            if self._root.learn([raw[row] for row in rows]):
+                columns, odd = self._of_records(raw, unsound)
+        odd |= self._too_deep(texts, raw)
+        by_path: dict[tuple[Step, ...], pa.Array] = {}
+        for key, column in columns.items():
+            odd |= self._below((key,), column, by_path)
+        return {place: by_path[place] for place in self.places}, odd
+
+    def _of_records(self, raw: list[bytes], unsound: Any) -> tuple[dict[str, pa.Array], Any]:
+        decode, odd = self._root.decode, unsound.copy()
+        rows: list[Any]
+        try:
+            rows = list(map(decode, raw))
+        except (msgspec.MsgspecError, RecursionError):
+            rows, nothing = [], decode(b"{}")
+            for row, text in enumerate(raw):
+                try:
+                    rows.append(decode(text))
+                except (msgspec.MsgspecError, RecursionError):
+                    rows.append(nothing)
+                    odd[row] = True
+        columns, more = self._root.columns(rows, raw)
+        return columns, odd | more
+
+    def _below(
+        self, steps: tuple[Step, ...], column: pa.Array, found: dict[tuple[Step, ...], pa.Array]
+    ) -> Any:
+        """Give a column, and those of the places below it."""
+        odd = np.zeros(len(column), bool)
+        if steps in self.places:
+            found[steps] = column
+        inner = dict.fromkeys(
+            place[len(steps)]
+            for place in self.places
+            if place[: len(steps)] == steps and len(place) > len(steps)
+        )
+        if any(isinstance(step, str) for step in inner):
+            is_object = _begins(column, "{")
+            node = self._nodes.get(steps) or self._nodes.setdefault(steps, self._compiled(steps))
+            columns, unsound = node.of_tokens(column.filter(is_object))
+            odd[_fill(is_object)] |= unsound
+            for key, tokens in columns.items():
+                odd |= self._below((*steps, key), _spread(tokens, is_object), found)
+        numbers = [step for step in inner if isinstance(step, int)]
+        if numbers:
+            is_of_items = _begins(column, "[")
+            tokens = column.filter(is_of_items)
+            for row in pc.indices_nonzero(pc.match_substring(tokens, "{")).to_pylist():
+                odd[pc.indices_nonzero(is_of_items)[row].as_py()] |= not _is_sound(tokens[row].as_py())
+            rows = _decode_lists(_joined(_bytes_of(tokens)))
+            for number in numbers:
+                items = column_of([row[number] if number < len(row) else NOTHING for row in rows])
+                odd |= self._below((*steps, number), _spread(items, is_of_items), found)
+        return odd
+
+    def _too_deep(self, texts: pa.Array, raw: list[bytes]) -> Any:
+        odd = np.zeros(len(texts), bool)
+        for row in pc.indices_nonzero(pc.greater(pc.binary_length(texts), 2 * MOST_LEVELS)).to_pylist():
+            text = raw[row]
+            if text.count(b"[") + text.count(b"{") > MOST_LEVELS:
+                odd[row] = levels(text.decode()) > MOST_LEVELS
+        return odd
+
+
+def _fill(mask: pa.Array) -> Any:
+    return pc.fill_null(mask, False).to_numpy(zero_copy_only=False)
+
+
+def _spread(values: pa.Array, mask: pa.Array) -> pa.Array:
+    """Put tokens where a mask is true, and nothing elsewhere."""
+    if len(values) == len(mask):
+        return values
+    return pc.replace_with_mask(pa.array([""]).take(pa.array(np.zeros(len(mask), np.int8))), mask, values)
+
+
+def json_proof(member: pa.Field, settings: Settings) -> Proof | None:
+    """Return how the tokens of a field are read; None where all of them are read one by one."""
+    data_type = member.type
+    if is_scalar(member):
+        text = None if role_of(member) is Role.JSON else TextProof.of(member)
+        nulls = [quoted(text) for text in settings.null_values if quoted(text) == f'"{text}"']
+        return None if text is None else JsonLeaf(member, text, tuple(nulls))
+    if is_list(data_type):
+        item = json_proof(data_type.value_field, settings)
+        return None if item is None else _JsonList(member, item)
+    if pa.types.is_map(data_type):
+        value = json_proof(data_type.item_field, settings)
+        is_text = (
+            is_scalar(data_type.key_field)
+            and is_string(storage_type(data_type.key_type))
+            and role_of(data_type.key_field) is None
+        )
+        return None if value is None or not is_text else _JsonMap(member, value)
+    parts = [json_proof(part, settings) for part in data_type]
+    if not parts or any(part is None for part in parts):
+        return None
+    labels = frozenset(part.name for part in data_type)
+    known = labels if settings.unexpected is Unexpected.REJECT else None
+    return _JsonStruct(member, tuple(part for part in parts if part is not None), Members(labels, known))
+
+
+@dataclass(frozen=True)
+class JsonLeaf:
+    """Values without parts."""
+
+    member: pa.Field
+    text: TextProof
+    nulls: tuple[str, ...]
+
+    def __call__(self, tokens: pa.Array) -> Proven:
+        """Read tokens."""
+        absent = pa.array([*_ABSENT.to_pylist(), *self.nulls])
+        texts = without(tokens, some(pc.is_in(tokens, absent)))
+        if self.text.form.token is not Token.STRING:
+            return self.text.read(texts, is_number=self.text.form.token is Token.NUMBER)
+        others = some(pc.invert(pc.starts_with(texts, '"')))
+        texts = without(texts, others)
+        content = pc.binary_slice(texts.cast(pa.binary()), 1, -1).cast(pa.string())
+        is_escaped = some(pc.match_substring(content, "\\"))
+        if is_escaped is not None:
+            decoded = pa.array(_decode_texts(_joined(_bytes_of(texts.filter(is_escaped)))), pa.string())
+            content = pc.replace_with_mask(content, is_escaped, decoded)
+        values, doubts = self.text.read(content)
+        return Proven(values, either(others, doubts))
+
+
+def _parts(tokens: pa.Array, bracket: str, member: pa.Field) -> tuple[pa.Array, pa.Array | None]:
+    """Return which tokens have parts, and which are neither that nor a null that may be one."""
+    is_there = _begins(tokens, bracket)
+    if is_there.true_count == len(tokens):
+        return is_there, None
+    others = pc.invert(is_there)
+    return is_there, some(
+        pc.and_(others, pc.invert(pc.is_in(tokens, _ABSENT))) if member.nullable else others
+    )
+
+
+def _of_rows(doubts: pa.Array | None, rows: Any, count: int) -> pa.Array | None:
+    """Return which of so many rows have a doubtful part; `rows` are those of the parts."""
+    if doubts is None:
+        return None
+    is_doubtful = np.zeros(count, bool)
+    is_doubtful[rows[_fill(doubts)]] = True
+    return pa.array(is_doubtful)
+
+
+def _offsets(is_there: pa.Array, lengths: Any) -> Any:
+    sizes = np.zeros(len(is_there), np.int32)
+    sizes[_fill(is_there)] = lengths
+    offsets = np.zeros(len(sizes) + 1, np.int32)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
+
+
+def _items_of(lists: pa.Array) -> tuple[Any, pa.Array]:
+    """Return how many items each list has, and the tokens of all."""
+    content = pc.binary_slice(lists.cast(pa.binary()), 1, -1).cast(pa.string())
+    data = _data_of(content)
+    if any(mark in data for mark in b'"[{'):
+        rows = _decode_lists(_joined(_bytes_of(lists)))
+        return np.fromiter(map(len, rows), np.int32, len(rows)), column_of(list(chain.from_iterable(rows)))
+    # Numbers, truth values and nulls: every comma stands between two of them.
+    if any(blank in data for blank in b" \t\r\n"):
+        content = pc.replace_substring_regex(content, "[ \t\r\n]+", "")
+    items = pc.split_pattern(without(content, some(pc.equal(content, ""))), ",")
+    return pc.fill_null(pc.list_value_length(items), 0).to_numpy(), items.flatten()
+
+
+@dataclass(frozen=True)
+class _JsonList:
+    member: pa.Field
+    item: Proof
+
+    def __call__(self, tokens: pa.Array) -> Proven:
+        is_there, doubts = _parts(tokens, "[", self.member)
+        lengths, item_tokens = _items_of(tokens.filter(is_there))
+        offsets = _offsets(is_there, lengths)
+        items, odd = self.item(item_tokens)
+        rows = np.repeat(np.arange(len(tokens)), np.diff(offsets))
+        doubts = either(doubts, _of_rows(odd, rows, len(tokens)))
+        data_type = self.member.type
+        if pa.types.is_fixed_size_list(data_type):
+            is_other = pa.array(np.diff(offsets) != data_type.list_size)
+            doubts = either(doubts, some(pc.and_(is_there, is_other)))
+        mask = None if is_there.true_count == len(tokens) else pc.invert(is_there)
+        type_ = nullable_type(self.member)
+        return Proven(pa.ListArray.from_arrays(pa.array(offsets), items, type_, mask=mask), doubts)
+
+
+@dataclass(frozen=True)
+class _JsonMap:
+    member: pa.Field
+    item: Proof
+
+    def __call__(self, tokens: pa.Array) -> Proven:
+        is_there, doubts = _parts(tokens, "{", self.member)
+        texts = _bytes_of(tokens.filter(is_there))
+        maps = _decode_objects(_joined(texts))
+        offsets = _offsets(is_there, np.fromiter(map(len, maps), np.int32, len(maps)))
+        keys = pa.array(list(chain.from_iterable(maps)), pa.string())
+        values = column_of(list(chain.from_iterable(map(dict.values, maps))))
+        rows = np.repeat(np.arange(len(tokens)), np.diff(offsets))
+        counts = np.zeros(len(keys) + 1, np.int64)
+        np.cumsum(np.ones(len(keys), np.int64) + _colons(keys) + _colons(values), out=counts[1:])
+        counted = counts[offsets[1:]] - counts[offsets[:-1]]
+        positions = np.zeros(len(tokens), np.int64)
+        positions[_fill(is_there)] = [text.count(b":") for text in texts]
+        # An escape may stand in a key, whose colons are not those of its text then; very long keys are refused.
+        is_odd = pc.and_(is_there, pc.or_(pa.array(counted != positions), pc.match_substring(tokens, "\\")))
+        items, odd = self.item(values)
+        if len(keys) and pc.max(pc.binary_length(keys)).as_py() >= LONGEST_KEY:
+            odd = either(odd, pc.greater_equal(pc.binary_length(keys), LONGEST_KEY))
+        doubts = either(either(doubts, some(is_odd)), _of_rows(odd, rows, len(tokens)))
+        type_ = nullable_type(self.member)
+        mask = None if is_there.true_count == len(tokens) else pc.invert(is_there)
+        lists = pa.ListArray.from_arrays(pa.array(offsets), items, mask=mask)
+        return Proven(maps_of(lists, keys.cast(type_.key_type), items, type_), doubts)
+
+
+@dataclass(frozen=True)
+class _JsonStruct:
+    member: pa.Field
+    parts: tuple[Proof, ...]
+    members: Members
+
+    def __call__(self, tokens: pa.Array) -> Proven:
+        is_there, doubts = _parts(tokens, "{", self.member)
+        columns, unsound = self.members.of_tokens(tokens.filter(is_there))
+        rows, count = np.flatnonzero(_fill(is_there)), len(tokens)
+        doubts = either(doubts, _of_rows(pa.array(unsound), rows, count) if unsound.any() else None)
+        children = []
+        for part, proof in zip(self.member.type, self.parts, strict=True):
+            values, odd = proof(columns[part.name])
+            doubts = either(doubts, _of_rows(odd, rows, count))
+            children.append(values)
+        type_ = nullable_type(self.member)
+        struct = pa.StructArray.from_arrays(children, fields=list(type_))
+        if len(rows) < count:
+            places = np.zeros(count, np.int64)
+            places[rows] = np.arange(len(rows))
+            struct = struct.take(pa.array(places, mask=~_fill(is_there)))
+        return Proven(struct, doubts)

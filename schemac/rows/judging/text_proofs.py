@@ -1,0 +1,263 @@
+"""Reads columns of texts by Arrow's kernels, where a pattern proves that they mean the same to Arrow and to `scalars`.
+
+Layer: rows.
+Shape: for an Arrow type without children a `Form`: a pattern in RE2's dialect over the text of a value, the type that Arrow casts
+       it to, and the limits that only show in the values. A `TextProof` reads cells by it. What is read is `Proven`: values in the
+       loose type of the field, null where they are in doubt, and which are.
+Rule: a form says too little rather than too much. Whatever it does not match is read, or refused, one by one.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemac.attributes.attribute import Role
+from schemac.attributes.zones import is_utc
+from schemac.kinds.units import FRACTION_DIGITS
+from schemac.rows.judging.clocks import zone_of
+from schemac.rows.judging.exact_types import to_field
+from schemac.rows.judging.forms import FLOAT16_LARGEST, FLOAT32_LARGEST, FLOAT64_LARGEST
+from schemac.rows.judging.loose import nullable_type
+from schemac.rows.judging.scalars import Token
+from schemac.rows.judging.shapes import (
+    extension_name,
+    integer_limits,
+    is_scalar,
+    is_string,
+    role_of,
+    storage_type,
+)
+from schemac.rows.judging.values import LARGEST_BRAIN_FLOAT
+
+INTEGER = "-?(?:0|[1-9][0-9]{0,17})"
+NUMBER = r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?"
+
+# Centuries that every reader has, and those that also counts of nanoseconds have; other years are rare. The second of each
+# pair are those whose first year is a leap year.
+CENTURY = ("[12][0-9]", "(?:1[26]|2[048])")
+CENTURY_OF_NANOSECONDS = ("(?:1[7-9]|2[01])", "20")
+_MONTHS = "(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31"
+CLOCK = "(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9]FRACTION)?"
+ZONE = "(?:Z|[+-](?:0[0-9]|1[0-7])(?::?[0-5][0-9])?)"
+
+
+# The bits of a double that a float does not have, and the middle of what they can be.
+_BELOW_FLOAT, _MIDDLE = np.uint64(2**29 - 1), 2**28
+SMALLEST_NORMAL_FLOAT = 2.0**-126
+
+
+class Proven(NamedTuple):
+    """Values that were read, null where they are in doubt; and which are in doubt, None where none is."""
+
+    values: pa.Array
+    doubts: pa.Array | None
+
+
+Proof = Callable[[pa.Array], Proven]
+
+
+@dataclass(frozen=True)
+class Form:
+    """How values of one type are spelled and read; `limits` are the least and the greatest value, both allowed."""
+
+    token: Token
+    pattern: str
+    """Empty for any text."""
+    parsed: pa.DataType
+    """What Arrow makes of the texts."""
+    limits: tuple[Any, Any] | None = None
+    prefix: str = ""
+    """What makes a timestamp of a text, which is what Arrow reads."""
+    is_single: bool = False
+    """Whether values are rounded to singles."""
+
+    def read(self, texts: pa.Array, *, is_number: bool = False) -> Proven:
+        """Give the values in the type that Arrow parses, singles as such; `is_number` where no text can be but a number of JSON, or is in quotes."""
+        if not self.pattern:
+            return Proven(texts, None)
+        # Of a decimal that is too long Arrow makes another number, or crashes.
+        if is_number and not pa.types.is_decimal(self.parsed):
+            try:
+                return self._inside(self._parsed(texts), None)
+            except pa.ArrowInvalid:
+                # One of them is no value for Arrow.
+                pass
+        fits = self._fitting(texts)
+        if self.pattern == INTEGER and pc.any(pc.invert(fits)).as_py():
+            texts = pc.replace_substring_regex(texts, rf"^({INTEGER})\.0{{1,3}}$", r"\1")
+            fits = self._fitting(texts)
+        misfits = some(pc.invert(fits))
+        return self._inside(self._parsed(without(texts, misfits)), misfits)
+
+    def _inside(self, values: pa.Array, misfits: pa.Array | None) -> Proven:
+        """Leave out what is beyond the limits."""
+        outside = self._outside(values) if self.limits is not None else None
+        if self.is_single:
+            outside = either(outside, _rounded_in_doubt(values))
+        values = without(values, outside)
+        return Proven(values.cast(pa.float32()) if self.is_single else values, either(misfits, outside))
+
+    def _fitting(self, texts: pa.Array) -> pa.Array:
+        return pc.match_substring_regex(texts, f"^(?:{self.pattern})$")
+
+    def _outside(self, values: pa.Array) -> pa.Array | None:
+        assert self.limits is not None
+        lowest, highest = self.limits
+        extremes = pc.min_max(values)
+        least, greatest = extremes["min"].as_py(), extremes["max"].as_py()
+        if least is None or (lowest <= least and greatest <= highest):
+            return None
+        return some(pc.or_(pc.less(values, lowest), pc.greater(values, highest)))
+
+    def _parsed(self, texts: pa.Array) -> pa.Array:
+        if self.prefix:
+            # A time of day is a count since midnight: that of a timestamp on the first of all days.
+            texts = pc.binary_join_element_wise(self.prefix, texts, "")
+        if not pa.types.is_timestamp(self.parsed) or self.parsed.tz is None:
+            return texts.cast(self.parsed)
+        try:
+            return texts.cast(self.parsed)
+        except pa.ArrowInvalid:
+            # Those without a zone are in UTC.
+            has_zone = pc.match_substring_regex(texts, f"{ZONE}$")
+            return pc.if_else(has_zone, texts, pc.binary_join_element_wise(texts, "Z", "")).cast(self.parsed)
+
+
+def either(a: pa.Array | None, b: pa.Array | None) -> pa.Array | None:
+    """Join two masks, of which None is false everywhere."""
+    return b if a is None else a if b is None else pc.or_(a, b)
+
+
+def some(mask: pa.Array) -> pa.Array | None:
+    """Return a mask without nulls, or None where it is true nowhere."""
+    return pc.fill_null(mask, False) if pc.any(mask).as_py() else None
+
+
+def without(values: pa.Array, mask: pa.Array | None) -> pa.Array:
+    """Return values with null where a mask is true."""
+    return values if mask is None else pc.if_else(mask, pa.scalar(None, values.type), values)
+
+
+@dataclass(frozen=True)
+class TextProof:
+    """Reads the texts of one field, such as the cells of a column of CSV."""
+
+    member: pa.Field
+    form: Form
+    nulls: tuple[str, ...]
+    """Texts that are no value."""
+
+    @classmethod
+    def of(cls, member: pa.Field, null_texts: Iterable[str] = ()) -> "TextProof | None":
+        """Compile; None for types that only `scalars` reads."""
+        form = form_of(member) if is_scalar(member) else None
+        if form is None:
+            return None
+        return cls(member, form, (*null_texts, *(("",) if form.pattern else ())))
+
+    def __call__(self, texts: pa.Array) -> Proven:
+        """Read texts."""
+        texts = texts if pa.types.is_string(texts.type) else texts.cast(pa.string())
+        if self.nulls:
+            texts = without(texts, some(pc.is_in(texts, pa.array(self.nulls))))
+        return self.read(texts)
+
+    def read(self, texts: pa.Array, *, is_number: bool = False) -> Proven:
+        """Read texts that are values, or null."""
+        absent = some(texts.is_null()) if not self.member.nullable and texts.null_count else None
+        values, doubts = self.form.read(texts, is_number=is_number)
+        return Proven(self._lenient(values), either(absent, doubts))
+
+    def _lenient(self, values: pa.Array) -> pa.Array:
+        target = nullable_type(self.member)
+        if role_of(self.member) is Role.BRAIN_FLOATS:
+            values = to_field(values, self.member.with_type(storage_type(self.member.type)))
+        if pa.types.is_duration(target):
+            return values.view(target)
+        return values if values.type.equals(target) else values.cast(target)
+
+
+def _rounded_in_doubt(values: pa.Array) -> pa.Array | None:
+    """Which doubles are so near to the middle of two floats that their text may be rounded to the other one."""
+    doubles = values.fill_null(0.0).to_numpy(zero_copy_only=False)
+    below = doubles.view(np.uint64) & _BELOW_FLOAT
+    is_small = (np.abs(doubles) < SMALLEST_NORMAL_FLOAT) & (doubles != 0)
+    is_doubtful = (np.abs(below.astype(np.int64) - _MIDDLE) <= 1) | is_small
+    return pa.array(is_doubtful) if is_doubtful.any() else None
+
+
+def form_of(field: pa.Field) -> Form | None:
+    """How a field without parts is spelled and read; None for types that only `scalars` reads."""
+    extension, data_type, is_ = extension_name(field), storage_type(field.type), pa.types
+    if role_of(field) is Role.BRAIN_FLOATS:
+        return _float(LARGEST_BRAIN_FLOAT)
+    if extension is not None:
+        return None
+    if is_.is_integer(data_type):
+        return _integer(data_type)
+    if is_.is_floating(data_type):
+        if data_type.bit_width == 64:
+            return Form(Token.NUMBER, NUMBER, pa.float64(), (-FLOAT64_LARGEST, FLOAT64_LARGEST))
+        return _float(FLOAT16_LARGEST if data_type.bit_width == 16 else FLOAT32_LARGEST)
+    if is_.is_decimal(data_type):
+        return _decimal(data_type)
+    if is_.is_boolean(data_type):
+        return Form(Token.BOOLEAN, "(?:true|false)", pa.bool_())
+    if is_.is_duration(data_type):
+        return Form(Token.NUMBER, INTEGER, pa.int64())
+    if is_string(data_type):
+        return Form(Token.STRING, "", pa.string())
+    return _time(field, data_type)
+
+
+def _float(largest: float) -> Form:
+    return Form(Token.NUMBER, NUMBER, pa.float64(), (-largest, largest), is_single=True)
+
+
+def _integer(data_type: pa.DataType) -> Form:
+    """Read what 64 bits with a sign hold; the rest is read one by one."""
+    least, greatest = integer_limits(data_type)
+    limits = None if data_type.equals(pa.int64()) else (least, min(greatest, 2**63 - 1))
+    return Form(Token.NUMBER, INTEGER, pa.int64(), limits)
+
+
+def _decimal(data_type: pa.DataType) -> Form | None:
+    precision, scale = data_type.precision, data_type.scale
+    if not 0 <= scale <= precision <= 38:
+        return None
+    whole = precision - scale
+    digits = f"(?:0|[1-9][0-9]{{0,{whole - 1}}})" if whole else "0"
+    places = rf"(?:\.[0-9]{{1,{scale}}})?" if scale else ""
+    return Form(Token.NUMBER, f"-?{digits}{places}", pa.decimal128(precision, scale))
+
+
+def _day(century: tuple[str, str] = CENTURY) -> str:
+    leap_year = f"{century[0]}(?:0[48]|[2468][048]|[13579][26])|{century[1]}00"
+    return f"(?:{century[0]}[0-9]{{2}}-(?:{_MONTHS})|(?:{leap_year})-02-29)"
+
+
+def _time(field: pa.Field, data_type: pa.DataType) -> Form | None:
+    is_ = pa.types
+    if is_.is_date(data_type):
+        return Form(Token.STRING, _day(), pa.date32())
+    if is_.is_time(data_type):
+        pattern = _clock(data_type.unit)
+        return Form(Token.STRING, pattern, pa.timestamp(data_type.unit), prefix="1970-01-01T")
+    if not is_.is_timestamp(data_type):
+        return None
+    unit = data_type.unit
+    pattern = f"{_day(CENTURY_OF_NANOSECONDS if unit == 'ns' else CENTURY)}[T ]{_clock(unit)}"
+    if data_type.tz is not None:
+        # Without a zone it is the reading of a clock, which needs no more than this where the clock is in UTC.
+        pattern += f"{ZONE}?" if is_utc(zone_of(field) or data_type.tz) else ZONE
+    timestamp_type = pa.timestamp("ns" if unit == "ns" else "us", None if data_type.tz is None else "UTC")
+    return Form(Token.STRING, pattern, timestamp_type)
+
+
+def _clock(unit: str) -> str:
+    digits = FRACTION_DIGITS[unit]
+    return CLOCK.replace("FRACTION", rf"(?:\.[0-9]{{1,{digits}}})?" if digits else "")

@@ -1,0 +1,475 @@
+"""Validates records: typed columns, and the reasons why a record does not fit.
+
+Layer: rows.
+Shape: a `Validator` takes batches with the texts of records of JSON, or with columns: texts such as the cells of CSV, or values with a type.
+       A record is taken apart into one column of tokens for each field; a field is then read from its column: many values at once
+       where a proof takes them, the others of this one field one by one. Constraints are evaluated over the columns. A `JudgedBatch` has
+       every column in its loose type (see `judging.loose`), also the values that do not fit, and the reasons by rows.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemac.arrow.constrained import constraints_of
+from schemac.constraints.rows import Check
+from schemac.rows.judging.clocks import zone_of
+from schemac.rows.judging.forms import LONGEST_VALUE
+from schemac.rows.judging.judge import Judge, value_at
+from schemac.rows.judging.layouts import laid_out
+from schemac.rows.judging.loose import nullable_array, nullable_type
+from schemac.rows.judging.objects import as_record_value, text_of_object
+from schemac.rows.judging.parts import (
+    Context,
+    Reader,
+    Reason,
+    Run,
+    absent_reader,
+    json_reader,
+    object_to_unexpected,
+)
+from schemac.rows.judging.proofs import proof_of
+from schemac.rows.judging.record_paths import Step
+from schemac.rows.judging.scalars import clock_of
+from schemac.rows.judging.settings import Coerce, Settings
+from schemac.rows.judging.shapes import opened, storage_type
+from schemac.rows.judging.text_proofs import Proof, Proven
+from schemac.rows.judging.timestamps import of_pattern
+from schemac.rows.judging.tokens import BLANK, NotJsonError, Number, parse, written
+from schemac.rows.judging.typed_values import raw_values, typed_reader
+from schemac.rows.judging.values import BrokenRuleError
+from schemac.rows.validation.broken_values import broken_values, text_of_members
+from schemac.rows.validation.sources import as_mapping
+
+ROWS_AT_ONCE = 8192
+"""Rows of Python that are put into one batch."""
+TEXT = "__text"
+"""The texts of records of JSON; null for a record that has none."""
+MALFORMED, CONFLICT = "malformed", "partition"
+Form = Literal["record", "column", "json", "pattern", "nothing"]
+Reasons = dict[int, list[Reason]]
+
+
+@dataclass
+class JudgedBatch:
+    """Rows with their values and with the reasons found so far, by the number of the row in the batch."""
+
+    rows: pa.RecordBatch
+    reasons: Reasons = field(default_factory=dict)
+    source: pa.RecordBatch | None = None
+    """The rows as they came."""
+
+    def object_to(self, row: int, reason: Reason) -> None:
+        """Add a reason."""
+        self.reasons.setdefault(row, []).append(reason)
+
+
+@dataclass(frozen=True)
+class FieldInput:
+    """Where a field is read: from the text of the record, a column with a type, a column of JSON texts, or from nowhere."""
+
+    label: str
+    form: Form
+    column: str = ""
+    """Of the batches; of a pattern it has structs of the text `t` and the microseconds `m` that the pattern reads out of it."""
+    epoch: str | None = None
+    """What a number counts since 1970-01-01."""
+    counted: bytes = b""
+    """An IPC schema with the type whose counts the column has; empty if it has its own."""
+    has_zone: bool = False
+    """Whether the pattern reads instants."""
+    failed: str = ""
+    """The column that says of which records the expression failed."""
+    expression: str = ""
+
+
+def _in_record(label: str, settings: Settings) -> FieldInput:
+    origin = settings.origin_of(label)
+    return FieldInput(label, "nothing") if origin is None else FieldInput(label, "record", epoch=origin.epoch)
+
+
+@dataclass(frozen=True)
+class FieldReader:
+    """Reads a field from a column: `proof` takes what it can, `read` every other value, as `values` gives it to Python."""
+
+    member: pa.Field
+    read: Reader
+    values: Callable[[pa.Array], Sequence[Any]] = pa.Array.to_pylist
+    proof: Proof | None = None
+    source: pa.Field | None = None
+    """The field that the column is, where its values have a type."""
+
+    @classmethod
+    def of_column(
+        cls, member: pa.Field, source: pa.Field, settings: Settings, epoch: str | None = None
+    ) -> "FieldReader":
+        """Compile the reader of a column with a type. Raises UnreadableTypeError, MissingMemberError."""
+        read = typed_reader(member, source, settings, epoch=epoch)
+        proof = None if epoch is not None else proof_of(member, source, settings.null_values)
+        return cls(member, read, raw_values, proof, source)
+
+    def validated(self, array: pa.Array) -> tuple[pa.Array, Reasons]:
+        """Return the values, and the reasons by row."""
+        count, rows, certain = len(array), np.arange(len(array)), None
+        if self.proof is not None:
+            certain, doubts = self.proof(array)
+            if doubts is None:
+                return certain, {}
+            rows, array = np.flatnonzero(doubts.to_numpy(zero_copy_only=False)), array.filter(doubts)
+        read_values: list[Any] = []
+        reasons: Reasons = {}
+        for row, value in zip(rows.tolist(), self.values(array), strict=True):
+            run = Run()
+            read_values.append(self.read(value, self.member.name, run))
+            if run.reasons:
+                reasons[row] = run.reasons
+        exact = nullable_array(read_values, self.member, self.source)
+        if certain is None or len(exact) == count:
+            return exact, reasons
+        order = np.arange(count)
+        order[rows] = np.arange(count, count + len(rows))
+        return pa.concat_arrays([certain, exact]).take(pa.array(order)), reasons
+
+
+@dataclass
+class _Records:
+    """What was found in the texts of records."""
+
+    columns: dict[str, pa.Array]
+    """The tokens of each field."""
+    broken: dict[int, Reason] = field(default_factory=dict)
+    """Texts that are no records, with the one reason that they have."""
+    unexpected: Reasons = field(default_factory=dict)
+
+
+class Validator:
+    """Validates batches: `inputs` say where each field is read, from the text of the record unless they say else.
+
+    `folders` are columns from names of folders, with the place of a record that must not say another value.
+    """
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        settings: Settings,
+        inputs: Sequence[FieldInput] | None = None,
+        folders: Sequence[tuple[tuple[Step, ...], str]] = (),
+    ) -> None:
+        self.schema, self.settings, self.folders = schema, settings, folders
+        self.inputs = tuple(inputs or [_in_record(label, settings) for label in schema.names])
+        self._constraints = constraints_of(schema)
+        labels = [one.label for one in self.inputs if one.form == "record"]
+        self._judge = Judge(pa.schema([schema.field(label) for label in labels]), settings)
+        assert not self._judge.uncovered, self._judge.uncovered
+        self._places = {label: steps for label, steps, _ in self._judge.json_readers}
+        self._tokens = _tokens_of(self._judge, [steps for steps, _ in folders]) if labels else None
+        self._readers: dict[tuple[str, pa.DataType], FieldReader] = {}
+
+    def validate(self, batch: pa.RecordBatch) -> JudgedBatch:
+        """Return the values of each record, and the reasons of those that do not fit."""
+        records = self._records(batch) if self._places else _Records({})
+        reasons: Reasons = {}
+        arrays = []
+        for one in self.inputs:
+            column = self._column(one, batch, records)
+            values, field_reasons = self._reader(one, column.type).validated(column)
+            arrays.append(values)
+            for row, some in field_reasons.items():
+                reasons.setdefault(row, []).extend(some)
+            if one.failed:
+                for row in pc.indices_nonzero(batch.column(one.failed)).to_pylist():
+                    others = [why for why in reasons.get(row, ()) if why.path != one.label]
+                    reasons[row] = [*others, Reason(one.label, "expression", one.expression)]
+        for row, some in records.unexpected.items():
+            reasons.setdefault(row, []).extend(some)
+        names = [one.label for one in self.inputs]
+        judged = JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons)
+        self.look_at_constraints(judged)
+        for row in [row for row, some in reasons.items() if _BROKEN in some]:
+            records.broken[row] = _malformed(batch.column(TEXT)[row].as_py())
+        reasons.update({row: [why] for row, why in records.broken.items()})
+        return judged
+
+    def look_at_constraints(self, judged: JudgedBatch) -> None:
+        """Object to values, and to whole rows, that break constraints."""
+        for row, reason in broken_values(self._constraints.columns, judged.rows):
+            judged.object_to(row, reason)
+        object_to_conditions(self._constraints.rows.checks, judged)
+
+    def _column(self, one: FieldInput, batch: pa.RecordBatch, records: _Records) -> pa.Array:
+        if one.form == "record":
+            return records.columns[one.label]
+        if one.form == "nothing":
+            return pa.nulls(batch.num_rows)
+        column = batch.column(one.column)
+        if one.form != "column":
+            return column
+        if one.counted:
+            counted_type = pa.ipc.read_schema(pa.py_buffer(one.counted)).field(0).type
+            column = column if column.type.equals(counted_type) else column.cast(counted_type)
+        return laid_out(column)
+
+    def _reader(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
+        if (one.label, column_type) not in self._readers:
+            self._readers[one.label, column_type] = self._compiled(one, column_type)
+        return self._readers[one.label, column_type]
+
+    def _compiled(self, one: FieldInput, column_type: pa.DataType) -> FieldReader:
+        member, settings = self.schema.field(one.label), self.settings
+        if one.form == "nothing":
+            absent, nulls = absent_reader(member), nullable_type(member)
+            proof = (lambda array: Proven(pa.nulls(len(array), nulls), None)) if member.nullable else None
+            return FieldReader(member, lambda _, path, run: absent(path, run), proof=proof)
+        if one.form == "column":
+            return FieldReader.of_column(
+                member, opened(pa.field(one.label, column_type)), settings, one.epoch
+            )
+        if one.form == "pattern":
+            return FieldReader(member, _pattern_reader(one, member, settings))
+        read = json_reader(member, Context(settings), one.epoch)
+        if one.form == "json":
+            return FieldReader(member, _of_texts(read, lambda path, text: Reason(path, "cast", text)))
+        proof = None if self._tokens is None or one.epoch is not None else _json_proof(member, settings)
+        return FieldReader(member, _of_texts(read, lambda path, text: _BROKEN), _tokens, proof)
+
+    def _records(self, batch: pa.RecordBatch) -> _Records:
+        """Take the texts of records apart."""
+        texts = batch.column(TEXT)
+        folders = {steps: batch.column(column) for steps, column in self.folders}
+        if self._tokens is None:
+            nothing = pa.repeat("", len(texts))
+            columns = dict.fromkeys([*self._places.values(), *folders], nothing)
+            rows = np.arange(len(texts))
+        else:
+            columns, odd = self._tokens(texts)
+            rows = np.flatnonzero(odd)
+        records = _Records({})
+        if len(rows):
+            tokens: dict[tuple[Step, ...], list[str]] = {steps: [] for steps in columns}
+            for row, text in zip(rows.tolist(), texts.take(pa.array(rows)).to_pylist(), strict=True):
+                record = self._exact(text, row, records)
+                for steps, column in tokens.items():
+                    value = value_at(record, steps)
+                    column.append("" if value is None else written(value))
+            mask = np.zeros(len(texts), bool)
+            mask[rows] = True
+            for steps, replaced in tokens.items():
+                columns[steps] = pc.replace_with_mask(
+                    columns[steps], pa.array(mask), pa.array(replaced, pa.string())
+                )
+        for steps, names in folders.items():
+            for row in pc.indices_nonzero(pc.greater(pc.binary_length(columns[steps]), 0)).to_pylist():
+                record_member = parse(columns[steps][row].as_py())
+                record_texts = (
+                    record_member
+                    if record_member is None
+                    or (isinstance(record_member, str) and not isinstance(record_member, Number))
+                    else written(record_member)
+                )
+                if record_texts is not None and record_texts != names[row].as_py():
+                    records.broken.setdefault(row, Reason("", CONFLICT, None))
+        records.columns = {label: columns[steps] for label, steps in self._places.items()}
+        return records
+
+    def _exact(self, text: str | None, row: int, records: _Records) -> Any:
+        """Read a record that is not taken apart with others; one that is none is as an empty one."""
+        if text is None:
+            return {}
+        try:
+            record = parse(text)
+        except NotJsonError:
+            record = None
+        # A record is an object: a number or a list where a record should be is as unreadable as a broken one.
+        if type(record) is not dict or not text.lstrip(BLANK).startswith("{"):
+            records.broken[row] = _malformed(text)
+            return {}
+        run = Run()
+        for steps, known, path in self._judge.objects:
+            value = value_at(record, steps)
+            if type(value) is dict:
+                object_to_unexpected(value, known, path, run)
+        if run.reasons:
+            records.unexpected[row] = run.reasons
+        return record
+
+
+_BROKEN = Reason("", MALFORMED, None)
+"""Of a value that makes its record none."""
+
+
+def _malformed(text: str) -> Reason:
+    return Reason("", MALFORMED, text[:LONGEST_VALUE])
+
+
+def _tokens(array: pa.Array) -> list[str | None]:
+    return [token or None for token in array.to_pylist()]
+
+
+def _tokens_of(judge: Judge, places: list[tuple[Step, ...]]) -> Any:
+    try:
+        from schemac.rows.judging.json_proofs import Tokens  # with msgspec, which only pipelines need
+    except ModuleNotFoundError:
+        # An executor may lack it: every record is read one by one there.
+        return None
+    known = {steps: keys for steps, keys, _ in judge.objects} or None
+    return Tokens([*(steps for _, steps, _ in judge.json_readers), *places], known)
+
+
+def _json_proof(member: pa.Field, settings: Settings) -> Proof | None:
+    from schemac.rows.judging.json_proofs import json_proof  # likewise
+
+    return json_proof(member, settings)
+
+
+def _of_texts(read: Reader, refused: Callable[[Any, str], Reason]) -> Reader:
+    """Let a reader of values of JSON take their texts."""
+
+    def read_text(text: Any, path: Any, run: Run) -> Any:
+        if text is None:
+            return read(None, path, run)
+        try:
+            value = parse(text)
+        except NotJsonError:
+            run.reasons.append(refused(path, text[:LONGEST_VALUE]))
+            return None
+        return read(value, path, run)
+
+    return read_text
+
+
+def object_to_conditions(checks: Sequence[Check], batch: JudgedBatch) -> None:
+    """Object to rows for which a condition is false."""
+    for check in checks:
+        names = list(dict.fromkeys(node.path[0] for node in check.condition.fields()))
+        for row in pc.indices_nonzero(check.violations(batch.rows)).to_pylist():
+            members_text = text_of_members(batch.rows, [(name, (name,)) for name in names], row)
+            batch.object_to(row, Reason(check.path, check.rule, members_text))
+
+
+def validated_columns(columns: Sequence[FieldReader], batch: pa.RecordBatch) -> JudgedBatch:
+    """Validate the columns of a batch that have the names of fields."""
+    arrays, judged = [], JudgedBatch(batch, {}, batch)
+    for one in columns:
+        array, reasons = one.validated(batch.column(one.member.name))
+        arrays.append(array)
+        for row, several in reasons.items():
+            judged.reasons.setdefault(row, []).extend(several)
+    judged.rows = pa.RecordBatch.from_arrays(arrays, names=[one.member.name for one in columns])
+    return judged
+
+
+def _pattern_reader(one: FieldInput, member: pa.Field, settings: Settings) -> Reader:
+    """Compile the reader of texts that Java's patterns read."""
+    data_type = storage_type(member.type)
+    clock = clock_of(data_type, zone_of(member)) if pa.types.is_timestamp(data_type) else None
+    value_of, absent = of_pattern(data_type, clock, has_zone=one.has_zone), absent_reader(member)
+    nulls = frozenset(("", *settings.null_values))
+
+    def read(found: Any, path: Any, run: Run) -> Any:
+        text = found["t"]
+        if (
+            text is None
+            or (not found["j"] and text in nulls)
+            or (found["j"] and text[1:-1] in settings.null_values)
+        ):
+            return absent(path, run)
+        if found["j"]:
+            if text == "null":
+                return absent(path, run)
+            if not text.startswith('"') and not (settings.coerce is Coerce.TEXT and text[0] not in "[{"):
+                return run.object_to(path, "type", text)
+            text = parse(text) if text.startswith('"') else text
+        if found["m"] is None:
+            return run.object_to(path, "cast", text)
+        try:
+            return value_of(found["m"])
+        except BrokenRuleError as error:
+            return run.catch(path, error, text)
+
+    return read
+
+
+@dataclass(frozen=True)
+class RowJudge:
+    """Judges rows of Python: objects with names and values, and texts of JSON, which have no objects in them."""
+
+    of_texts: Judge
+    of_objects: Judge
+
+    @classmethod
+    def of(cls, schema: pa.Schema, settings: Settings) -> "RowJudge":
+        """Compile both."""
+        return cls(Judge(schema, settings), Judge(schema, replace(settings, takes_objects=True)))
+
+    @property
+    def uncovered(self) -> tuple[str, ...]:
+        """Names of the fields that neither can read."""
+        return self.of_texts.uncovered
+
+    def judged(self, row: Any) -> tuple[dict[str, Any], list[Reason]]:
+        """Return the values of a row, and the reasons."""
+        if isinstance(row, str):
+            try:
+                record = parse(row)
+            except NotJsonError:
+                record = None
+            if type(record) is not dict:
+                return {}, [Reason("", "malformed", row[:LONGEST_VALUE])]
+            values, run = self.of_texts.read(record)
+            return values, run.reasons
+        mapping = as_mapping(row, self.of_objects.schema.names)
+        try:
+            record = None if mapping is None else as_record_value(mapping)
+        except NotJsonError:
+            record = None
+        if record is None:
+            row_text = repr(row) if mapping is None else shown_row(row)
+            return {}, [Reason("", "malformed", row_text[:LONGEST_VALUE])]
+        values, run = self.of_objects.read(record)
+        return values, run.reasons
+
+
+def judged_rows(judge: RowJudge, rows: Iterator[Any]) -> Iterator[JudgedBatch]:
+    """Judge rows of Python, some thousands at a time."""
+    schema = judge.of_texts.schema
+    names = schema.names
+    while True:
+        chunk = list(islice(rows, ROWS_AT_ONCE))
+        if not chunk:
+            return
+        values: dict[str, list[Any]] = {name: [] for name in names}
+        reasons: dict[int, list[Reason]] = {}
+        for i, row in enumerate(chunk):
+            found, why = judge.judged(row)
+            for name in names:
+                values[name].append(found.get(name))
+            if why:
+                reasons[i] = why
+        arrays = [nullable_array(values[member.name], member) for member in schema]
+        row_texts = pa.RecordBatch.from_arrays(
+            [pa.array([shown_row(row) for row in chunk], pa.string())], ["_raw"]
+        )
+        yield JudgedBatch(pa.RecordBatch.from_arrays(arrays, names=names), reasons, row_texts)
+
+
+def shown_row(row: Any) -> str:
+    """Write a row as text, to be recognized."""
+    if isinstance(row, str):
+        return row
+    try:
+        return json.dumps(row, ensure_ascii=False, default=_shown)
+    except (TypeError, ValueError, RecursionError):
+        return text_of_object(row)
+
+
+def _shown(value: Any) -> Any:
+    converted = as_record_value(value)
+    return (
+        converted if type(converted) is not type(value) and not isinstance(converted, Number) else str(value)
+    )
