@@ -3,7 +3,7 @@
 Layer: documentation.
 Shape: pages are alone in a folder and ask no server and no other host for anything: `index.html`, `references.html`,
 `datasets/<name>.html`, `style.css`, `site.js`, `search-data.js`. The page of a comparison needs no other file.
-Source: descriptions are CommonMark 0.31, with tables of GitHub Flavored Markdown. HTML in a text stays a text, and a picture is a link to
+Source: descriptions are CommonMark 0.31, with tables of GitHub Flavored Markdown. HTML in a text remains text, and a picture is a link to
 it. Links lead to `https`, `http` and `mailto` addresses; all others stay as they were written, for what they are relative to is not on
 the site.
 """
