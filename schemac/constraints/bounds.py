@@ -46,9 +46,9 @@ class Bound(Constraint):
 
     def broken(self, values: Any) -> Any:
         """Return the values beyond it, and those that are no number."""
-        comparable = comparable_array(values)
+        found = comparable_array(values)
         keeps = getattr(compute(), self.arrow_function)
-        return compute().invert(keeps(comparable, scalar_like(comparable, self.limit, scale_of(self.type))))
+        return compute().invert(keeps(found, scalar_like(found, self.limit, scale_of(self.type))))
 
     def turn(self, new: Self) -> Turn:
         """Compare the limits."""
@@ -60,8 +60,8 @@ class Bound(Constraint):
         """Whether a value of the type keeps it."""
         if value == self.limit:
             return not self.is_exclusive
-        is_within: bool = value > self.limit if self.is_lower else value < self.limit  # type: ignore[operator]  # one type
-        return is_within
+        found: bool = value > self.limit if self.is_lower else value < self.limit  # type: ignore[operator]  # one type
+        return found
 
     @property
     def text(self) -> str:
@@ -142,17 +142,17 @@ class MultipleOf(Constraint):
 
     def broken(self, values: Any) -> Any:
         """Return the values that leave a remainder."""
-        comparable = comparable_array(values)
+        found = comparable_array(values)
         if self.type.family is Family.DECIMAL:
-            numbers = unscaled_array(comparable)
+            numbers = unscaled_array(found)
             if numbers is None:
                 divisor = self.whole_divisor
                 return pa.array(
-                    [None if n is None else n % divisor != 0 for n in unscaled(comparable)], pa.bool_()
+                    [None if n is None else n % divisor != 0 for n in unscaled(found)], pa.bool_()
                 )
-            comparable = numbers
-        pc, divisor_scalar = compute(), scalar_like(comparable, self.whole_divisor)
-        return pc.not_equal(comparable, pc.multiply(pc.divide(comparable, divisor_scalar), divisor_scalar))
+            found = numbers
+        pc, divisor_scalar = compute(), scalar_like(found, self.whole_divisor)
+        return pc.not_equal(found, pc.multiply(pc.divide(found, divisor_scalar), divisor_scalar))
 
     def turn(self, new: Self) -> Turn:
         """Compare the divisors: a multiple of the old one allows fewer values."""

@@ -43,10 +43,10 @@ class Size(Constraint):
 
     def sizes(self, values: Any) -> Any:
         """Return how much there is in each value."""
-        unwrapped = plain(values)
+        found = plain(values)
         if self.type.family is Family.TEXT:
-            return compute().utf8_length(unwrapped)
-        return compute().binary_length(unwrapped)
+            return compute().utf8_length(found)
+        return compute().binary_length(found)
 
     def broken(self, values: Any) -> Any:
         """Return the values with too little, or too much."""
@@ -117,38 +117,36 @@ class Enum(Constraint):
     @classmethod
     def read(cls, type_: LogicalType, authored: Any) -> Self:
         """Return the values, which are all of the type, and none of which occurs twice."""
-        values: dict[Value, Any] = {}
+        found: dict[Value, Any] = {}
         for i, one in enumerate(authored):
             try:
                 value = read_value(type_, one)
             except UnfitValueError as error:
                 raise UnfitValueError(error.message, error.help, at=i) from error
-            if value in values:
-                was = values[value]
+            if value in found:
+                was = found[value]
                 as_ = "" if repr(was) == repr(one) else f", once as {was}"
                 message = f"{shown(type_, value)} occurs twice in the list{as_}"
                 raise UnfitValueError(message, Help.remove(help="keep one of the two", is_safe=not as_), at=i)
-            values[value] = one
-        return cls(type_, tuple(values))
+            found[value] = one
+        return cls(type_, tuple(found))
 
     def broken(self, values: Any) -> Any:
         """Return the values that are not among them."""
-        comparable = comparable_array(values)
+        found = comparable_array(values)
         if self.type.family is Family.BOOLEAN:
             return (
-                compute().not_equal(comparable, pa.scalar(self.values[0]))
+                compute().not_equal(found, pa.scalar(self.values[0]))
                 if len(self.values) == 1
-                else pa.array([False] * len(comparable), pa.bool_())
+                else pa.array([False] * len(found), pa.bool_())
             )
         if self.type.family is Family.FLOAT:
             # To `is_in`, -0.0 is not 0.0.
-            return compute().invert(
-                reduce(compute().or_, [compute().equal(comparable, v) for v in self.values])
-            )
+            return compute().invert(reduce(compute().or_, [compute().equal(found, v) for v in self.values]))
         values = [comparable_value(value, scale_of(self.type)) for value in self.values]
         # To `is_in` null is a value like any other.
-        is_among = compute().is_in(comparable, value_set=pa.array(values, comparable.type))
-        return compute().and_(compute().is_valid(comparable), compute().invert(is_among))
+        is_among = compute().is_in(found, value_set=pa.array(values, found.type))
+        return compute().and_(compute().is_valid(found), compute().invert(is_among))
 
     def turn(self, new: Self) -> Turn:
         """Compare the sets."""

@@ -60,12 +60,12 @@ def _schemas(document: Document) -> list[tuple[str | int, ...]]:
 
 def _at(node: Node, path: tuple[str | int, ...]) -> Node | None:
     for step in path:
-        child = node.get(step) if isinstance(step, str) else None
+        found = node.get(step) if isinstance(step, str) else None
         if isinstance(step, int) and node.is_sequence and step < len(node.entries):
-            child = node.entries[step].value
-        if child is None:
+            found = node.entries[step].value
+        if found is None:
             return None
-        node = child
+        node = found
     return node
 
 

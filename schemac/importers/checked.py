@@ -26,13 +26,11 @@ def from_tree(tree: Json, name: str, file: str, report: Report) -> LogicalDatase
         schema = Schema.model_validate(tree)
     except ValidationError as error:
         # Types that Arrow has and no kind admits, such as a decimal with a scale of a thousand.
-        for model_error in model_errors(error, Schema, tree):
-            column = tree["fields"][model_error.path[1]]["name"]
+        for found in model_errors(error, Schema, tree):
+            column = tree["fields"][found.path[1]]["name"]
             path = quoted(column)
             help = f"leave the column out with `--skip '{column}'`"
-            report.add(
-                UNSUPPORTED_ARROW_TYPE, f"{path}: {model_error.message}", file=file, path=path, help=help
-            )
+            report.add(UNSUPPORTED_ARROW_TYPE, f"{path}: {found.message}", file=file, path=path, help=help)
         return None
     dataset = LogicalDataset(name, schema, columns(schema), Origins(file))
     checked = Report()

@@ -27,20 +27,20 @@ def lifted(schema: ArrowSchema, file: str, report: Report, note: Note) -> Json:
     tree = lift(schema, file, report, note)
     for field in tree["fields"]:
         _keep_fitting(field, (field["name"],), note)
-    remaining, losses = without_missing(tree)
+    kept, losses = without_missing(tree)
     for text in losses:
         note((), text)
-    return remaining if remaining.get("extra") or "extra" not in tree else {"fields": remaining["fields"]}
+    return kept if kept.get("extra") or "extra" not in tree else {"fields": kept["fields"]}
 
 
 def _keep_fitting(place: Json, path: FieldPath, note: Note) -> None:
     """Leave out constraints that the type of a place cannot have, here and below."""
     type_ = place.get("type", place)
-    constraints = {key: value for key, value in place.get("extra", {}).items() if key in _OF_VALUES}
-    if constraints:
-        _, lost = fitting({key: value for key, value in type_.items() if key != "extra"}, constraints)
+    wanted = {key: value for key, value in place.get("extra", {}).items() if key in _OF_VALUES}
+    if wanted:
+        _, lost = fitting({key: value for key, value in type_.items() if key != "extra"}, wanted)
         for key, reason in lost.items():
-            note(path, f"not kept: {key.rpartition('/')[2]}: {constraints[key]} ({reason})")
+            note(path, f"not kept: {key.rpartition('/')[2]}: {wanted[key]} ({reason})")
             del place["extra"][key]
         if not place["extra"]:
             del place["extra"]

@@ -53,8 +53,8 @@ def read(path: Path, report: Report) -> Imported | None:
         _note_dropped(place, type_, schema, notes)
     for variant in variants:
         notes.add(variant, "Parquet's type VARIANT is not kept: this field has its storage type")
-    writer_keys = [key.decode() for key in schema.metadata or {} if _OF_WRITERS.fullmatch(key)]
-    comments = [f"not kept: the metadata {', '.join(writer_keys)}"] if writer_keys else []
+    own = [key.decode() for key in schema.metadata or {} if _OF_WRITERS.fullmatch(key)]
+    comments = [f"not kept: the metadata {', '.join(own)}"] if own else []
     if file is not path:
         comments.insert(0, f"from {file.relative_to(path)}, the first file of the folder")
     tree = lifted(_without_additions(schema), str(path), report, notes.add)
@@ -68,10 +68,10 @@ def read(path: Path, report: Report) -> Imported | None:
 
 def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:
     """Return the ids of all fields by their paths, as table formats write them; empty if they are not one for every field."""
-    pairs: list[tuple[FieldPath, int]] = []
+    found: list[tuple[FieldPath, int]] = []
 
     def enter(f: "pa.Field", path: FieldPath) -> None:
-        pairs.append((path, int((f.metadata or {}).get(_FIELD_ID, b"-1"))))
+        found.append((path, int((f.metadata or {}).get(_FIELD_ID, b"-1"))))
         t = f.type
         if pa.types.is_struct(t):
             for member in t:
@@ -84,16 +84,16 @@ def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:
 
     for column in schema:
         enter(column, (column.name,))
-    ids = [id for _, id in pairs]
+    ids = [id for _, id in found]
     is_sound = all(id > 0 for id in ids) and len(set(ids)) == len(ids)
-    return dict(pairs) if is_sound else {}
+    return dict(found) if is_sound else {}
 
 
-def _variants(text: str) -> list[FieldPath]:
+def _variants(shown: str) -> list[FieldPath]:
     """Return the paths of groups with the type VARIANT, which pyarrow tells only as the text of a schema."""
     above: list[tuple[int, str]] = []
-    paths: list[FieldPath] = []
-    for match in map(_GROUP.fullmatch, text.split("\n")):
+    found: list[FieldPath] = []
+    for match in map(_GROUP.fullmatch, shown.split("\n")):
         if match is None:
             continue
         depth = len(match[1])
@@ -102,8 +102,8 @@ def _variants(text: str) -> list[FieldPath]:
             # Of a list or a map between them the nearest name that a manifest has is the column's.
             is_plain = not any(name in ("list", "key_value") for _, name in above)
             path = tuple(name for _, name in above)
-            paths.append(path if is_plain else path[:1])
-    return paths
+            found.append(path if is_plain else path[:1])
+    return found
 
 
 def _note_dropped(place: str, logical: Any, schema: Any, notes: Notes) -> None:

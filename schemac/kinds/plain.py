@@ -108,10 +108,10 @@ class FloatType(PlainType):
 
     def _is_held(self, value: float) -> bool:
         try:
-            rounded: float = struct.unpack(self.packing, struct.pack(self.packing, value))[0]
+            held: float = struct.unpack(self.packing, struct.pack(self.packing, value))[0]
         except OverflowError:
             return False
-        return rounded == value
+        return held == value
 
 
 class Bool(PlainType):

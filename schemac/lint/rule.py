@@ -45,14 +45,12 @@ class Subject:
     @cached_property
     def constraints(self) -> "list[tuple[SchemaField, tuple[Constraint, ...]]]":
         """All constraints of values, by the field that they apply to."""
-        constrained_fields = [
-            field for field in self.all_fields if field.extra and are_constrained(field.extra)
-        ]
-        if not constrained_fields:
+        found = [field for field in self.all_fields if field.extra and are_constrained(field.extra)]
+        if not found:
             return []
         from schemac.constraints.registry import constraints_at  # for start-up time: most manifests have none
 
-        return [(field, constraints_at(field)) for field in constrained_fields]
+        return [(field, constraints_at(field)) for field in found]
 
     @cached_property
     def key(self) -> tuple[SchemaField, ...]:
@@ -67,7 +65,7 @@ class Subject:
                 yield field.children
 
 
-class Reporter:
+class Say:
     """Reports what one rule finds."""
 
     def __init__(self, code: Code, findings: Findings) -> None:
@@ -106,7 +104,7 @@ class Reporter:
         self._findings.at_schema(self._code, message, *place, help=help, on_key=on_key)
 
 
-Check = Callable[[Subject, Reporter], None]
+Check = Callable[[Subject, Say], None]
 
 
 @dataclass(frozen=True, eq=False)
