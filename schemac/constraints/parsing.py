@@ -201,10 +201,10 @@ class _Parser:
         )
 
     def _value(self) -> Unread:
-        found = self._sum()
-        if not isinstance(found, Unread):
+        operand = self._sum()
+        if not isinstance(operand, Unread):
             raise ExpressionError("`in (…)` lists values, not fields", "write `a = b or a = c` for fields")
-        return found
+        return operand
 
     def _sum(self) -> _Part:
         return self._arithmetic(("+", "-"), lambda: self._arithmetic(("*",), self._atom))
@@ -221,14 +221,14 @@ class _Parser:
             raise self.unexpected("a field or a value is expected")
         if self.takes("("):
             self._deeper()
-            found = self.either()
+            operand = self.either()
             self.needs(")")
             self.depth -= 1
-            return found
+            return operand
         if self.takes("-"):
-            found = self._atom()
-            if isinstance(found, Unread) and token.text == "-" and not isinstance(found.authored, bool):
-                return Unread(f"-{found.authored}", f"-{found.shown}")
+            operand = self._atom()
+            if isinstance(operand, Unread) and token.text == "-" and not isinstance(operand.authored, bool):
+                return Unread(f"-{operand.authored}", f"-{operand.shown}")
             raise ExpressionError("`-` comes before a number, or between two numbers", "write `0 - field`")
         self.place += 1
         if token.kind == "text":
@@ -245,14 +245,14 @@ class _Parser:
         raise self.unexpected("a field or a value is expected")
 
     def _length(self) -> Operand:
-        found = self._atom()
+        operand = self._atom()
         self.needs(")")
-        if not isinstance(found, FieldNode) or found.type.family is not Family.TEXT:
-            is_list = isinstance(found, FieldNode) and found.type.family is Family.LIST
+        if not isinstance(operand, FieldNode) or operand.type.family is not Family.TEXT:
+            is_list = isinstance(operand, FieldNode) and operand.type.family is Family.LIST
             raise ExpressionError(
                 "`length` is that of a field of text", instead_of("size") if is_list else ""
             )
-        return LengthNode(Int64(), found)
+        return LengthNode(Int64(), operand)
 
     def _field(self, first: Token) -> FieldNode:
         words = [first]
@@ -265,22 +265,22 @@ class _Parser:
         path = tuple(_name(word) for word in words)
         field = self.fields.get(path)
         if field is None:
-            shown = ".".join(word.text for word in words)
-            near = closest(shown, self._names())
+            name = ".".join(word.text for word in words)
+            near = closest(name, self._names())
             if self.token is not None and self.token.text == "(":
-                raise ExpressionError(f"there is no function `{shown}`", instead_of_function(shown))
-            if shown.lower() in INSTEAD:
-                message = f"`{shown}` (character {first.at + 1}) is not supported, and no field is called so"
-                raise ExpressionError(message, instead_of(shown))
-            raise ExpressionError(f"there is no field `{shown}`", self._field_help(path, shown, near))
+                raise ExpressionError(f"there is no function `{name}`", instead_of_function(name))
+            if name.lower() in INSTEAD:
+                message = f"`{name}` (character {first.at + 1}) is not supported, and no field is called so"
+                raise ExpressionError(message, instead_of(name))
+            raise ExpressionError(f"there is no field `{name}`", self._field_help(path, name, near))
         return FieldNode.of(field)
 
-    def _field_help(self, path: tuple[str, ...], shown: str, near: str | None) -> str:
+    def _field_help(self, path: tuple[str, ...], name: str, near: str | None) -> str:
         above = self.fields.get(path[:1])
         if above is not None and above.type.family in (Family.LIST, Family.MAP):
             return f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
         if near:
-            return MeantPart.word(near, shown)
+            return MeantPart.word(near, name)
         return shown_fields(self._names())
 
     def _names(self) -> list[str]:
@@ -414,15 +414,15 @@ def _shown(operand: Operand) -> str:
 
 def _sample(operand: Operand) -> str:
     """Return a condition of an operand that can be read."""
-    shown = _shown(operand)
+    operand_text = _shown(operand)
     if operand.type.family in _EXACT or operand.type.family is Family.FLOAT:
-        return f"{shown} > 0"
-    return f"{shown} = 'x'" if operand.type.family is Family.TEXT else f"{shown} is not null"
+        return f"{operand_text} > 0"
+    return f"{operand_text} = 'x'" if operand.type.family is Family.TEXT else f"{operand_text} is not null"
 
 
-def _any_of(found: list[ComparisonNode]) -> Node:
-    result: Node = found[0]
-    for one in found[1:]:
+def _any_of(comparisons: list[ComparisonNode]) -> Node:
+    result: Node = comparisons[0]
+    for one in comparisons[1:]:
         result = LogicNode("or", result, one)
     return result
 

@@ -193,9 +193,9 @@ class _Reader:
             raise PatternError("its groups are nested more than 50 deep")
         opening = "(?:" if self.text.startswith("(?:", self.at) else "("
         if opening == "(" and self.text.startswith("(?", self.at):
-            shown = self.text[self.at : self.at + 4]
+            group = self.text[self.at : self.at + 4]
             raise PatternError(
-                f"`{shown}` is not in all of RE2, Java and Python",
+                f"`{group}` is not in all of RE2, Java and Python",
                 "write groups as `(…)` or `(?:…)`; there are no look-arounds, names and flags",
             )
         start = self.at

@@ -70,20 +70,22 @@ def survey(
     columns: Sequence[SchemaField], constraints: RowConstraints, scan: Scan, targets: Sequence[Target]
 ) -> tuple[Offence, ...]:
     """Return what rows break; references are looked up in `targets`, and those of other tables are left out."""
-    found: dict[tuple[str, str, str], Offence] = {}
+    offences: dict[tuple[str, str, str], Offence] = {}
 
     def offence(path: str, rule: str, text: str, subject: Any) -> Offence:
-        return found.setdefault((path, rule, text), Offence(path, rule, text, subject))
+        return offences.setdefault((path, rule, text), Offence(path, rule, text, subject))
 
-    held = constrained_columns(columns)
+    constrained = constrained_columns(columns)
     references = [target.reference for target in targets]
     fields = [node for check in constraints.checks for node in check.condition.fields()]
     fields += [node for unique in constraints.unique for node in unique.fields]
     fields += [node for reference in references for node in reference.fields]
-    names = list(dict.fromkeys([*(str(one.segment) for one in held), *(node.path[0] for node in fields)]))
+    names = list(
+        dict.fromkeys([*(str(one.segment) for one in constrained), *(node.path[0] for node in fields)])
+    )
     hashes: list[list[Any]] = [[] for _ in constraints.unique]
     for batch, rows in scan(names) if names else ():
-        for breach in breaches(held, batch):
+        for breach in breaches(constrained, batch):
             constraint = breach.constraint
             one = offence(breach.path, constraint.rule, constraint.text, constraint)
             one.add(breach.values, rows.take(breach.rows))
@@ -99,7 +101,7 @@ def survey(
             several.append(_hashed([node.evaluate(batch) for node in unique.fields]))
     for unique, several in zip(constraints.unique, hashes, strict=True):
         _find_twins(unique, several, scan, offence)
-    return tuple(found.values())
+    return tuple(offences.values())
 
 
 def _look_up(target: Target, batch: Any, rows: Any, offence: _Offences) -> None:
@@ -155,9 +157,9 @@ def _find_twins(unique: Unique, several: Sequence[Any], scan: Scan, offence: _Of
     """Compare the rows whose hashes stand twice by their values."""
     import numpy as np
 
-    found = np.concatenate(several) if several else np.array([], "u8")
-    found = found[found != 0]
-    sorted_ = np.sort(found)
+    hashes = np.concatenate(several) if several else np.array([], "u8")
+    hashes = hashes[hashes != 0]
+    sorted_ = np.sort(hashes)
     twice = np.unique(sorted_[1:][sorted_[1:] == sorted_[:-1]])
     if not len(twice):
         return
@@ -224,8 +226,8 @@ def _joinable(array: Any) -> Any:
 
 
 def _places(mask: Any, most: int) -> list[int]:
-    found: list[int] = compute().indices_nonzero(mask).slice(0, most).to_pylist()
-    return found
+    rows: list[int] = compute().indices_nonzero(mask).slice(0, most).to_pylist()
+    return rows
 
 
 def _key_text(batch: Any, fields: Sequence[FieldNode], place: int) -> str:
@@ -243,10 +245,10 @@ def _short(value: Any) -> str:
     if isinstance(value, str):
         return value
     try:
-        found = value.as_py()
+        shown_value = value.as_py()
     except (ValueError, OverflowError):
         # Python's calendar is narrower than Arrow's, and pyarrow's own text goes through it.
         counts = pa.int64() if value.type.bit_width == 64 else pa.int32()
         return str(pa.array([value]).view(counts)[0])
-    text = json.dumps(found, ensure_ascii=False) if isinstance(found, str) else str(found)
+    text = json.dumps(shown_value, ensure_ascii=False) if isinstance(shown_value, str) else str(shown_value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

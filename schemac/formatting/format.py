@@ -60,12 +60,12 @@ def _schemas(document: Document) -> list[tuple[str | int, ...]]:
 
 def _at(node: Node, path: tuple[str | int, ...]) -> Node | None:
     for step in path:
-        found = node.get(step) if isinstance(step, str) else None
+        child = node.get(step) if isinstance(step, str) else None
         if isinstance(step, int) and node.is_sequence and step < len(node.entries):
-            found = node.entries[step].value
-        if found is None:
+            child = node.entries[step].value
+        if child is None:
             return None
-        node = found
+        node = child
     return node
 
 

@@ -165,11 +165,11 @@ def _beside(line: str, comment: str) -> str:
 
 def _squeezed(lines: Sequence[str], *, is_start: bool = False) -> list[str]:
     """Return comments with no two blank lines in a row."""
-    found: list[str] = []
+    squeezed: list[str] = []
     for line in lines:
-        if line or (found and found[-1]) or (not found and not is_start):
-            found.append(line)
-    return found
+        if line or (squeezed and squeezed[-1]) or (not squeezed and not is_start):
+            squeezed.append(line)
+    return squeezed
 
 
 def _without_first_blanks(lines: list[str]) -> list[str]:

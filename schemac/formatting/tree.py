@@ -262,7 +262,7 @@ class Reader:
             blocks.append(blocks[-1].entries[-1].value)
         blocks = [one for one in blocks if not one.is_flow]
         level = len(blocks) - 1
-        taken = 0
+        assigned = 0
         for n, line in enumerate(self._lines):
             if line.text and line.column <= column:
                 break
@@ -272,9 +272,9 @@ class Reader:
                 level -= 1
             if not level and column >= blocks[0].column:
                 break
-            blocks[level].foot += [one.text for one in self._lines[taken : n + 1]]
-            taken = n + 1
-        del self._lines[:taken]
+            blocks[level].foot += [one.text for one in self._lines[assigned : n + 1]]
+            assigned = n + 1
+        del self._lines[:assigned]
 
     def _pass(self, to: int) -> None:
         """Take the comments and blank lines before a place."""
@@ -306,10 +306,10 @@ class Reader:
         self._at = max(self._at, to)
 
     def _aside(self, comment: str, at: int) -> Aside:
-        found = Aside(comment)
+        aside = Aside(comment)
         is_aligned = self._text[max(0, at - _ALIGNED) : at].isspace()
-        found.column = self._column(at) if is_aligned else 0
-        return found
+        aside.column = self._column(at) if is_aligned else 0
+        return aside
 
     def _taken(self) -> list[str]:
         lines = [line.text for line in self._lines]

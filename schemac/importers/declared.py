@@ -84,10 +84,10 @@ class Node:
 
     def needed_text(self, key: str) -> str:
         """Return a text that has to be there, and not empty."""
-        found = self.text(key)
-        if not found:
+        text = self.text(key)
+        if not text:
             raise MisplacedError(f"{_shown_path(self.path)} needs a `{self._key(key)}`", self.path)
-        return found
+        return text
 
     def flag(self, *keys: str) -> bool | None:
         """Return true or false at the first of some keys that is there; None where none is."""
@@ -136,10 +136,10 @@ class Node:
 
     def texts(self, key: str) -> list[str]:
         """Return a list of texts."""
-        found = self.items(key)
-        if not all(isinstance(item, str) for item in found):
+        items = self.items(key)
+        if not all(isinstance(item, str) for item in items):
             raise self._wrong(key, "a list of texts")
-        return found
+        return items
 
     def over(self, below: "Node") -> "Node":
         """Return this mapping with the values of another one for those keys that it has not."""
@@ -166,10 +166,10 @@ class Node:
         self._left.pop(self._key(key), None)
         return self._value.get(self._key(key))
 
-    def _wrong(self, key: str, wanted: str) -> MisplacedError:
+    def _wrong(self, key: str, expected: str) -> MisplacedError:
         path = (*self.path, self._key(key))
         value = self._value[self._key(key)]
-        return MisplacedError(f"{_shown_path(path)} has to be {wanted}, not {_shown(value)}", path)
+        return MisplacedError(f"{_shown_path(path)} has to be {expected}, not {_shown(value)}", path)
 
 
 def read_documents(
@@ -218,50 +218,50 @@ _CLASSES = {value.casefold(): value for value in map(str, Classification)} | {
 
 def meaning(node: Node) -> Json:
     """Return what a mapping says of its data as attributes: description, owner, tags, classification, deprecation."""
-    found: Json = {}
+    attributes: Json = {}
     description = node.text("description")
     if description:
-        found[DESCRIPTION.key] = description
+        attributes[DESCRIPTION.key] = description
     owner, tags, word = node.peek("owner"), node.peek("tags"), node.peek("classification")
     if isinstance(owner, str) and owner:
-        found[OWNER.key] = owner
+        attributes[OWNER.key] = owner
         node.drop("owner")
     if isinstance(tags, list) and tags and all(isinstance(tag, str) and tag for tag in tags):
-        found[TAGS.key] = list(dict.fromkeys(tags))
+        attributes[TAGS.key] = list(dict.fromkeys(tags))
         node.drop("tags")
     if isinstance(word, str) and word.casefold() in _CLASSES:
-        found[CLASSIFICATION.key] = _CLASSES[word.casefold()]
+        attributes[CLASSIFICATION.key] = _CLASSES[word.casefold()]
         node.drop("classification")
     if node.peek("pii") is True:
-        found.setdefault(CLASSIFICATION.key, str(Classification.PERSONAL))
+        attributes.setdefault(CLASSIFICATION.key, str(Classification.PERSONAL))
         node.drop("pii")
     if node.peek("deprecated") is True:
-        found[DEPRECATED.key] = {}
+        attributes[DEPRECATED.key] = {}
         node.drop("deprecated")
-    return found
+    return attributes
 
 
 def rules(node: Node) -> Json:
     """Return the constraints of values that stand in a mapping by their names."""
-    found: Json = {}
+    attributes: Json = {}
     for attribute in OF_VALUES:
         value = node.peek(attribute.name)
         if value is not None and value is not False:
-            found[attribute.key] = value
+            attributes[attribute.key] = value
         if value is not None:
             node.drop(attribute.name)
     for exclusive, bound in ((EXCLUSIVE_MINIMUM, MINIMUM), (EXCLUSIVE_MAXIMUM, MAXIMUM)):
         # As in draft 4 of JSON Schema, `true` says it of the other bound.
-        if found.get(exclusive.key) is True and bound.key in found:
-            found[exclusive.key] = found.pop(bound.key)
-    return found
+        if attributes.get(exclusive.key) is True and bound.key in attributes:
+            attributes[exclusive.key] = attributes.pop(bound.key)
+    return attributes
 
 
 def finished(
-    node: Node, found: tuple[Json, Json], path: FieldPath, notes: Notes, *, is_required: bool
+    node: Node, type_and_attributes: tuple[Json, Json], path: FieldPath, notes: Notes, *, is_required: bool
 ) -> tuple[Json, Json]:
     """Return a type, which may be null unless it is required, with the attributes of its node; what nobody read is noted."""
-    tree, extra = found
+    tree, extra = type_and_attributes
     extra = {**meaning(node), **extra}
     for loss in node.losses():
         notes.add(path, loss)

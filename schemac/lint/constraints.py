@@ -24,9 +24,9 @@ _HASHES = frozenset({"hash", "hashed", "digest", "checksum"})
 CONSTRAINTS, OWNERSHIP, PRIVACY = "constraints", "ownership", "privacy"
 
 
-def _of(attribute: Attribute[Any], found: "Sequence[Constraint]") -> Any:
+def _of(attribute: Attribute[Any], constraints: "Sequence[Constraint]") -> Any:
     """Return the constraint of an attribute, None where there is none."""
-    return next((one for one in found if one.attribute is attribute), None)
+    return next((one for one in constraints if one.attribute is attribute), None)
 
 
 @rule(codes.SINGLE_VALUE_ENUM, category=CONSTRAINTS, is_default=True)
@@ -41,8 +41,8 @@ def single_value_enum(subject: Subject, report: Say) -> None:
 @rule(codes.EQUAL_BOUNDS, category=CONSTRAINTS, is_default=True)
 def equal_bounds(subject: Subject, report: Say) -> None:
     """Often one of the two was copied."""
-    for field, found in subject.constraints:
-        low, high = _of(attributes.MINIMUM, found), _of(attributes.MAXIMUM, found)
+    for field, constraints in subject.constraints:
+        low, high = _of(attributes.MINIMUM, constraints), _of(attributes.MAXIMUM, constraints)
         if low is not None and high is not None and low.limit == high.limit:
             report.attribute(
                 field, attributes.MAXIMUM.key, f"{field.path_text} has to be {low.text} and {high.text}"
@@ -56,10 +56,10 @@ def equal_bounds(subject: Subject, report: Say) -> None:
 )
 def redundant_constraint(subject: Subject, report: Say) -> None:
     """A UInt8 is at least 0 without saying so."""
-    for field, found in subject.constraints:
+    for field, constraints in subject.constraints:
         from schemac.constraints.redundancy import is_redundant  # for start-up time: most manifests have none
 
-        for one in found:
+        for one in constraints:
             if is_redundant(one):
                 message = f"every {field.type.type_text()} is {one.text}"
                 report.attribute(field, one.attribute.key, message, on_key=True, help=Remove.it())
@@ -68,10 +68,10 @@ def redundant_constraint(subject: Subject, report: Say) -> None:
 @rule(codes.UNANCHORED_PATTERN, category=CONSTRAINTS)
 def unanchored_pattern(subject: Subject, report: Say) -> None:
     """`[0-9]{4}` is found in `x12345`; `^` and `$` are the ends of a text."""
-    for field, found in subject.constraints:
+    for field, constraints in subject.constraints:
         text = field.extra.get(attributes.PATTERN.key)
         is_open = isinstance(text, str) and not (text.startswith("^") and text.endswith("$"))
-        if is_open and any(one.attribute is attributes.PATTERN for one in found):
+        if is_open and any(one.attribute is attributes.PATTERN for one in constraints):
             report.attribute(
                 field,
                 attributes.PATTERN.key,
@@ -97,8 +97,8 @@ def open_state(subject: Subject, report: Say) -> None:
 def long_enum(subject: Subject, report: Say) -> None:
     """It is a dataset of its own, which the field can refer to."""
     most = subject.settings.max_values
-    for field, found in subject.constraints:
-        enum = _of(attributes.ENUM, found)
+    for field, constraints in subject.constraints:
+        enum = _of(attributes.ENUM, constraints)
         if enum is not None and len(enum.values) > most:
             message = f"{field.path_text} lists {len(enum.values)} values; {most} are allowed"
             help = f"keep them in a dataset, and name it in `{attributes.REFERENCES.key}`"

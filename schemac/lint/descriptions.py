@@ -62,8 +62,8 @@ def undescribed_groups(files: Iterable[GroupFile], report: Report) -> None:
 def repeating_description(subject: Subject, report: Say) -> None:
     """A description such as `The fare` of a field `fare` says nothing."""
     for field in subject.fields:
-        said = set(words_of(description_of(field))) - _EMPTY_WORDS
-        if said and said <= set(words_of(str(field.segment))):
+        meaningful_words = set(words_of(description_of(field))) - _EMPTY_WORDS
+        if meaningful_words and meaningful_words <= set(words_of(str(field.segment))):
             report.description(field, f"the description of {field.path_text} says no more than its name")
 
 

@@ -62,13 +62,13 @@ class Ignores:
         """Return the findings that no comment ignores."""
         return [diagnostic for diagnostic in findings if not self._is_ignored(diagnostic)]
 
-    def _is_ignored(self, found: Diagnostic) -> bool:
-        if found.file != self._source.name:
+    def _is_ignored(self, diagnostic: Diagnostic) -> bool:
+        if diagnostic.file != self._source.name:
             return False
         is_ignored = False
         for one in self.found:
-            if one.line in (0, found.line) and found.code in one.names:
-                one.used.add(found.code)
+            if one.line in (0, diagnostic.line) and diagnostic.code in one.names:
+                one.used.add(diagnostic.code)
                 is_ignored = True
         return is_ignored
 
@@ -178,9 +178,9 @@ def _with_blanks(content: str, span: Span) -> Span:
 
 def _scalars(content: str) -> list[tuple[int, int]]:
     """Return where texts stand that may have such a comment in them."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     with suppress(YAMLError):
         for event in events(content):
             is_one = MARK in str(getattr(event, "value", ""))
-            found += [(event.start_mark.index, event.end_mark.index)] if is_one else []
-    return found
+            spans += [(event.start_mark.index, event.end_mark.index)] if is_one else []
+    return spans

@@ -75,9 +75,11 @@ def reserved_word(subject: Subject, report: Say) -> None:
     """In every query such a name needs quotes."""
     words = {e.title: RESERVED_WORDS.of(e) for e in engines() if RESERVED_WORDS.is_of(e)}
     for field in subject.fields:
-        found = [title for title, reserved in words.items() if str(field.segment).lower() in reserved]
-        if found:
-            report.name(field, f"'{field.segment}' is a reserved word of {' and '.join(found)}", help=_RENAME)
+        titles = [title for title, reserved in words.items() if str(field.segment).lower() in reserved]
+        if titles:
+            report.name(
+                field, f"'{field.segment}' is a reserved word of {' and '.join(titles)}", help=_RENAME
+            )
 
 
 @rule(codes.FLAG_WITHOUT_VERB, category=NAMING)
@@ -225,9 +227,9 @@ def numbered_fields(subject: Subject, report: Say) -> None:
     for siblings in subject.siblings():
         groups: dict[tuple[str, str], list[SchemaField]] = {}
         for field in siblings:
-            found = _NUMBERED.fullmatch(str(field.segment))
-            if found is not None:
-                groups.setdefault((found[1], field.type.kind), []).append(field)
+            match = _NUMBERED.fullmatch(str(field.segment))
+            if match is not None:
+                groups.setdefault((match[1], field.type.kind), []).append(field)
         for (stem, kind), fields in groups.items():
             if len(fields) > 2:
                 stem = stem.rstrip("_")

@@ -45,12 +45,12 @@ class Subject:
     @cached_property
     def constraints(self) -> "list[tuple[SchemaField, tuple[Constraint, ...]]]":
         """All constraints of values, by the places that they are of."""
-        found = [field for field in self.all_fields if field.extra and are_constrained(field.extra)]
-        if not found:
+        constrained = [field for field in self.all_fields if field.extra and are_constrained(field.extra)]
+        if not constrained:
             return []
         from schemac.constraints.registry import constraints_at  # for start-up time: most manifests have none
 
-        return [(field, constraints_at(field)) for field in found]
+        return [(field, constraints_at(field)) for field in constrained]
 
     @cached_property
     def key(self) -> tuple[SchemaField, ...]:

@@ -27,12 +27,12 @@ def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Repor
         return
     subject = Subject(dataset, selection.settings)
     for rule in selection.rules_for(path):
-        found = Report()
-        _run(rule, subject, Say(rule.code, Findings(found, dataset.origins)))
+        report_of_rule = Report()
+        _run(rule, subject, Say(rule.code, Findings(report_of_rule, dataset.origins)))
         severity = selection.severity(rule)
         report.extend(
             replace(d, severity=severity, excerpt=d.excerpt, fix=d.fix) if severity is not None else d
-            for d in found.diagnostics
+            for d in report_of_rule.diagnostics
         )
 
 
@@ -40,11 +40,12 @@ def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, rep
     """Report what the rules about groups find that are wanted for a manifest: in its own and in those that it imports."""
     for rule in selection.rules_for(path):
         if rule is missing_group_description:
-            found = Report()
-            undescribed_groups(files, found)
+            report_of_rule = Report()
+            undescribed_groups(files, report_of_rule)
             severity = selection.severity(rule)
             report.extend(
-                replace(d, severity=severity or d.severity, excerpt=d.excerpt) for d in found.diagnostics
+                replace(d, severity=severity or d.severity, excerpt=d.excerpt)
+                for d in report_of_rule.diagnostics
             )
 
 

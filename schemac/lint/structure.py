@@ -111,10 +111,10 @@ def unlinked_id(subject: Subject, report: Say) -> None:
     """`driver_id` refers to a driver; the schema may say to which dataset."""
     references = REFERENCES.read(subject.dataset.schema.extra) or ()
     linked = {path for one in references for path in one.fields}
-    own = {words_of(subject.dataset.name), words_of(subject.dataset.name.removesuffix("s"))}
+    dataset_names = {words_of(subject.dataset.name), words_of(subject.dataset.name.removesuffix("s"))}
     for column in subject.dataset.columns:
         words = words_of(str(column.segment))
-        is_id = len(words) > 1 and words[-1] == "id" and words[:-1] not in own
+        is_id = len(words) > 1 and words[-1] == "id" and words[:-1] not in dataset_names
         if is_id and column not in subject.key and str(column.segment) not in linked:
             help = f"write `{REFERENCES.key}: [{{fields: [{column.segment}], dataset: …}}]` under the schema's `extra:`"
             report.name(column, f"nothing says what {column.path_text} refers to", help=help)

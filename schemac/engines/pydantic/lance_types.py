@@ -101,8 +101,8 @@ class Types:
         return pa.list_(vector) if name == "MultiVector" else vector
 
     def _number(self, node: ast.expr | None) -> int | None:
-        found = self._module.values.get(node.id) if isinstance(node, ast.Name) else node
-        return found.value if isinstance(found, ast.Constant) and type(found.value) is int else None
+        value = self._module.values.get(node.id) if isinstance(node, ast.Name) else node
+        return value.value if isinstance(value, ast.Constant) and type(value.value) is int else None
 
     def _of_class(self, node: ast.ClassDef) -> ArrowType:
         bases = set(self._module.bases(node))

@@ -82,13 +82,13 @@ class Module:
         """Return the classes of the file that a class has its fields from, the most basic first."""
         class_defs: list[ast.ClassDef] = []
 
-        def enter(held: ast.ClassDef, above: tuple[str, ...]) -> None:
-            for base in reversed(self.bases(held)):
+        def enter(class_def: ast.ClassDef, above: tuple[str, ...]) -> None:
+            for base in reversed(self.bases(class_def)):
                 below = self.classes.get(base)
                 if below is not None and below.name not in above:
                     enter(below, (*above, below.name))
-            if held not in class_defs:
-                class_defs.append(held)
+            if class_def not in class_defs:
+                class_defs.append(class_def)
 
         enter(node, (node.name,))
         return class_defs
@@ -99,15 +99,15 @@ class Module:
 
     def members(self, node: ast.ClassDef) -> list[Member]:
         """Return the fields of a class, those of its bases first; a field that is declared again keeps its place."""
-        found: dict[str, Member] = {}
+        members: dict[str, Member] = {}
         for one in self.lineage(node):
             for statement in one.body:
                 if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                     name = statement.target.id
                     is_variable = "ClassVar" in ast.dump(statement.annotation)
                     if not name.startswith("_") and name != "model_config" and not is_variable:
-                        found[name] = Member(name, statement.annotation, statement.value)
-        return list(found.values())
+                        members[name] = Member(name, statement.annotation, statement.value)
+        return list(members.values())
 
     def region(self, node: ast.expr) -> Region:
         """Return where an expression begins; Python counts its columns in bytes."""

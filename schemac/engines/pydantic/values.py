@@ -158,8 +158,8 @@ def _rounded(number: float | Decimal, bits: int) -> float:
 
 
 def _packed(number: float, form: str) -> float:
-    found: float = struct.unpack(form, struct.pack(form, number))[0]
-    return found
+    rounded: float = struct.unpack(form, struct.pack(form, number))[0]
+    return rounded
 
 
 def brain_float(value: Any) -> float:
@@ -171,8 +171,8 @@ def brain_float(value: Any) -> float:
         raise broken("range", "too large")
     bits = int.from_bytes(struct.pack("<f", single), "little")
     upper = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-    found: float = struct.unpack("<f", upper.to_bytes(4, "little"))[0]
-    return found
+    rounded: float = struct.unpack("<f", upper.to_bytes(4, "little"))[0]
+    return rounded
 
 
 def decimal(precision: int, scale: int) -> Callable[[Any], Decimal]:
