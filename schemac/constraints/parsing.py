@@ -132,10 +132,7 @@ class _Parser:
         return part
 
     def either(self) -> _Part:
-        return self._logic("or", self._both)
-
-    def _both(self) -> _Part:
-        return self._logic("and", self._negated)
+        return self._logic("or", lambda: self._logic("and", self._negated))
 
     def _logic(self, word: str, inner: Callable[[], _Part]) -> _Part:
         left = inner()

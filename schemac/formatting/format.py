@@ -32,7 +32,9 @@ def formatted(text: str, name: str = "<text>") -> str:
     try:
         trees = Reader(unix, documents[0].stream.event_source).trees()
         for tree, document in zip(trees, documents, strict=True):
-            for path in _schemas(document):
+            # A file of groups alone is laid out as a schema is.
+            paths = [()] if is_library(document.value) else [body.path for body in _bodies(document)]
+            for path in paths:
                 node = _at(tree.root, path)
                 if node is not None:
                     arrange_schema(node)
@@ -51,11 +53,6 @@ def is_manifest(document: Document) -> bool:
 
 def _bodies(document: Document) -> list[Any]:
     return Documents(document, "dataset", False, False, lambda *_, **__: None).bodies()
-
-
-def _schemas(document: Document) -> list[tuple[str | int, ...]]:
-    """Return where schemas stand, and groups without a schema."""
-    return [()] if is_library(document.value) else [body.path for body in _bodies(document)]
 
 
 def _at(node: Node, path: tuple[str | int, ...]) -> Node | None:

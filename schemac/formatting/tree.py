@@ -208,8 +208,9 @@ class Reader:
                 continue
             if event.__class__ is not ScalarEvent:
                 raise UntakenError("a key that is no text")
+            is_explicit = self._text[: event.start_mark.index].rstrip(" ").endswith("?")
             key = self._node(event)
-            if key.style in ("|", ">") or "\n" in key.raw or self._is_explicit(event):
+            if key.style in ("|", ">") or "\n" in key.raw or is_explicit:
                 raise UntakenError("a key of several lines")
             entry = Entry(key, Node(), lead)
             node.entries.append(entry)
@@ -237,9 +238,6 @@ class Reader:
         if event.__class__ is ScalarEvent and self._lines:
             raise UntakenError("a comment between a key and its value")
         entry.value = self._node(event)
-
-    def _is_explicit(self, event: Any) -> bool:
-        return self._text[: event.start_mark.index].rstrip(" ").endswith("?")
 
     def _end_of_last(self, node: Node) -> None:
         """Give the comment at the end of a line to the innermost entry of a block that ends there."""

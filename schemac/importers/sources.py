@@ -36,11 +36,6 @@ def formats() -> dict[str, Format]:
     return {format.name: format for format in (*(f for engine in engines() for f in engine.formats), *_OWN)}
 
 
-def _owner_of(format: str) -> str | None:
-    """Return the name of the engine that brings a format; None for a file of data."""
-    return next((e.name for e in engines() if any(f.name == format for f in e.formats)), None)
-
-
 _PARTS = {"inner": Part.ITEM, "itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 
 
@@ -149,7 +144,8 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
         if is_told_by_name and formats()[format].is_json and refuse_foreign(path, report):
             return None
         importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
-        with blamed(_owner_of(format)):
+        owner = next((e.name for e in engines() if any(f.name == format for f in e.formats)), None)
+        with blamed(owner):
             try:
                 return _encodable(importer.read(path, report))
             except (

@@ -176,7 +176,7 @@ def repeated_prefix(subject: Subject, report: Say) -> None:
         above = field.parent
         while above is not None and not above.is_member:
             above = above.parent
-        if above is None or not _is_inside(field):
+        if above is None:
             continue
         words, around = words_of(str(field.segment)), words_of(str(above.segment))
         if len(words) > len(around) and words[: len(around)] == around:
@@ -185,10 +185,6 @@ def repeated_prefix(subject: Subject, report: Say) -> None:
                 f"'{field.segment}' repeats '{above.segment}'",
                 help=f"call it '{'_'.join(words[len(around) :])}'",
             )
-
-
-def _is_inside(field: SchemaField) -> bool:
-    return field.parent is not None
 
 
 @rule(codes.TYPE_IN_NAME, category=NAMING)
