@@ -40,7 +40,7 @@ from schemac.syntax.remedies import REMOVE_TAG, Remove, Untag
 from schemac.syntax.scalars import Scalar, YamlValue, resolve
 from schemac.syntax.syntax_errors import report_syntax_error
 
-MAX_DEPTH = 150
+MAX_DEPTH = 200
 """Levels of nesting. A schema of 32 levels, the most any engine reads, needs about a hundred."""
 MAX_UNFOLDED = 4_000_000
 """Nodes of a document with every alias written out."""
