@@ -147,7 +147,7 @@ def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
     Raises SchemaError if a type has no kind.
     """
     # Imported here for start-up time: the way back is for those who go it.
-    from schemac.importers.lifted import lifted
+    from schemac.importers.arrow_schema import from_arrow_schema
 
     report = Report()
 
@@ -155,7 +155,7 @@ def from_arrow(schema: "pa.Schema", *, name: str = "dataset") -> Dataset:
         where = dotted(path)
         report.add(UNFIT_METADATA, f"{text} ({where})" if where else text, file=name, path=where)
 
-    tree = lifted(schema, name, report, report_unfit)
+    tree = from_arrow_schema(schema, name, report, report_unfit)
     logical = from_tree(tree, name, name, report)
     report.raise_errors()
     assert logical is not None

@@ -4,7 +4,9 @@ Layer: artifacts.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from posixpath import normpath
@@ -211,12 +213,27 @@ def run_target(name: str, compilation: Compilation) -> TargetRun:
     """Emit a compilation for one target. Raises EngineError for a file that is not below the folder of the target's name."""
     target, report = load_target(name), Report()
     emission = Emission(compilation.dataset, name, target.loss_code, report)
-    with blamed(name):
+    with blamed(name), _deep_recursion():
         artifacts = target.emit(compilation, emission)
     for artifact in artifacts:
         if not artifact.path.startswith(f"{name}/") or normpath(artifact.path) != artifact.path:
             raise EngineError(f"the engine {name} writes {artifact.path}, which is not below {name}/")
     return TargetRun(artifacts, emission, report)
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Let targets follow a schema as deep as a manifest may be: they take some calls a level, and Python allows 1,000."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _MOST_CALLS))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+_MOST_CALLS = 5000
+"""Calls inside each other: 200 levels, and 25 calls for each."""
 
 
 def types_in_target(name: str, compilation: Compilation) -> "tuple[Mapping[SchemaField, str], Report] | None":
@@ -225,5 +242,5 @@ def types_in_target(name: str, compilation: Compilation) -> "tuple[Mapping[Schem
     if target.types is None:
         return None
     emission = Emission(compilation.dataset, name, target.loss_code, report)
-    with blamed(name):
+    with blamed(name), _deep_recursion():
         return target.types(compilation, emission), report

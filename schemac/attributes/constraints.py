@@ -181,8 +181,8 @@ def _renamed_condition(condition: str, old: str, new: str) -> str:
         kind = str(match.lastgroup)
         name = {"word": match[kind], "quoted": match[kind][1:-1].replace("``", "`")}.get(kind)
         is_function = condition[match.end() :].lstrip().startswith("(")
-        is_own_word = kind == "word" and (is_function or match[kind].lower() in CONDITION_WORDS)
-        if name == old and before != "." and not is_own_word:
+        is_keyword = kind == "word" and (is_function or match[kind].lower() in CONDITION_WORDS)
+        if name == old and before != "." and not is_keyword:
             parts += [condition[at : match.start(kind)], written]
             at = match.end()
         before = match[kind]

@@ -18,16 +18,16 @@ _CORE = (arrow, odf)
 def _brought(engine: Engine) -> tuple[Attribute[Any], ...]:
     """Return the attributes of an engine. Raises EngineError."""
     what = f"`attributes` of the engine {engine.name}"
-    found = load_as(engine.attributes, tuple, what)
+    attributes = load_as(engine.attributes, tuple, what)
     others = [other.domain for other in _BRINGING[: _BRINGING.index(engine)]]
     if not engine.domain or engine.domain in {*others, *(domain.DOMAIN for domain in (*_CORE, own))}:
         raise EngineError(f"{what} need a `domain` of their own, not '{engine.domain}'")
-    for attribute in found:
+    for attribute in attributes:
         if not isinstance(attribute, Attribute) or domain_of(attribute.key) != engine.domain:
             raise EngineError(
                 f"{what} ({engine.attributes}) has an item that is not an Attribute of {engine.domain}"
             )
-    return found
+    return attributes
 
 
 def domain_of(key: str) -> str:

@@ -6,6 +6,8 @@ Layer: cli.
 import argparse
 import json
 import os
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from schemac.artifacts.rows import ROW_WRITER
@@ -202,9 +204,16 @@ def _write_wrong(
         for one, rule in zip(wrong_form.rows, rules, strict=True):
             put_source(f"{json.dumps({**rule, 'record': one.text}, ensure_ascii=False)}\n")
     elif wrong_form.rows:
-        with new_file(_rules_file(options.output)) as stream:
-            stream.writelines([f"{json.dumps(rule, ensure_ascii=False)}\n".encode() for rule in rules])
-            form.write_wrong(options.output, dataset, wrong_form)
+        try:
+            with new_file(_rules_file(options.output)) as stream:
+                stream.writelines([f"{json.dumps(rule, ensure_ascii=False)}\n".encode() for rule in rules])
+                stream.flush()
+                form.write_wrong(options.output, dataset, wrong_form)
+        except OSError:
+            # Records without the file that says what they break are no use, and would be in the way of the next run.
+            shutil.rmtree(options.output, ignore_errors=True)
+            Path(options.output).unlink(missing_ok=True)
+            raise
         print_status(
             f"wrote {len(wrong_form.rows):,} records to {options.output}, and what each breaks to {_rules_file(options.output)}",
             options,

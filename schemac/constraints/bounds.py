@@ -31,13 +31,17 @@ class Bound(Constraint):
     """A limit of ordered values."""
 
     limit: Value
+    operator: ClassVar[str]
+    """What is true of a value and the limit, as SQL writes it."""
+    words: ClassVar[str]
     is_lower: ClassVar[bool]
     is_exclusive: ClassVar[bool]
-    arrow_function: ClassVar[str]
-    """The name of Arrow's function for values that keep it."""
-    operator: ClassVar[str]
-    """The same as SQL writes it."""
-    words: ClassVar[str]
+
+    def __init_subclass__(cls, *, attribute: Attribute[Any], operator: str, words: str) -> None:
+        """Take the attribute of the bound, its operator and the words for it."""
+        cls.attribute, cls.operator, cls.words = attribute, operator, words
+        cls.is_lower, cls.is_exclusive = operator.startswith(">"), not operator.endswith("=")
+        super().__init_subclass__()
 
     @classmethod
     def read(cls, type_: LogicalType, authored: Any) -> Self:
@@ -46,9 +50,9 @@ class Bound(Constraint):
 
     def broken(self, values: Any) -> Any:
         """Return the values beyond it, and those that are no number."""
-        found = comparable_array(values)
-        keeps = getattr(compute(), self.arrow_function)
-        return compute().invert(keeps(found, scalar_like(found, self.limit, scale_of(self.type))))
+        numbers = comparable_array(values)
+        keeps = getattr(compute(), _ARROW_FUNCTIONS[self.operator])
+        return compute().invert(keeps(numbers, scalar_like(numbers, self.limit, scale_of(self.type))))
 
     def turn(self, new: Self) -> Turn:
         """Compare the limits."""
@@ -60,8 +64,7 @@ class Bound(Constraint):
         """Whether a value of the type keeps it."""
         if value == self.limit:
             return not self.is_exclusive
-        found: bool = value > self.limit if self.is_lower else value < self.limit  # type: ignore[operator]  # one type
-        return found
+        return bool(value > self.limit if self.is_lower else value < self.limit)  # type: ignore[operator]  # one type
 
     @property
     def text(self) -> str:
@@ -69,48 +72,23 @@ class Bound(Constraint):
         return f"{self.words} {shown(self.type, self.limit)}"
 
 
-class Minimum(Bound):
+_ARROW_FUNCTIONS = {">=": "greater_equal", "<=": "less_equal", ">": "greater", "<": "less"}
+
+
+class Minimum(Bound, attribute=attributes.MINIMUM, operator=">=", words="at least"):
     """The least value."""
 
-    attribute: ClassVar[Attribute[Any]] = attributes.MINIMUM
-    is_lower: ClassVar[bool] = True
-    is_exclusive: ClassVar[bool] = False
-    arrow_function: ClassVar[str] = "greater_equal"
-    operator: ClassVar[str] = ">="
-    words: ClassVar[str] = "at least"
 
-
-class Maximum(Bound):
+class Maximum(Bound, attribute=attributes.MAXIMUM, operator="<=", words="at most"):
     """The greatest value."""
 
-    attribute: ClassVar[Attribute[Any]] = attributes.MAXIMUM
-    is_lower: ClassVar[bool] = False
-    is_exclusive: ClassVar[bool] = False
-    arrow_function: ClassVar[str] = "less_equal"
-    operator: ClassVar[str] = "<="
-    words: ClassVar[str] = "at most"
 
-
-class ExclusiveMinimum(Bound):
+class ExclusiveMinimum(Bound, attribute=attributes.EXCLUSIVE_MINIMUM, operator=">", words="greater than"):
     """What every value is greater than."""
 
-    attribute: ClassVar[Attribute[Any]] = attributes.EXCLUSIVE_MINIMUM
-    is_lower: ClassVar[bool] = True
-    is_exclusive: ClassVar[bool] = True
-    arrow_function: ClassVar[str] = "greater"
-    operator: ClassVar[str] = ">"
-    words: ClassVar[str] = "greater than"
 
-
-class ExclusiveMaximum(Bound):
+class ExclusiveMaximum(Bound, attribute=attributes.EXCLUSIVE_MAXIMUM, operator="<", words="less than"):
     """What every value is less than."""
-
-    attribute: ClassVar[Attribute[Any]] = attributes.EXCLUSIVE_MAXIMUM
-    is_lower: ClassVar[bool] = False
-    is_exclusive: ClassVar[bool] = True
-    arrow_function: ClassVar[str] = "less"
-    operator: ClassVar[str] = "<"
-    words: ClassVar[str] = "less than"
 
 
 @dataclass(frozen=True)
@@ -142,17 +120,17 @@ class MultipleOf(Constraint):
 
     def broken(self, values: Any) -> Any:
         """Return the values that leave a remainder."""
-        found = comparable_array(values)
+        numbers = comparable_array(values)
         if self.type.family is Family.DECIMAL:
-            numbers = unscaled_array(found)
-            if numbers is None:
+            integers = unscaled_array(numbers)
+            if integers is None:
                 divisor = self.whole_divisor
                 return pa.array(
-                    [None if n is None else n % divisor != 0 for n in unscaled(found)], pa.bool_()
+                    [None if n is None else n % divisor != 0 for n in unscaled(numbers)], pa.bool_()
                 )
-            found = numbers
-        pc, divisor_scalar = compute(), scalar_like(found, self.whole_divisor)
-        return pc.not_equal(found, pc.multiply(pc.divide(found, divisor_scalar), divisor_scalar))
+            numbers = integers
+        pc, divisor_scalar = compute(), scalar_like(numbers, self.whole_divisor)
+        return pc.not_equal(numbers, pc.multiply(pc.divide(numbers, divisor_scalar), divisor_scalar))
 
     def turn(self, new: Self) -> Turn:
         """Compare the divisors: a multiple of the old one allows fewer values."""

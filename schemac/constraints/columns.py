@@ -80,8 +80,8 @@ def unscaled_array(values: Any) -> Any:
     import numpy as np
 
     words = np.frombuffer(values.buffers()[1], dtype="<i8")[::2]
-    found = words[values.offset : values.offset + len(values)]
-    return pa.array(found, mask=np.asarray(values.is_null()))
+    words_of_values = words[values.offset : values.offset + len(values)]
+    return pa.array(words_of_values, mask=np.asarray(values.is_null()))
 
 
 def compute() -> Any:

@@ -37,11 +37,11 @@ def breaches(columns: Sequence[SchemaField], batch: Any) -> Iterator[Breach]:
     """Yield what the rows of a batch break; columns are found by their names."""
     for column in columns:
         values = batch.column(str(column.segment))
-        for field, found, rows in each_value(column, values, pa.array(range(len(values)), pa.int64())):
+        for field, field_values, rows in each_value(column, values, pa.array(range(len(values)), pa.int64())):
             for constraint in constraints_at(field):
-                mask = constraint.violations(found)
+                mask = constraint.violations(field_values)
                 if compute().any(mask).as_py():
-                    yield Breach(field.path_text, constraint, rows.filter(mask), found.filter(mask))
+                    yield Breach(field.path_text, constraint, rows.filter(mask), field_values.filter(mask))
 
 
 def each_value(field: SchemaField, values: Any, rows: Any) -> Iterator[tuple[SchemaField, Any, Any]]:

@@ -188,8 +188,8 @@ class AmongNode(Node):
 
     def evaluate(self, rows: Any) -> Any:
         """Compare with each; null is null."""
-        pc, found = compute(), self.operand.evaluate(rows)
-        among = [pc.equal(found, scalar_like(found, value.value)) for value in self.values]
+        pc, operands = compute(), self.operand.evaluate(rows)
+        among = [pc.equal(operands, scalar_like(operands, value.value)) for value in self.values]
         result = among[0]
         for one in among[1:]:
             result = pc.or_kleene(result, one)
@@ -289,13 +289,13 @@ def result_type(operator: str, left: LogicalType, right: LogicalType) -> Decimal
 
 def as_decimals(operand: Operand, rows: Any, type_: Any) -> Any:
     """Return exact numbers as decimals of a type that holds them."""
-    found = operand.evaluate(rows)
+    operands = operand.evaluate(rows)
     if isinstance(operand, LiteralNode):
-        return pa.scalar(found, type_)
-    if pa.types.is_integer(found.type):
+        return pa.scalar(operands, type_)
+    if pa.types.is_integer(operands.type):
         # Arrow asks for the digits of the widest integer, however wide the field is.
-        found = found.cast(pa.decimal256(20, 0))
-    return found.cast(type_)
+        operands = operands.cast(pa.decimal256(20, 0))
+    return operands.cast(type_)
 
 
 def _wide(digits: tuple[int, int]) -> Any:

@@ -32,18 +32,12 @@ class _Items(Size):
         return f"a list of {'at least' if self.is_lower else 'at most'} {self.limit} {noun}"
 
 
-class MinItems(_Items):
+class MinItems(_Items, attribute=attributes.MIN_ITEMS):
     """The least number of items."""
 
-    attribute: ClassVar[Attribute[Any]] = attributes.MIN_ITEMS
-    is_lower: ClassVar[bool] = True
 
-
-class MaxItems(_Items):
+class MaxItems(_Items, attribute=attributes.MAX_ITEMS, is_lower=False):
     """The greatest number of items."""
-
-    attribute: ClassVar[Attribute[Any]] = attributes.MAX_ITEMS
-    is_lower: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)

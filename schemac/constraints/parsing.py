@@ -125,17 +125,14 @@ class _Parser:
             raise ExpressionError(f"`{part.source_text}` alone is not a condition", "compare a field with it")
         if isinstance(part, Operand):
             self.refuse_other_words()
-            shown = _shown(part)
+            text = _operand_text(part)
             raise ExpressionError(
-                f"`{shown}` is neither true nor false", f"compare it, such as `{_sample(part)}`"
+                f"`{text}` is neither true nor false", f"compare it, such as `{_sample(part)}`"
             )
         return part
 
     def either(self) -> _Part:
-        return self._logic("or", self._both)
-
-    def _both(self) -> _Part:
-        return self._logic("and", self._negated)
+        return self._logic("or", lambda: self._logic("and", self._negated))
 
     def _logic(self, word: str, inner: Callable[[], _Part]) -> _Part:
         left = inner()
@@ -199,10 +196,10 @@ class _Parser:
         )
 
     def _value(self) -> Unread:
-        found = self._sum()
-        if not isinstance(found, Unread):
+        operand = self._sum()
+        if not isinstance(operand, Unread):
             raise ExpressionError("`in (…)` lists values, not fields", "write `a = b or a = c` for fields")
-        return found
+        return operand
 
     def _sum(self) -> _Part:
         return self._arithmetic(("+", "-"), lambda: self._arithmetic(("*",), self._atom))
@@ -219,14 +216,14 @@ class _Parser:
             raise self.unexpected("a field or a value is expected")
         if self.takes("("):
             self._deeper()
-            found = self.either()
+            operand = self.either()
             self.needs(")")
             self.depth -= 1
-            return found
+            return operand
         if self.takes("-"):
-            found = self._atom()
-            if isinstance(found, Unread) and token.text == "-" and not isinstance(found.authored, bool):
-                return Unread(f"-{found.authored}", f"-{found.source_text}")
+            operand = self._atom()
+            if isinstance(operand, Unread) and token.text == "-" and not isinstance(operand.authored, bool):
+                return Unread(f"-{operand.authored}", f"-{operand.source_text}")
             raise ExpressionError("`-` comes before a number, or between two numbers", "write `0 - field`")
         self.place += 1
         if token.kind == "text":
@@ -243,12 +240,12 @@ class _Parser:
         raise self.unexpected("a field or a value is expected")
 
     def _length(self) -> Operand:
-        found = self._atom()
+        operand = self._atom()
         self.needs(")")
-        if not isinstance(found, FieldNode) or found.type.family is not Family.TEXT:
-            is_list = isinstance(found, FieldNode) and found.type.family is Family.LIST
+        if not isinstance(operand, FieldNode) or operand.type.family is not Family.TEXT:
+            is_list = isinstance(operand, FieldNode) and operand.type.family is Family.LIST
             raise ExpressionError("`length` takes a text field", instead_of("size") if is_list else "")
-        return LengthNode(Int64(), found)
+        return LengthNode(Int64(), operand)
 
     def _field(self, first: Token) -> FieldNode:
         words = [first]
@@ -261,22 +258,22 @@ class _Parser:
         path = tuple(_name(word) for word in words)
         field = self.fields.get(path)
         if field is None:
-            shown = ".".join(word.text for word in words)
-            near = closest(shown, self._names())
+            name = ".".join(word.text for word in words)
+            near = closest(name, self._names())
             if self.token is not None and self.token.text == "(":
-                raise ExpressionError(f"there is no function `{shown}`", instead_of_function(shown))
-            if shown.lower() in INSTEAD:
-                message = f"`{shown}` (character {first.at + 1}) is not supported, and no field has that name"
-                raise ExpressionError(message, instead_of(shown))
-            raise ExpressionError(f"there is no field `{shown}`", self._field_help(path, shown, near))
+                raise ExpressionError(f"there is no function `{name}`", instead_of_function(name))
+            if name.lower() in INSTEAD:
+                message = f"`{name}` (character {first.at + 1}) is not supported, and no field has that name"
+                raise ExpressionError(message, instead_of(name))
+            raise ExpressionError(f"there is no field `{name}`", self._field_help(path, name, near))
         return FieldNode.of(field)
 
-    def _field_help(self, path: tuple[str, ...], shown: str, near: str | None) -> str:
+    def _field_help(self, path: tuple[str, ...], name: str, near: str | None) -> str:
         above = self.fields.get(path[:1])
         if above is not None and above.type.family in (Family.LIST, Family.MAP):
             return f"`{path[0]}` has no single value in a row; set constraints on its items instead, such as `schemac.dev/enum`"
         if near:
-            return Help.did_you_mean_part(near, shown)
+            return Help.did_you_mean_part(near, name)
         return fields_text(self._names())
 
     def _names(self) -> list[str]:
@@ -313,13 +310,13 @@ def calculated(operator: str, left: _Part, right: _Part) -> ArithmeticNode:
         if one.type.family not in _EXACT:
             help = "calculate with integers and decimals"
             raise ExpressionError(
-                f"`{_shown(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly",
+                f"`{_operand_text(one)}` is {with_article(one.type.type_text())}: no engine calculates with it exactly",
                 help,
             )
     decimal = result_type(operator, operands[0].type, operands[1].type)
     if decimal is None:
         raise ExpressionError(
-            f"`{_shown(operands[0])} {operator} {_shown(operands[1])}` may need more than {MOST_DIGITS} digits",
+            f"`{_operand_text(operands[0])} {operator} {_operand_text(operands[1])}` may need more than {MOST_DIGITS} digits",
             "give the fields fewer digits, or compare them without calculating",
         )
     return ArithmeticNode(decimal, operator, *operands)
@@ -330,7 +327,7 @@ def _operand(part: Node | Unread) -> Operand:
         if part.type.family in _COMPARED and scale_of(part.type) >= 0:
             return part
         raise ExpressionError(
-            f"`{_shown(part)}` is {with_article(part.type.type_text())}, which cannot be compared"
+            f"`{_operand_text(part)}` is {with_article(part.type.type_text())}, which cannot be compared"
         )
     raise ExpressionError("a condition in parentheses cannot be compared", "compare fields and values")
 
@@ -344,12 +341,14 @@ def _literal(unread: Unread, other: Operand) -> LiteralNode:
                 if _is_number(unread.source_text[1:-1])
                 else "compare it with a number"
             )
-            raise ExpressionError(f"{unread.source_text} is not a number, but `{_shown(other)}` is one", help)
+            raise ExpressionError(
+                f"{unread.source_text} is not a number, but `{_operand_text(other)}` is one", help
+            )
         return _number(unread)
     is_quoted = unread.source_text.startswith("'")
     if type_.family is Family.TEXT and not is_quoted:
         raise ExpressionError(
-            f"{unread.source_text} is not text, but `{_shown(other)}` is",
+            f"{unread.source_text} is not text, but `{_operand_text(other)}` is",
             f"write '{unread.source_text}'",
         )
     if type_.family is Family.DATE and not is_quoted:
@@ -386,7 +385,7 @@ def _number(unread: Unread) -> LiteralNode:
 
 def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
     one, other = left.type, right.type
-    both = f"`{_shown(left)}` is {with_article(one.type_text())} and `{_shown(right)}` {with_article(other.type_text())}"
+    both = f"`{_operand_text(left)}` is {with_article(one.type_text())} and `{_operand_text(right)}` {with_article(other.type_text())}"
     if one.family in _EXACT and other.family in _EXACT:
         if sum(common_digits(one, other)) > MOST_DIGITS:
             raise ExpressionError(f"{both}: comparing them needs more than {MOST_DIGITS} digits")
@@ -396,7 +395,7 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
     for side in (left, right):
         if side.type.family is Family.FLOAT and getattr(side.type, "bits", 64) < 32:
             raise ExpressionError(
-                f"`{_shown(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored",
+                f"`{_operand_text(side)}` is {with_article(side.type.type_text())}, which a pipeline reads with more digits than are stored",
                 "use Float32",
             )
     is_zoned = [getattr(type_, "timezone", None) is not None for type_ in (one, other)]
@@ -406,10 +405,10 @@ def _refuse_unlike(operator: str, left: Operand, right: Operand) -> None:
         raise ExpressionError(f"true and false have no order, so `{operator}` cannot compare them")
 
 
-def _shown(operand: Operand) -> str:
+def _operand_text(operand: Operand) -> str:
     match operand:
         case ArithmeticNode():
-            return f"{_shown(operand.left)} {operand.operator} {_shown(operand.right)}"
+            return f"{_operand_text(operand.left)} {operand.operator} {_operand_text(operand.right)}"
         case LengthNode():
             return f"length({operand.field})"
     return str(operand)
@@ -417,15 +416,15 @@ def _shown(operand: Operand) -> str:
 
 def _sample(operand: Operand) -> str:
     """Return a condition of an operand that can be read."""
-    shown = _shown(operand)
+    operand_text = _operand_text(operand)
     if operand.type.family in _EXACT or operand.type.family is Family.FLOAT:
-        return f"{shown} > 0"
-    return f"{shown} = 'x'" if operand.type.family is Family.TEXT else f"{shown} is not null"
+        return f"{operand_text} > 0"
+    return f"{operand_text} = 'x'" if operand.type.family is Family.TEXT else f"{operand_text} is not null"
 
 
-def _any_of(found: list[ComparisonNode]) -> Node:
-    result: Node = found[0]
-    for one in found[1:]:
+def _any_of(comparisons: list[ComparisonNode]) -> Node:
+    result: Node = comparisons[0]
+    for one in comparisons[1:]:
         result = LogicNode("or", result, one)
     return result
 

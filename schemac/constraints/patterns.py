@@ -51,7 +51,7 @@ def read_pattern(text: str) -> PortablePattern:
     reader = _Reader(text)
     reader.alternatives(0)
     if reader.mended is not None:
-        raise PatternError(reader.complaint, instead=reader.mended_text())
+        raise PatternError(reader.problem, instead=reader.mended_text())
     try:
         re.compile(text)
     except (re.error, OverflowError) as error:
@@ -71,7 +71,7 @@ class _Reader:
     java: list[str] = field(default_factory=list)
     portable: list[str] = field(default_factory=list)
     mended: str | None = None
-    complaint: str = ""
+    problem: str = ""
 
     def mended_text(self) -> str:
         return "".join(self.portable)
@@ -87,7 +87,7 @@ class _Reader:
     def mend(self, written: str, portable: str, why: str) -> None:
         """Take something else for what was written, and remember why."""
         if self.mended is None:
-            self.mended, self.complaint = written, f"`{written}` {why}"
+            self.mended, self.problem = written, f"`{written}` {why}"
         self.emit(portable)
 
     def literally(self, at: int, count: int = 1) -> Help:
@@ -192,9 +192,9 @@ class _Reader:
             raise PatternError("its groups are nested more than 50 deep")
         opening = "(?:" if self.text.startswith("(?:", self.at) else "("
         if opening == "(" and self.text.startswith("(?", self.at):
-            shown = self.text[self.at : self.at + 4]
+            group = self.text[self.at : self.at + 4]
             raise PatternError(
-                f"`{shown}` is not in all of RE2, Java and Python",
+                f"`{group}` is not in all of RE2, Java and Python",
                 "write groups as `(…)` or `(?:…)`; look-arounds, named groups and flags are not supported",
             )
         start = self.at

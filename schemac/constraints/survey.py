@@ -22,11 +22,11 @@ from schemac.physical.arrow import pa
 
 Scan = Callable[[Sequence[str]], Iterator[tuple[Any, Any]]]
 """Gives record batches with these columns, each with numbers by which its rows can be found again."""
-_SHOWN = 3
+_MOST_EXAMPLES = 3
 _ROWS = 20
 """So many values and rows are named."""
 _LONGEST = 60
-_MOST_TWINS = 1_000_000
+_MOST_DUPLICATES = 1_000_000
 """So many rows at most are compared by their values, after their hashes were."""
 
 
@@ -49,7 +49,7 @@ class Offence:
     def add(self, values: Sequence[Any], rows: Any) -> None:
         """Count values, and remember the first of them with their rows."""
         self.count += len(values)
-        for value in values[: max(_SHOWN - len(self.values), 0)]:
+        for value in values[: max(_MOST_EXAMPLES - len(self.values), 0)]:
             self.values.append(_short(value))
         self.rows += rows.slice(0, max(_ROWS - len(self.rows), 0)).to_pylist()
 
@@ -70,27 +70,31 @@ def survey(
     columns: Sequence[SchemaField], constraints: RowConstraints, scan: Scan, targets: Sequence[Target]
 ) -> tuple[Offence, ...]:
     """Return what rows break; references are looked up in `targets`, and those of other tables are left out."""
-    found: dict[tuple[str, str, str], Offence] = {}
+    offences: dict[tuple[str, str, str], Offence] = {}
 
     def offence(path: str, rule: str, text: str, subject: Any) -> Offence:
-        return found.setdefault((path, rule, text), Offence(path, rule, text, subject))
+        return offences.setdefault((path, rule, text), Offence(path, rule, text, subject))
 
-    held = constrained_columns(columns)
+    constrained = constrained_columns(columns)
     references = [target.reference for target in targets]
     fields = [node for check in constraints.checks for node in check.condition.fields()]
     fields += [node for unique in constraints.unique for node in unique.fields]
     fields += [node for reference in references for node in reference.fields]
-    names = list(dict.fromkeys([*(str(one.segment) for one in held), *(node.path[0] for node in fields)]))
+    names = list(
+        dict.fromkeys([*(str(one.segment) for one in constrained), *(node.path[0] for node in fields)])
+    )
     hashes: list[list[Any]] = [[] for _ in constraints.unique]
     for batch, rows in scan(names) if names else ():
-        for breach in breaches(held, batch):
+        for breach in breaches(constrained, batch):
             constraint = breach.constraint
             one = offence(breach.path, constraint.rule, constraint.text, constraint)
             one.add(breach.values, rows.take(breach.rows))
         for check in constraints.checks:
             mask = check.violations(batch)
             if compute().any(mask).as_py():
-                wrong = [_key_text(batch, list(check.condition.fields()), i) for i in _places(mask, _SHOWN)]
+                wrong = [
+                    _key_text(batch, list(check.condition.fields()), i) for i in _places(mask, _MOST_EXAMPLES)
+                ]
                 one = offence(check.path, check.rule, f"a row for which {check.text}", check)
                 one.add(_padded(wrong, compute().sum(mask).as_py()), rows.filter(mask))
         for target in targets:
@@ -98,8 +102,8 @@ def survey(
         for unique, several in zip(constraints.unique, hashes, strict=True):
             several.append(_hashed([node.evaluate(batch) for node in unique.fields]))
     for unique, several in zip(constraints.unique, hashes, strict=True):
-        _find_twins(unique, several, scan, offence)
-    return tuple(found.values())
+        _find_duplicates(unique, several, scan, offence)
+    return tuple(offences.values())
 
 
 def _look_up(target: Target, batch: Any, rows: Any, offence: _Offences) -> None:
@@ -107,7 +111,10 @@ def _look_up(target: Target, batch: Any, rows: Any, offence: _Offences) -> None:
     reference = target.reference
     missing = without_target(reference, batch, target.keys)
     if len(missing):
-        wrong = [_key_text(batch, reference.fields, place) for place in missing.slice(0, _SHOWN).to_pylist()]
+        wrong = [
+            _key_text(batch, reference.fields, place)
+            for place in missing.slice(0, _MOST_EXAMPLES).to_pylist()
+        ]
         text = f"those of a row of {reference.dataset}"
         offence(reference.path, REFERENCE_RULE, text, reference).add(
             _padded(wrong, len(missing)), rows.take(missing)
@@ -123,16 +130,16 @@ def without_target(reference: ReferenceTo, batch: Any, target: Any) -> Any:
     return table.join(target, keys, join_type="left anti").column("row").sort().combine_chunks()
 
 
-def twins(values: Sequence[Any], rows: Any) -> Any:
+def duplicate_rows(values: Sequence[Any], rows: Any) -> Any:
     """Return those rows whose values another one has as well, as a table of both, sorted by the values.
 
     Values are arrays as `FieldNode.evaluate` gives them, without nulls.
     """
     keys = [f"key{i}" for i in range(len(values))]
-    return _twins(pa.table([*map(_joinable, values), rows], names=[*keys, "row"]), keys)
+    return _duplicates(pa.table([*map(_joinable, values), rows], names=[*keys, "row"]), keys)
 
 
-def _twins(table: Any, keys: list[str]) -> Any:
+def _duplicates(table: Any, keys: list[str]) -> Any:
     groups = table.group_by(keys).aggregate([("row", "count")])
     groups = groups.filter(compute().greater(groups.column("row_count"), 1))
     return table.join(groups.select(keys), keys, join_type="left semi").sort_by(
@@ -151,7 +158,7 @@ def target_keys(reference: ReferenceTo, table: Any, nodes: Sequence[FieldNode]) 
     return pa.table(arrays, names=names).group_by(names).aggregate([])
 
 
-def _find_twins(unique: Unique, several: Sequence[Any], scan: Scan, offence: _Offences) -> None:
+def _find_duplicates(unique: Unique, several: Sequence[Any], scan: Scan, offence: _Offences) -> None:
     """Compare the rows whose hashes stand twice by their values."""
     import numpy as np
 
@@ -167,14 +174,17 @@ def _find_twins(unique: Unique, several: Sequence[Any], scan: Scan, offence: _Of
         values = [node.evaluate(batch) for node in unique.fields]
         is_candidate = pa.array(np.isin(_hashed(values), twice))
         part = pa.table([*map(_joinable, values), rows], names=[*keys, "row"]).filter(is_candidate)
-        is_least = is_least or count + len(part) > _MOST_TWINS
-        part = part.slice(0, max(_MOST_TWINS - count, 0))
+        is_least = is_least or count + len(part) > _MOST_DUPLICATES
+        part = part.slice(0, max(_MOST_DUPLICATES - count, 0))
         count += len(part)
         parts.append(part)
-    duplicates = _twins(pa.concat_tables(parts), keys)
+    duplicates = _duplicates(pa.concat_tables(parts), keys)
     if len(duplicates):
         one = offence(unique.path, UNIQUE_RULE, "unique", unique)
-        first = [", ".join(str(row[key]) for key in keys) for row in duplicates.slice(0, _SHOWN).to_pylist()]
+        first = [
+            ", ".join(str(row[key]) for key in keys)
+            for row in duplicates.slice(0, _MOST_EXAMPLES).to_pylist()
+        ]
         one.is_least = is_least
         one.add(_padded(first, len(duplicates)), duplicates.column("row").combine_chunks())
 
@@ -224,8 +234,8 @@ def _joinable(array: Any) -> Any:
 
 
 def _places(mask: Any, most: int) -> list[int]:
-    found: list[int] = compute().indices_nonzero(mask).slice(0, most).to_pylist()
-    return found
+    rows: list[int] = compute().indices_nonzero(mask).slice(0, most).to_pylist()
+    return rows
 
 
 def _key_text(batch: Any, fields: Sequence[FieldNode], place: int) -> str:
@@ -243,10 +253,10 @@ def _short(value: Any) -> str:
     if isinstance(value, str):
         return value
     try:
-        found = value.as_py()
+        shown_value = value.as_py()
     except (ValueError, OverflowError):
         # Python's calendar is narrower than Arrow's, and pyarrow's own text goes through it.
         counts = pa.int64() if value.type.bit_width == 64 else pa.int32()
         return str(pa.array([value]).view(counts)[0])
-    text = json.dumps(found, ensure_ascii=False) if isinstance(found, str) else str(found)
+    text = json.dumps(shown_value, ensure_ascii=False) if isinstance(shown_value, str) else str(shown_value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

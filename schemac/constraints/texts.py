@@ -31,6 +31,12 @@ class Size(Constraint):
     limit: int
     is_lower: ClassVar[bool]
 
+    def __init_subclass__(cls, *, attribute: Attribute[Any] | None = None, is_lower: bool = True) -> None:
+        """Take the attribute of the limit, and whether it is the least size; both are open in what several have in common."""
+        if attribute is not None:
+            cls.attribute, cls.is_lower = attribute, is_lower
+        super().__init_subclass__()
+
     @classmethod
     def read(cls, type_: LogicalType, authored: Any) -> Self:
         """Return the limit; what always has the same size has none."""
@@ -43,10 +49,8 @@ class Size(Constraint):
 
     def sizes(self, values: Any) -> Any:
         """Return how much there is in each value."""
-        found = plain(values)
-        if self.type.family is Family.TEXT:
-            return compute().utf8_length(found)
-        return compute().binary_length(found)
+        measure = compute().utf8_length if self.type.family is Family.TEXT else compute().binary_length
+        return measure(plain(values))
 
     def broken(self, values: Any) -> Any:
         """Return the values with too little, or too much."""
@@ -67,18 +71,12 @@ class Size(Constraint):
         return f"{'at least' if self.is_lower else 'at most'} {self.limit} {noun}{many} long"
 
 
-class MinLength(Size):
+class MinLength(Size, attribute=attributes.MIN_LENGTH):
     """The least length."""
 
-    attribute: ClassVar[Attribute[Any]] = attributes.MIN_LENGTH
-    is_lower: ClassVar[bool] = True
 
-
-class MaxLength(Size):
+class MaxLength(Size, attribute=attributes.MAX_LENGTH, is_lower=False):
     """The greatest length."""
-
-    attribute: ClassVar[Attribute[Any]] = attributes.MAX_LENGTH
-    is_lower: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -117,36 +115,38 @@ class Enum(Constraint):
     @classmethod
     def read(cls, type_: LogicalType, authored: Any) -> Self:
         """Return the values, which are all of the type, and none of which occurs twice."""
-        found: dict[Value, Any] = {}
+        authored_by_value: dict[Value, Any] = {}
         for i, one in enumerate(authored):
             try:
                 value = read_value(type_, one)
             except UnfitValueError as error:
                 raise UnfitValueError(error.message, error.help, at=i) from error
-            if value in found:
-                was = found[value]
+            if value in authored_by_value:
+                was = authored_by_value[value]
                 as_ = "" if repr(was) == repr(one) else f", once as {was}"
                 message = f"{shown(type_, value)} occurs twice in the list{as_}"
                 raise UnfitValueError(message, Help.remove(help="keep one of the two", is_safe=not as_), at=i)
-            found[value] = one
-        return cls(type_, tuple(found))
+            authored_by_value[value] = one
+        return cls(type_, tuple(authored_by_value))
 
     def broken(self, values: Any) -> Any:
         """Return the values that are not among them."""
-        found = comparable_array(values)
+        comparables = comparable_array(values)
         if self.type.family is Family.BOOLEAN:
             return (
-                compute().not_equal(found, pa.scalar(self.values[0]))
+                compute().not_equal(comparables, pa.scalar(self.values[0]))
                 if len(self.values) == 1
-                else pa.array([False] * len(found), pa.bool_())
+                else pa.array([False] * len(comparables), pa.bool_())
             )
         if self.type.family is Family.FLOAT:
             # To `is_in`, -0.0 is not 0.0.
-            return compute().invert(reduce(compute().or_, [compute().equal(found, v) for v in self.values]))
+            return compute().invert(
+                reduce(compute().or_, [compute().equal(comparables, v) for v in self.values])
+            )
         values = [comparable_value(value, scale_of(self.type)) for value in self.values]
         # To `is_in` null is a value like any other.
-        is_among = compute().is_in(found, value_set=pa.array(values, found.type))
-        return compute().and_(compute().is_valid(found), compute().invert(is_among))
+        is_among = compute().is_in(comparables, value_set=pa.array(values, comparables.type))
+        return compute().and_(compute().is_valid(comparables), compute().invert(is_among))
 
     def turn(self, new: Self) -> Turn:
         """Compare the sets."""

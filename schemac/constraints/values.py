@@ -67,12 +67,12 @@ def scale_of(type_: LogicalType) -> int:
 
 def limits_of(type_: LogicalType) -> tuple[int | Decimal, int | Decimal] | None:
     """Return the least and the greatest value of a type; None if no number says it."""
-    found = _of(type_)
+    type_spec = _of(type_)
     if type_.family is Family.INTEGER:
-        bits = found.bits - found.is_signed
-        return (-(2**bits) if found.is_signed else 0), 2**bits - 1
+        bits = type_spec.bits - type_spec.is_signed
+        return (-(2**bits) if type_spec.is_signed else 0), 2**bits - 1
     if type_.family is Family.DECIMAL:
-        largest = Decimal(10**found.precision - 1).scaleb(-found.scale, EXACT)
+        largest = Decimal(10**type_spec.precision - 1).scaleb(-type_spec.scale, EXACT)
         return largest.copy_negate(), largest
     if type_.family in (Family.TIMESTAMP, Family.DURATION):
         return -(2**63), 2**63 - 1
@@ -134,8 +134,8 @@ def _within(type_: LogicalType, value: Any) -> Any:
     if limits is not None and not limits[0] <= value <= limits[1]:
         nearest = limits[1] if value > limits[1] else limits[0]
         which = "greatest" if value > limits[1] else "least"
-        said = shown(type_, nearest) if type_.family is not Family.TIMESTAMP else ""
-        help = f"the {which} {type_.type_text()} is {said}" if said else "use a coarser unit"
+        nearest_text = shown(type_, nearest) if type_.family is not Family.TIMESTAMP else ""
+        help = f"the {which} {type_.type_text()} is {nearest_text}" if nearest_text else "use a coarser unit"
         raise UnfitValueError(f"{shown(type_, value)} is outside {type_.type_text()}", help)
     return value
 
@@ -148,8 +148,8 @@ def _integer(type_: LogicalType, authored: Any) -> Value:
             f"{_quoted(authored)} is not a whole number, but {type_.type_text()} holds only whole numbers",
             f"write {whole} or {whole + (1 if number > whole else -1)}",
         )
-    found: int = _within(type_, whole)
-    return found
+    count: int = _within(type_, whole)
+    return count
 
 
 def _decimal(type_: LogicalType, authored: Any) -> Value:
@@ -175,12 +175,12 @@ def _float(type_: LogicalType, authored: Any) -> Value:
     number = float(_number(type_, authored))
     packing = _of(type_).packing
     try:
-        found: float = struct.unpack(packing, struct.pack(packing, number))[0]
+        rounded: float = struct.unpack(packing, struct.pack(packing, number))[0]
     except OverflowError:
-        found = float("inf")
-    if found in (float("inf"), float("-inf")):
+        rounded = float("inf")
+    if rounded in (float("inf"), float("-inf")):
         raise UnfitValueError(f"{_quoted(authored)} is outside {type_.type_text()}", "use a wider type")
-    return found
+    return rounded
 
 
 def _text(type_: LogicalType, authored: Any) -> Value:
@@ -229,17 +229,17 @@ def _time(type_: LogicalType, authored: Any) -> Value:
     return _count_of_clock(type_, match)
 
 
-def _count_of_clock(type_: LogicalType, found: re.Match[str]) -> int:
-    hour, minute, second = (int(found[name]) for name in ("hour", "minute", "second"))
+def _count_of_clock(type_: LogicalType, clock: re.Match[str]) -> int:
+    hour, minute, second = (int(clock[name]) for name in ("hour", "minute", "second"))
     if hour > 23 or minute > 59 or second > 59:
         raise UnfitValueError(
-            f"there is no time of day '{found[0]}'", "write a time of day from '00:00:00' to '23:59:59'"
+            f"there is no time of day '{clock[0]}'", "write a time of day from '00:00:00' to '23:59:59'"
         )
     per = PER_SECOND[_of(type_).unit]
-    fraction = Decimal(f"0.{found['fraction'] or 0}") * per
+    fraction = Decimal(f"0.{clock['fraction'] or 0}") * per
     if fraction != int(fraction):
         raise UnfitValueError(
-            f"'{found[0]}' has more digits than {type_.type_text()} keeps",
+            f"'{clock[0]}' has more digits than {type_.type_text()} keeps",
             "leave digits out, or use a finer unit",
         )
     return ((hour * 60 + minute) * 60 + second) * per + int(fraction)
@@ -264,8 +264,8 @@ def _timestamp(type_: LogicalType, authored: Any) -> Value:
         raise UnfitValueError(f"'{authored}' has an offset, but {type_.type_text()} has no zone", reading)
     per = PER_SECOND[_of(type_).unit]
     count = _days_of(match["date"]) * _DAY * per + _count_of_clock(type_, match)
-    found_count: int = _within(type_, count - _offset(match["zone"] or "Z") * per)
-    return found_count
+    total_count: int = _within(type_, count - _offset(match["zone"] or "Z") * per)
+    return total_count
 
 
 def _offset(zone: str) -> int:

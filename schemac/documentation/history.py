@@ -117,13 +117,13 @@ class _Attributes:
             before, after = (self._extra_of(one).get(key) for one in (self._last, now))
         steps = self._steps.setdefault(key, [Step(self._first, 0, before)])
         states = self._states.setdefault(key, [self._last])
-        state = next((n for n, one in enumerate(states) if not self._differ(one, now, key)), len(states))
+        states_alike = (
+            n for n, one in enumerate(states) if not any(fact[3] == key for fact in self._facts(one, now))
+        )
+        state = next(states_alike, len(states))
         if state == len(states):
             states.append(now)
         steps.append(Step(number, state, after, _words(fact for fact, *_ in facts)))
-
-    def _differ(self, one: Any, other: Any, key: str) -> bool:
-        return any(fact[3] == key for fact in self._facts(one, other))
 
 
 class _Field:
@@ -137,15 +137,11 @@ class _Field:
 
     def add(self, number: int, field: SchemaField, parent: int | None) -> None:
         """Add the steps of one version."""
-        self._add_path(
-            PathStep(number, parent, str(field.segment) if field.is_member else "", field.path_text)
-        )
-        self._add_type(number, field)
-        self._attributes.add(number, field)
-
-    def _add_path(self, path: PathStep) -> None:
+        path = PathStep(number, parent, str(field.segment) if field.is_member else "", field.path_text)
         if not self._history.paths or self._history.paths[-1][1:] != path[1:]:
             self._history.paths.append(path)
+        self._add_type(number, field)
+        self._attributes.add(number, field)
 
     def _add_type(self, number: int, field: SchemaField) -> None:
         types, text = self._history.types, field_type_text(field)

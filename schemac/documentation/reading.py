@@ -138,13 +138,9 @@ def _field(field: SchemaField, known: _Known) -> FieldPage:
         tuple(_others(field.extra)),
         tuple(known.types.get(field, ())),
         tuple(known.losses.get(path, ())),
-        tuple([_field(child, known) for child in field.children if _has_details(child)]),
+        # A part that says nothing but the type of its list or map has no entry of its own.
+        tuple([_field(c, known) for c in field.children if c.is_member or c.children or c.extra]),
     )
-
-
-def _has_details(field: SchemaField) -> bool:
-    """Whether a field says more than the type of the list or map that it is a part of."""
-    return field.is_member or bool(field.children or field.extra)
 
 
 def _engines(

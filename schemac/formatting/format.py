@@ -32,7 +32,9 @@ def formatted(text: str, name: str = "<text>") -> str:
     try:
         trees = Reader(unix, documents[0].positions.event_source).trees()
         for tree, document in zip(trees, documents, strict=True):
-            for path in _schemas(document):
+            # A file of groups alone is laid out as a schema is.
+            paths = [()] if is_library(document.value) else [body.path for body in _bodies(document)]
+            for path in paths:
                 node = _at(tree.root, path)
                 if node is not None:
                     arrange_schema(node)
@@ -53,19 +55,14 @@ def _bodies(document: Document) -> list[Any]:
     return Documents(document, "dataset", False, False, lambda *_, **__: None).bodies()
 
 
-def _schemas(document: Document) -> list[tuple[str | int, ...]]:
-    """Return where schemas stand, and groups without a schema."""
-    return [()] if is_library(document.value) else [body.path for body in _bodies(document)]
-
-
 def _at(node: Node, path: tuple[str | int, ...]) -> Node | None:
     for step in path:
-        found = node.get(step) if isinstance(step, str) else None
+        child = node.get(step) if isinstance(step, str) else None
         if isinstance(step, int) and node.is_sequence and step < len(node.entries):
-            found = node.entries[step].value
-        if found is None:
+            child = node.entries[step].value
+        if child is None:
             return None
-        node = found
+        node = child
     return node
 
 

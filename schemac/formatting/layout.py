@@ -8,7 +8,7 @@ Shape: two spaces a level, also for lists below a key; a collection that its aut
 import re
 from collections.abc import Sequence
 
-from schemac.formatting.tree import Aside, Entry, Node, Tree, UntakenError
+from schemac.formatting.tree import CommentNode, Entry, Node, Tree, UntakenError
 from schemac.syntax.plain import is_plain
 
 WIDTH = 100
@@ -21,7 +21,7 @@ def document_text(tree: Tree, *, is_first: bool) -> str:
     _hoist(tree.root)
     lines = _squeezed(tree.lead, is_start=is_first)
     if tree.is_marked:
-        lines.append(_beside("---", tree.mark))
+        lines.append(_with_comment("---", tree.mark))
     lines += (
         _block(tree.root, 0) if not _is_on_line(tree.root, 0) else [_flow(tree.root, is_in_flow=False) or ""]
     )
@@ -63,11 +63,11 @@ def _entry(entry: Entry, depth: int) -> list[str]:
         return _scalar_lines(f"{start}{space}", value, depth, _joined(entry.head, tail))
     is_bare = not (entry.head and entry.key is not None)
     if is_bare and _is_on_line(value, len(start) + 1):
-        return [_beside(f"{start} {_flow(value, is_in_flow=False)}", _joined(entry.head, tail))]
+        return [_with_comment(f"{start} {_flow(value, is_in_flow=False)}", _joined(entry.head, tail))]
     if not value.entries:
         empty = "{}" if value.is_mapping else "[]"
         inside = [f"{_INDENT * (depth + 1)}{line}" for line in value.foot if line]
-        return [*inside, _beside(f"{start} {_properties(value)}{empty}", _joined(entry.head, tail))]
+        return [*inside, _with_comment(f"{start} {_properties(value)}{empty}", _joined(entry.head, tail))]
     properties = f" {value.properties}" if value.properties else ""
     lines = _block(value, depth + 1)
     # The comment of a line that is broken stays with what the line begins with.
@@ -77,7 +77,7 @@ def _entry(entry: Entry, depth: int) -> list[str]:
         # The first entry of an item stands on the line of its dash.
         first, *rest = _without_first_blanks(lines)
         return [*above, f"{start} {first[len(indent) + 2 :]}", *rest]
-    return [*above, _beside(f"{start}{properties}", head), *lines]
+    return [*above, _with_comment(f"{start}{properties}", head), *lines]
 
 
 def _is_on_line(node: Node, column: int) -> bool:
@@ -127,11 +127,11 @@ def _scalar(node: Node, *, is_in_flow: bool) -> str:
 def _scalar_lines(start: str, node: Node, depth: int, tail: str) -> list[str]:
     text = _scalar(node, is_in_flow=False)
     if "\n" not in text:
-        return [_beside(f"{start}{text}".rstrip(), tail)]
+        return [_with_comment(f"{start}{text}".rstrip(), tail)]
     first, *rest = text.split("\n")
     if node.style not in ("|", ">"):
         *middle, last = [_INDENT * (depth + 1) + line.strip() if line.strip() else "" for line in rest]
-        return [f"{start}{first}".rstrip(), *middle, _beside(last, tail)]
+        return [f"{start}{first}".rstrip(), *middle, _with_comment(last, tail)]
     if re.search(r"[0-9+]", first.partition("#")[0]):
         raise UntakenError("a block of text with an indentation of its own")
     # The first line with a character is as deep as the block; blanks beyond that, and tabs, are a part of the text.
@@ -155,21 +155,21 @@ def _joined(head: str, tail: str) -> str:
     return f"{head} {tail}" if head and tail else head or tail
 
 
-def _beside(line: str, comment: str) -> str:
+def _with_comment(line: str, comment: str) -> str:
     """Return a line with a comment at its end, which stays where it is aligned with others."""
     if not comment:
         return line
-    column = comment.column if isinstance(comment, Aside) else 0
+    column = comment.column if isinstance(comment, CommentNode) else 0
     return f"{line:<{column}}{comment}" if len(line) + 2 <= column else f"{line}  {comment}"
 
 
 def _squeezed(lines: Sequence[str], *, is_start: bool = False) -> list[str]:
     """Return comments with no two blank lines in a row."""
-    found: list[str] = []
+    squeezed: list[str] = []
     for line in lines:
-        if line or (found and found[-1]) or (not found and not is_start):
-            found.append(line)
-    return found
+        if line or (squeezed and squeezed[-1]) or (not squeezed and not is_start):
+            squeezed.append(line)
+    return squeezed
 
 
 def _without_first_blanks(lines: list[str]) -> list[str]:

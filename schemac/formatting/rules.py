@@ -82,22 +82,22 @@ def _order(node: Node, first: Sequence[str]) -> None:
     keys = [entry.key.value if entry.key is not None else "" for entry in node.entries]
     if len(set(keys)) < len(keys):
         return
-    wanted = [key for key in first if key in keys]
-    wanted += [key for key in keys if key not in wanted and key != _LAST]
-    wanted += [_LAST] if _LAST in keys else []
-    if wanted == keys:
+    ordered = [key for key in first if key in keys]
+    ordered += [key for key in keys if key not in ordered and key != _LAST]
+    ordered += [_LAST] if _LAST in keys else []
+    if ordered == keys:
         return
     by_key = dict(zip(keys, node.entries, strict=True))
     top = node.entries[0]
-    node.entries = [by_key[key] for key in wanted]
+    node.entries = [by_key[key] for key in ordered]
     if not any(top.lead) and node.entries[0] is not top:
         top.lead, node.entries[0].lead = node.entries[0].lead, top.lead
 
 
 def _is_named(node: Node) -> bool:
     """Whether there are anchors, aliases or tags in a node."""
-    own = bool(node.properties) or (node.is_scalar and node.style is None and node.raw.startswith("*"))
-    return own or any(_is_named(entry.value) for entry in node.entries)
+    is_named = bool(node.properties) or (node.is_scalar and node.style is None and node.raw.startswith("*"))
+    return is_named or any(_is_named(entry.value) for entry in node.entries)
 
 
 def _is_small(node: Node) -> bool:

@@ -40,7 +40,7 @@ class UntakenError(Exception):
     """The text has something that is not laid out anew."""
 
 
-class Aside(str):
+class CommentNode(str):
     """A comment at the end of a line."""
 
     __slots__ = ("column",)
@@ -135,7 +135,7 @@ class Reader:
                 raise UntakenError(event)
         self._pass(len(self._text))
         if trees:
-            trees[-1].foot += self._taken()
+            trees[-1].foot += self._consumed()
         return trees
 
     def _document(self, start: Any) -> Tree:
@@ -144,7 +144,7 @@ class Reader:
         tree = Tree(Node())
         if start.explicit:
             self._pass(self._text.index("---", start.start_mark.index))
-            tree.lead, tree.is_marked = self._taken(), True
+            tree.lead, tree.is_marked = self._consumed(), True
             self._at += 3
         event = next(self._events)
         self._pass(event.start_mark.index)
@@ -158,7 +158,7 @@ class Reader:
         marker = re.compile(r"^---(?=\s|$)", re.MULTILINE).search(self._text, self._at)
         self._pass(marker.start() if marker is not None else len(self._text))
         self._settle(tree.root, 0)
-        tree.foot = self._taken()
+        tree.foot = self._consumed()
         return tree
 
     def _node(self, event: Any) -> Node:
@@ -202,14 +202,15 @@ class Reader:
                     node.column = self._dash
                 self._settle(node, node.column if node.entries else len(self._text))
             self._end_of_last(node)
-            lead = self._taken()
+            lead = self._consumed()
             if node.is_sequence:
                 node.entries.append(Entry(None, self._node(event), lead))
                 continue
             if event.__class__ is not ScalarEvent:
                 raise UntakenError("a key that is not a text")
+            is_explicit = self._text[: event.start_mark.index].rstrip(" ").endswith("?")
             key = self._node(event)
-            if key.style in ("|", ">") or "\n" in key.raw or self._is_explicit(event):
+            if key.style in ("|", ">") or "\n" in key.raw or is_explicit:
                 raise UntakenError("a key of several lines")
             entry = Entry(key, Node(), lead)
             node.entries.append(entry)
@@ -217,7 +218,7 @@ class Reader:
         if node.is_flow:
             self._pass(event.end_mark.index - 1)
             self._end_of_last(node)
-            node.foot = self._taken()
+            node.foot = self._consumed()
             self._at = event.end_mark.index
 
     def _value(self, entry: Entry) -> None:
@@ -237,9 +238,6 @@ class Reader:
         if event.__class__ is ScalarEvent and self._lines:
             raise UntakenError("a comment between a key and its value")
         entry.value = self._node(event)
-
-    def _is_explicit(self, event: Any) -> bool:
-        return self._text[: event.start_mark.index].rstrip(" ").endswith("?")
 
     def _end_of_last(self, node: Node) -> None:
         """Give the comment at the end of a line to the innermost entry of a block that ends there."""
@@ -262,7 +260,7 @@ class Reader:
             blocks.append(blocks[-1].entries[-1].value)
         blocks = [one for one in blocks if not one.is_flow]
         level = len(blocks) - 1
-        taken = 0
+        assigned = 0
         for n, line in enumerate(self._lines):
             if line.text and line.column <= column:
                 break
@@ -272,30 +270,30 @@ class Reader:
                 level -= 1
             if not level and column >= blocks[0].column:
                 break
-            blocks[level].foot += [one.text for one in self._lines[taken : n + 1]]
-            taken = n + 1
-        del self._lines[:taken]
+            blocks[level].foot += [one.text for one in self._lines[assigned : n + 1]]
+            assigned = n + 1
+        del self._lines[:assigned]
 
     def _pass(self, to: int) -> None:
         """Take the comments and blank lines before a place."""
         at, text = self._at, self._text
-        is_own = at == 0 or text[at - 1] == "\n"
-        has_content = not is_own
+        is_alone = at == 0 or text[at - 1] == "\n"
+        has_content = not is_alone
         while at < to:
             sign = text[at]
             if sign == "\n":
                 if not has_content:
                     self._lines.append(Line("", 0))
-                is_own, has_content = True, False
+                is_alone, has_content = True, False
                 at += 1
             elif sign == "#":
                 match = _COMMENT.match(text, at, to)
                 assert match is not None
                 comment = match[0].rstrip()
-                if (is_own and not has_content) or self._trailing or self._lines:
+                if (is_alone and not has_content) or self._trailing or self._lines:
                     self._lines.append(Line(comment, self._column(at)))
                 else:
-                    self._trailing = self._aside(comment, at)
+                    self._trailing = self._comment_node(comment, at)
                 has_content = True
                 at = match.end()
             else:
@@ -305,13 +303,13 @@ class Reader:
                 at += 1
         self._at = max(self._at, to)
 
-    def _aside(self, comment: str, at: int) -> Aside:
-        comment_node = Aside(comment)
+    def _comment_node(self, comment: str, at: int) -> CommentNode:
+        aside = CommentNode(comment)
         is_aligned = self._text[max(0, at - _ALIGNED) : at].isspace()
-        comment_node.column = self._column(at) if is_aligned else 0
-        return comment_node
+        aside.column = self._column(at) if is_aligned else 0
+        return aside
 
-    def _taken(self) -> list[str]:
+    def _consumed(self) -> list[str]:
         lines = [line.text for line in self._lines]
         self._lines = []
         return lines

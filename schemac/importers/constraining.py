@@ -33,18 +33,18 @@ def typed(tree: Json) -> LogicalType | None:
     return logical_type.inner_type() or logical_type
 
 
-def fitting(tree: Json, wanted: Mapping[str, Any]) -> tuple[Json, dict[str, str]]:
+def fitting(tree: Json, constraints: Mapping[str, Any]) -> tuple[Json, dict[str, str]]:
     """Return the constraints that a type can have, by their keys, and of the others why it cannot."""
-    kept: Json = {}
+    accepted: Json = {}
     lost: dict[str, str] = {}
     inner = tree["inner"] if tree["kind"] == Option.__name__ else tree
-    for key, value in wanted.items():
-        reason = _refusal(inner, {**kept, key: value}, key)
+    for key, value in constraints.items():
+        reason = _refusal(inner, {**accepted, key: value}, key)
         if reason is None:
-            kept[key] = value
+            accepted[key] = value
         else:
             lost[key] = reason
-    return kept, lost
+    return accepted, lost
 
 
 class Constraints:
@@ -52,42 +52,46 @@ class Constraints:
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
-        self._wanted: list[tuple[FieldPath, Json, str]] = []
+        self._constraints: list[tuple[FieldPath, Json, str]] = []
         self._rows: list[tuple[str, Any, str]] = []
 
-    def add(self, path: FieldPath, wanted: Json, said: str = "") -> None:
-        """Enter constraints of the values at a path; `said` is how the source says it."""
-        if wanted:
-            self._wanted.append((path, wanted, said))
+    def add(self, path: FieldPath, constraints: Json, source_text: str = "") -> None:
+        """Enter constraints of the values at a path; `source_text` is how the source writes it."""
+        if constraints:
+            self._constraints.append((path, constraints, source_text))
 
-    def add_unique(self, fields: Sequence[str], said: str) -> None:
+    def add_unique(self, fields: Sequence[str], source_text: str) -> None:
         """Enter fields, by their paths, that are unique together."""
-        self._rows.append((UNIQUE.key, list(fields), said))
+        self._rows.append((UNIQUE.key, list(fields), source_text))
 
-    def add_reference(self, fields: Sequence[str], dataset: str, to: Sequence[str], said: str) -> None:
+    def add_reference(self, fields: Sequence[str], dataset: str, to: Sequence[str], source_text: str) -> None:
         """Enter fields whose values occur in a row of another dataset."""
         renamed = {"to": list(to)} if list(to) != list(fields) else {}
-        self._rows.append((REFERENCES.key, {"fields": list(fields), "dataset": dataset, **renamed}, said))
+        self._rows.append(
+            (REFERENCES.key, {"fields": list(fields), "dataset": dataset, **renamed}, source_text)
+        )
 
-    def add_check(self, condition: str, said: str) -> None:
+    def add_check(self, condition: str, source_text: str) -> None:
         """Enter a condition of every row."""
-        self._rows.append((CHECK.key, condition, said))
+        self._rows.append((CHECK.key, condition, source_text))
 
     def put(self, tree: Json) -> list[str]:
         """Add to a schema in the standard's long form what it can have; return what is lost of its rows, as notes."""
-        for path, wanted, said in self._wanted:
+        for path, constraints, source_text in self._constraints:
             place = _place(tree, path)
-            found, lost = fitting(place.get("type", place), wanted)
+            accepted, lost = fitting(place.get("type", place), constraints)
             for key, reason in lost.items():
-                self._notes.add(path, f"not kept: {said or f'{_name(key)}: {wanted[key]}'} ({reason})")
-            if found:
-                place["extra"] = {**place.get("extra", {}), **found}
+                self._notes.add(
+                    path, f"not kept: {source_text or f'{_name(key)}: {constraints[key]}'} ({reason})"
+                )
+            if accepted:
+                place["extra"] = {**place.get("extra", {}), **accepted}
         losses: list[str] = []
-        for key, value, said in self._rows:
+        for key, value, source_text in self._rows:
             refusal = _row_refusal(tree, key, value)
             extra = tree.get("extra", {})
             if refusal is not None:
-                losses.append(f"not kept: {said} ({refusal})")
+                losses.append(f"not kept: {source_text} ({refusal})")
             elif value not in extra.get(key, ()):
                 tree["extra"] = {**extra, key: [*extra.get(key, ()), value]}
         return losses
@@ -97,9 +101,11 @@ def without_missing(schema: Json) -> tuple[Json, list[str]]:
     """Return a schema without constraints of its rows that name a column which is not there, and these as notes."""
     extra, losses = dict(schema.get("extra", {})), []
     for key in (UNIQUE.key, REFERENCES.key, CHECK.key):
-        kept = [value for value in extra.get(key, ()) if _row_refusal(schema, key, value) is None]
-        losses += [f"not kept: {_name(key)} {value}" for value in extra.get(key, ()) if value not in kept]
-        extra = {**extra, key: kept} if kept else {name: one for name, one in extra.items() if name != key}
+        values = [value for value in extra.get(key, ()) if _row_refusal(schema, key, value) is None]
+        losses += [f"not kept: {_name(key)} {value}" for value in extra.get(key, ()) if value not in values]
+        extra = (
+            {**extra, key: values} if values else {name: one for name, one in extra.items() if name != key}
+        )
     return ({**schema, "extra": extra} if "extra" in schema else schema), losses
 
 
@@ -109,15 +115,15 @@ def _name(key: str) -> str:
 
 def _place(tree: Json, path: FieldPath) -> Json:
     """Return the mapping next to whose name or kind the attributes of a path stand."""
-    found = tree
+    node = tree
     for step in path:
-        inner = found.get("type", found)
+        inner = node.get("type", node)
         inner = inner["inner"] if inner.get("kind") == Option.__name__ else inner
         if isinstance(step, Part):
-            found = inner[{Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}[step]]
+            node = inner[{Part.ITEM: "itemType", Part.KEY: "keyType", Part.VALUE: "valueType"}[step]]
         else:
-            found = next(field for field in inner["fields"] if field["name"] == step)
-    return found
+            node = next(field for field in inner["fields"] if field["name"] == step)
+    return node
 
 
 def _row_refusal(tree: Json, key: str, value: Any) -> str | None:

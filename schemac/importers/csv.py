@@ -14,7 +14,7 @@ from typing import Any
 
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
 from schemac.importers.samples import ALWAYS_NULL, described, read_sample
-from schemac.physical.arrow import ArrowField, ArrowType, pa
+from schemac.physical.arrow import ArrowType, pa
 from schemac.source.report import Report
 
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -43,7 +43,10 @@ def read(path: Path, report: Report) -> Imported | None:
         refuse(path, "its types cannot be inferred: it has no rows below its header", report)
         return None
     notes = Notes()
-    fields = [_field(name, table.column(i), raw.column(i), notes) for i, name in enumerate(names)]
+    fields = [
+        pa.field(name, _type(values.type, name, raw.column(i), notes), nullable=values.null_count > 0)
+        for i, (name, values) in enumerate(zip(names, table.columns, strict=True))
+    ]
     more = (f"its columns are separated by {_DELIMITERS[delimiter]}",) if delimiter in ";|" else ()
     return described(fields, f"{table.num_rows:,} rows", path, notes, report, *more)
 
@@ -84,10 +87,6 @@ def _tables(text: str, delimiter: str, goes_on: bool) -> tuple[Any, Any]:
     table = read(None)
     # By number and not by name: the same name may stand twice in a header, which is found later.
     return table, read([f"f{i}" for i in range(table.num_columns)]).slice(1)
-
-
-def _field(name: str, values: Any, raw: Any, notes: Notes) -> ArrowField:
-    return pa.field(name, _type(values.type, name, raw, notes), nullable=values.null_count > 0)
 
 
 def _type(type_: Any, name: str, raw: Any, notes: Notes) -> ArrowType:

@@ -52,7 +52,7 @@ class Node:
 
     def __init__(self, value: Any, path: TreePath) -> None:
         if not isinstance(value, dict):
-            raise MisplacedError(f"{_shown_path(path)} has to be a mapping, not {_shown(value)}", path)
+            raise MisplacedError(f"{_path_text(path)} has to be a mapping, not {_value_text(value)}", path)
         self.path = path
         self._value: Mapping[str, Any] = value
         self._left = dict.fromkeys(value)
@@ -74,7 +74,7 @@ class Node:
     def text(self, *keys: str) -> str | None:
         """Return the text at the first of some keys that exists; a number counts as its text."""
         for key in keys:
-            value = self._taken(key)
+            value = self._value_at(key)
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -84,15 +84,15 @@ class Node:
 
     def needed_text(self, key: str) -> str:
         """Return a text that has to be there, and not empty."""
-        found = self.text(key)
-        if not found:
-            raise MisplacedError(f"{_shown_path(self.path)} needs a `{self._key(key)}`", self.path)
-        return found
+        text = self.text(key)
+        if not text:
+            raise MisplacedError(f"{_path_text(self.path)} needs a `{self._key(key)}`", self.path)
+        return text
 
     def flag(self, *keys: str) -> bool | None:
         """Return true or false at the first of some keys that exists; None if none is."""
         for key in keys:
-            value = self._taken(key)
+            value = self._value_at(key)
             if value is None:
                 continue
             if not isinstance(value, bool):
@@ -102,7 +102,7 @@ class Node:
 
     def number(self, key: str) -> int | None:
         """Return an integer."""
-        value = self._taken(key)
+        value = self._value_at(key)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int):
@@ -111,7 +111,7 @@ class Node:
 
     def node(self, key: str) -> "Node | None":
         """Return a mapping in this one."""
-        value = self._taken(key)
+        value = self._value_at(key)
         return None if value is None else Node(value, (*self.path, self._key(key)))
 
     def nodes(self, key: str) -> "list[Node]":
@@ -120,7 +120,7 @@ class Node:
 
     def items(self, key: str) -> list[Any]:
         """Return a list as it is."""
-        value = self._taken(key)
+        value = self._value_at(key)
         if value is None:
             return []
         if not isinstance(value, list):
@@ -136,10 +136,10 @@ class Node:
 
     def texts(self, key: str) -> list[str]:
         """Return a list of texts."""
-        found = self.items(key)
-        if not all(isinstance(item, str) for item in found):
+        items = self.items(key)
+        if not all(isinstance(item, str) for item in items):
             raise self._wrong(key, "a list of texts")
-        return found
+        return items
 
     def over(self, below: "Node") -> "Node":
         """Return this mapping with the values of another one for those keys that it has not."""
@@ -157,19 +157,19 @@ class Node:
     def losses(self) -> list[str]:
         """Return what was not read, as notes; an empty value says nothing."""
         return [
-            f"not kept: {key}: {_shown(self._value[key])}"
+            f"not kept: {key}: {_value_text(self._value[key])}"
             for key in self._left
             if self._value[key] not in _SILENT
         ]
 
-    def _taken(self, key: str) -> Any:
+    def _value_at(self, key: str) -> Any:
         self._left.pop(self._key(key), None)
         return self._value.get(self._key(key))
 
-    def _wrong(self, key: str, wanted: str) -> MisplacedError:
+    def _wrong(self, key: str, expected: str) -> MisplacedError:
         path = (*self.path, self._key(key))
         value = self._value[self._key(key)]
-        return MisplacedError(f"{_shown_path(path)} has to be {wanted}, not {_shown(value)}", path)
+        return MisplacedError(f"{_path_text(path)} has to be {expected}, not {_value_text(value)}", path)
 
 
 def read_documents(
@@ -218,50 +218,50 @@ _CLASSES = {value.casefold(): value for value in map(str, Classification)} | {
 
 def meaning(node: Node) -> Json:
     """Return what a mapping says of its data as attributes: description, owner, tags, classification, deprecation."""
-    found: Json = {}
+    attributes: Json = {}
     description = node.text("description")
     if description:
-        found[DESCRIPTION.key] = description
+        attributes[DESCRIPTION.key] = description
     owner, tags, word = node.peek("owner"), node.peek("tags"), node.peek("classification")
     if isinstance(owner, str) and owner:
-        found[OWNER.key] = owner
+        attributes[OWNER.key] = owner
         node.drop("owner")
     if isinstance(tags, list) and tags and all(isinstance(tag, str) and tag for tag in tags):
-        found[TAGS.key] = list(dict.fromkeys(tags))
+        attributes[TAGS.key] = list(dict.fromkeys(tags))
         node.drop("tags")
     if isinstance(word, str) and word.casefold() in _CLASSES:
-        found[CLASSIFICATION.key] = _CLASSES[word.casefold()]
+        attributes[CLASSIFICATION.key] = _CLASSES[word.casefold()]
         node.drop("classification")
     if node.peek("pii") is True:
-        found.setdefault(CLASSIFICATION.key, str(Classification.PERSONAL))
+        attributes.setdefault(CLASSIFICATION.key, str(Classification.PERSONAL))
         node.drop("pii")
     if node.peek("deprecated") is True:
-        found[DEPRECATED.key] = {}
+        attributes[DEPRECATED.key] = {}
         node.drop("deprecated")
-    return found
+    return attributes
 
 
 def rules(node: Node) -> Json:
     """Return the constraints of values that are in a mapping by their names."""
-    found: Json = {}
+    attributes: Json = {}
     for attribute in OF_VALUES:
         value = node.peek(attribute.name)
         if value is not None and value is not False:
-            found[attribute.key] = value
+            attributes[attribute.key] = value
         if value is not None:
             node.drop(attribute.name)
     for exclusive, bound in ((EXCLUSIVE_MINIMUM, MINIMUM), (EXCLUSIVE_MAXIMUM, MAXIMUM)):
         # As in draft 4 of JSON Schema, `true` says it of the other bound.
-        if found.get(exclusive.key) is True and bound.key in found:
-            found[exclusive.key] = found.pop(bound.key)
-    return found
+        if attributes.get(exclusive.key) is True and bound.key in attributes:
+            attributes[exclusive.key] = attributes.pop(bound.key)
+    return attributes
 
 
 def finished(
-    node: Node, found: tuple[Json, Json], path: FieldPath, notes: Notes, *, is_required: bool
+    node: Node, type_and_attributes: tuple[Json, Json], path: FieldPath, notes: Notes, *, is_required: bool
 ) -> tuple[Json, Json]:
     """Return a type, which may be null unless it is required, with the attributes of its node; what nobody read is noted."""
-    tree, extra = found
+    tree, extra = type_and_attributes
     extra = {**meaning(node), **extra}
     for loss in node.losses():
         notes.add(path, loss)
@@ -300,14 +300,14 @@ def part(tree: Json, extra: Json) -> Json:
     return {**tree, "extra": extra} if extra else tree
 
 
-def _shown_path(path: TreePath) -> str:
+def _path_text(path: TreePath) -> str:
     if not path:
         return "the document"
     texts = [f"[{segment}]" if isinstance(segment, int) else f".{segment}" for segment in path]
     return f"`{''.join(texts).removeprefix('.')}`"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

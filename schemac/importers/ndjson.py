@@ -163,8 +163,8 @@ class _Seen:
         if sorts == {"integers", "numbers"}:
             return pa.float64()
         if len(sorts) > 1 and not sorts <= {"texts", "dates", "instants", "local times"}:
-            found = ", ".join(f"{self._sorts[sort]} {sort}" for sort in self._sorts if sort in sorts)
-            notes.add(path, f"a String because the sample has {found}")
+            counts = ", ".join(f"{self._sorts[sort]} {sort}" for sort in self._sorts if sort in sorts)
+            notes.add(path, f"a String because the sample has {counts}")
             return pa.string()
         if len(sorts) > 1:
             return pa.string()

@@ -12,8 +12,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from schemac.importers.arrow_schema import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, NumberedVersion, first_line, refuse
-from schemac.importers.lifted import lifted
 from schemac.logical.path import FieldPath, Part
 from schemac.physical.arrow import pa
 from schemac.source.report import Report
@@ -53,11 +53,11 @@ def read(path: Path, report: Report) -> Imported | None:
         _note_dropped(place, type_, schema, notes)
     for variant in variants:
         notes.add(variant, "Parquet's type VARIANT is not kept: this field has its storage type")
-    own = [key.decode() for key in schema.metadata or {} if _OF_WRITERS.fullmatch(key)]
-    comments = [f"not kept: the metadata {', '.join(own)}"] if own else []
+    writer_keys = [key.decode() for key in schema.metadata or {} if _OF_WRITERS.fullmatch(key)]
+    comments = [f"not kept: the metadata {', '.join(writer_keys)}"] if writer_keys else []
     if file is not path:
         comments.insert(0, f"from {file.relative_to(path)}, the first file of the folder")
-    tree = lifted(_without_additions(schema), str(path), report, notes.add)
+    tree = from_arrow_schema(_without_additions(schema), str(path), report, notes.add)
     ids = field_ids(schema)
     numbered: tuple[NumberedVersion, ...] = ()
     if ids:
@@ -68,10 +68,10 @@ def read(path: Path, report: Report) -> Imported | None:
 
 def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:
     """Return the ids of all fields by their paths, as table formats write them; empty if they are not one for every field."""
-    found: list[tuple[FieldPath, int]] = []
+    path_ids: list[tuple[FieldPath, int]] = []
 
     def enter(f: "pa.Field", path: FieldPath) -> None:
-        found.append((path, int((f.metadata or {}).get(_FIELD_ID, b"-1"))))
+        path_ids.append((path, int((f.metadata or {}).get(_FIELD_ID, b"-1"))))
         t = f.type
         if pa.types.is_struct(t):
             for member in t:
@@ -84,16 +84,16 @@ def field_ids(schema: "pa.Schema") -> dict[FieldPath, int]:
 
     for column in schema:
         enter(column, (column.name,))
-    ids = [id for _, id in found]
+    ids = [id for _, id in path_ids]
     is_sound = all(id > 0 for id in ids) and len(set(ids)) == len(ids)
-    return dict(found) if is_sound else {}
+    return dict(path_ids) if is_sound else {}
 
 
-def _variants(shown: str) -> list[FieldPath]:
+def _variants(schema_text: str) -> list[FieldPath]:
     """Return the paths of groups with the type VARIANT, which pyarrow tells only as the text of a schema."""
     above: list[tuple[int, str]] = []
-    found: list[FieldPath] = []
-    for match in map(_GROUP.fullmatch, shown.split("\n")):
+    paths: list[FieldPath] = []
+    for match in map(_GROUP.fullmatch, schema_text.split("\n")):
         if match is None:
             continue
         depth = len(match[1])
@@ -102,8 +102,8 @@ def _variants(shown: str) -> list[FieldPath]:
             # Of a list or a map between them the nearest name that a manifest has is the column's.
             is_plain = not any(name in ("list", "key_value") for _, name in above)
             path = tuple(name for _, name in above)
-            found.append(path if is_plain else path[:1])
-    return found
+            paths.append(path if is_plain else path[:1])
+    return paths
 
 
 def _note_dropped(place: str, logical: Any, schema: Any, notes: Notes) -> None:

@@ -37,9 +37,9 @@ def read_sample(path: Path, report: Report) -> tuple[str, bool] | None:
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(content, final=not goes_on)
     except UnicodeDecodeError as error:
-        found = f"byte 0x{content[error.start]:02x} in line {content.count(10, 0, error.start) + 1}"
+        unreadable = f"byte 0x{content[error.start]:02x} in line {content.count(10, 0, error.start) + 1}"
         help = f"if it is Latin-1: iconv -f latin1 -t utf-8 '{path}' > utf8{path.suffix}"
-        refuse(path, f"it is not UTF-8: {found} cannot be read", report, help=help)
+        refuse(path, f"it is not UTF-8: {unreadable} cannot be read", report, help=help)
         return None
     if "\0" in text:
         refuse(path, "it is a binary file", report)

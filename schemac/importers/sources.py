@@ -36,11 +36,6 @@ def formats() -> dict[str, Format]:
     return {format.name: format for format in (*(f for engine in engines() for f in engine.formats), *_OWN)}
 
 
-def _owner_of(format: str) -> str | None:
-    """Return the name of the engine that brings a format; None for a file of data."""
-    return next((e.name for e in engines() if any(f.name == format for f in e.formats)), None)
-
-
 _PARTS = {"inner": Part.ITEM, "itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 
 
@@ -63,14 +58,14 @@ def import_source(
     path: Path, format: str | None, report: Report, skipped: Collection[str] = ()
 ) -> Imported | None:
     """Return the schema of a source without some of its columns; what is wrong with it is in the report."""
-    found = Report()
-    imported = _read(path, format, found)
+    report_of_source = Report()
+    imported = _read(path, format, report_of_source)
     if imported is not None and skipped:
-        imported = _without(imported, skipped, path, found)
+        imported = _without(imported, skipped, path, report_of_source)
     help = _other_format(path, format) if imported is None and format is not None else ""
     report.extend(
         replace(d, help=help) if help and d.code == UNREADABLE_SOURCE.id else d
-        for d in found.diagnostics
+        for d in report_of_source.diagnostics
         if not _is_of(d, skipped)
     )
     return imported
@@ -79,13 +74,13 @@ def import_source(
 def _other_format(path: Path, format: str) -> str:
     """Return what to write where a source can be read in another format than it was said to be; empty if it cannot."""
     try:
-        told = detect(path) if path.exists() else None
+        detected = detect(path) if path.exists() else None
     except OSError:
         return ""
     # A name alone promises nothing: an empty `.sql` is no DDL either.
-    if told in (None, format) or _read(path, told, Report()) is None:
+    if detected in (None, format) or _read(path, detected, Report()) is None:
         return ""
-    return f"it is recognized as {told}: leave `--from` out, or write `--from {told}`"
+    return f"it is recognized as {detected}: leave `--from` out, or write `--from {detected}`"
 
 
 def import_value(format: str, value: Any, file: str, report: Report) -> Imported | None:
@@ -100,21 +95,21 @@ def standard_form(imported: Imported) -> Imported:
     notes = imported.notes
 
     def type_(tree: Any, path: FieldPath, *, is_nested: bool) -> Any:
-        kept = dict(tree)
-        for key in sorted(kept.pop("extra", {})) if is_nested else ():
+        standard = dict(tree)
+        for key in sorted(standard.pop("extra", {})) if is_nested else ():
             notes.add(path, f"not in the standard: {key} of {path[-1]}")
-        if kept["kind"] == "Timestamp" and kept.get("timezone", "") is None:
+        if standard["kind"] == "Timestamp" and standard.get("timezone", "") is None:
             notes.add(
                 path, "a timestamp without a zone, which the standard does not have, so it is written as UTC"
             )
-            kept["timezone"] = "UTC"
+            standard["timezone"] = "UTC"
         for key, part in _PARTS.items():
-            if key in kept:
+            if key in standard:
                 below = path if key == "inner" else (*path, part)
-                kept[key] = type_(kept[key], below, is_nested=key != "inner" or is_nested)
-        if "fields" in kept:
-            kept["fields"] = [member(f, path) for f in kept["fields"]]
-        return kept
+                standard[key] = type_(standard[key], below, is_nested=key != "inner" or is_nested)
+        if "fields" in standard:
+            standard["fields"] = [member(f, path) for f in standard["fields"]]
+        return standard
 
     def member(tree: Any, holder: FieldPath) -> Any:
         return {**tree, "type": type_(tree["type"], (*holder, tree["name"]), is_nested=False)}
@@ -124,11 +119,11 @@ def standard_form(imported: Imported) -> Imported:
 
 
 def _read(path: Path, format: str | None, report: Report) -> Imported | None:
-    shown = str(path)
+    name = str(path)
     try:
         if not path.exists():
-            message = f"there is no file or folder {shown}"
-            report.add(UNREADABLE_SOURCE, message, file=shown, help="check the path")
+            message = f"there is no file or folder {name}"
+            report.add(UNREADABLE_SOURCE, message, file=name, help="check the path")
             return None
         if not path.is_file() and not path.is_dir():
             # Pipes and devices may never end.
@@ -139,17 +134,18 @@ def _read(path: Path, format: str | None, report: Report) -> Imported | None:
                 if not stream.read(1):
                     refuse(path, "it is empty", report)
                     return None
-        is_told_by_name = format is None
+        is_by_suffix = format is None
         format = format or detect(path)
         if format is None:
-            message = f"the format of {shown} cannot be recognized from its name"
+            message = f"the format of {name} cannot be recognized from its name"
             help = f"specify it with --from {', --from '.join(formats())}"
-            report.add(UNREADABLE_SOURCE, message, file=shown, help=help)
+            report.add(UNREADABLE_SOURCE, message, file=name, help=help)
             return None
-        if is_told_by_name and formats()[format].is_json and refuse_foreign(path, report):
+        if is_by_suffix and formats()[format].is_json and refuse_foreign(path, report):
             return None
         importer = load_as(formats()[format].importer, Importer, f"`importer` of the format {format}")
-        with blamed(_owner_of(format)):
+        owner = next((e.name for e in engines() if any(f.name == format for f in e.formats)), None)
+        with blamed(owner):
             try:
                 return _encodable(importer.read(path, report))
             except (

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 def dataset_names(tables: Sequence[tuple[str, ...]]) -> list[str | None]:
     """Return namespace and table of names with catalogs, with the catalog only where two would be the same; None for no name."""
     short = ["/".join(name[-2:]).casefold() for name in tables]
-    taken = Counter(short)
+    counts = Counter(short)
     names: list[str | None] = []
     for table, name in zip(tables, short, strict=True):
-        holders = table[:-1] if taken[name] > 1 else table[-2:-1]
+        holders = table[:-1] if counts[name] > 1 else table[-2:-1]
         names.append("/".join(filter(None, (".".join(holders), *table[-1:]))) or None)
     return names
 

@@ -38,8 +38,8 @@ def dialect_of(system: str | None) -> str | None:
     """Return the format that reads the DDL of a system by its name; None if none does."""
     if system is None:
         return None
-    wanted = system.casefold()
-    return next((format.name for format in formats().values() if wanted in format.systems), None)
+    name = system.casefold()
+    return next((format.name for format in formats().values() if name in format.systems), None)
 
 
 def type_of_text(text: str, dialect: str | None) -> TypeMatch | None:
@@ -85,8 +85,8 @@ def _in_any_notation(text: str, written: TypeText | None) -> TypeMatch | None:
     notes, extra = Notes(), dict(meaning.extra)
     if written is not None and written.bracket == "(" and set(meaning.tree) == {"kind"}:
         longest = [one.head for one in written.types if one.head.isascii() and one.head.isdecimal()][:1]
-        kept, _ = fitting(meaning.tree, {MAX_LENGTH.key: int(longest[0])} if longest else {})
-        extra |= kept
-        if not kept:
+        accepted, _ = fitting(meaning.tree, {MAX_LENGTH.key: int(longest[0])} if longest else {})
+        extra |= accepted
+        if not accepted:
             notes.add(("c",), f"not kept: the length in {text}")
     return TypeMatch(dict(meaning.tree), extra, notes)

@@ -112,8 +112,8 @@ class Decimal(LogicalType, Checked):
         digits = self.precision
         numbers = (0, 1, -1, 5, 150, 12345, 10**digits - 1, 1 - 10**digits, 10 ** (digits - 1) + 1)
         wide = decimal.Context(prec=200)
-        held = (decimal.Decimal(n).scaleb(-self.scale, wide) for n in numbers if abs(n) < 10**digits)
-        return tuple(dict.fromkeys(held))
+        decimals = (decimal.Decimal(n).scaleb(-self.scale, wide) for n in numbers if abs(n) < 10**digits)
+        return tuple(dict.fromkeys(decimals))
 
 
 def _width(precision: int, at_least: int) -> int:

@@ -42,11 +42,19 @@ class PlainType(Invariable):
 
 
 class IntegerType(PlainType):
-    """Whole numbers of a fixed width."""
+    """Whole numbers of a fixed width; the name of the kind says how wide they are, and whether they have a sign."""
 
     family: ClassVar[Family] = Family.INTEGER
     bits: ClassVar[int]
     is_signed: ClassVar[bool]
+
+    def __init_subclass__(cls, *, number: int, names: tuple[str, ...]) -> None:
+        """Take the number of the kind in the standard, and its names in other systems."""
+        cls.arrow_name = cls.arrow_text = cls.__name__.lower()
+        cls.bits = int(cls.__name__.removeprefix("U").removeprefix("Int"))
+        cls.is_signed = not cls.__name__.startswith("U")
+        cls.standard_number, cls.foreign_names, cls.example = number, names, cls.__name__
+        super().__init_subclass__()
 
     def samples(self) -> tuple[int, ...]:
         """Bounds of this and of other widths, and of the mantissas of floating-point numbers."""
@@ -68,6 +76,15 @@ class FloatType(PlainType):
     """Digits of the significand in binary, the hidden one counted."""
     packing: ClassVar[str]
     """The type's letter in Python's `struct`."""
+
+    def __init_subclass__(
+        cls, *, number: int, mantissa: int, packing: str, arrow_text: str, names: tuple[str, ...]
+    ) -> None:
+        """Take what differs between the widths; the name of the kind says how wide it is."""
+        cls.arrow_name, cls.arrow_text = cls.__name__.lower(), arrow_text
+        cls.bits, cls.mantissa, cls.packing = int(cls.__name__.removeprefix("Float")), mantissa, packing
+        cls.standard_number, cls.foreign_names, cls.example = number, names, cls.__name__
+        super().__init_subclass__()
 
     def samples(self) -> tuple[float, ...]:
         """Bounds of this and of other widths, and what decimal fractions become; all of them values of the type."""
@@ -104,14 +121,14 @@ class FloatType(PlainType):
             2.0**63,
             2.0**64,
         )
-        return tuple(v for v in (*plain, *wide) if not math.isfinite(v) or self._is_held(v))
+        return tuple(v for v in (*plain, *wide) if not math.isfinite(v) or self._is_exact(v))
 
-    def _is_held(self, value: float) -> bool:
+    def _is_exact(self, value: float) -> bool:
         try:
-            held: float = struct.unpack(self.packing, struct.pack(self.packing, value))[0]
+            rounded: float = struct.unpack(self.packing, struct.pack(self.packing, value))[0]
         except OverflowError:
             return False
-        return held == value
+        return rounded == value
 
 
 class Bool(PlainType):
@@ -130,160 +147,108 @@ class Bool(PlainType):
         return (True, False)
 
 
-class Int8(IntegerType):
+class Int8(IntegerType, number=9, names=("tinyint", "byte", "i8")):
     """Whole numbers from -128 to 127."""
 
     kind: Literal["Int8"] = "Int8"
-    bits: ClassVar[int] = 8
-    is_signed: ClassVar[bool] = True
-    arrow_name: ClassVar[str] = "int8"
-    arrow_text: ClassVar[str] = "int8"
-    standard_number: ClassVar[int | None] = 9
-    foreign_names: ClassVar[tuple[str, ...]] = ("tinyint", "byte", "i8")
-    example: ClassVar[str] = "Int8"
 
 
-class Int16(IntegerType):
+class Int16(IntegerType, number=10, names=("smallint", "short", "i16", "smallserial")):
     """Whole numbers of 16 bits with sign."""
 
     kind: Literal["Int16"] = "Int16"
-    bits: ClassVar[int] = 16
-    is_signed: ClassVar[bool] = True
-    arrow_name: ClassVar[str] = "int16"
-    arrow_text: ClassVar[str] = "int16"
-    standard_number: ClassVar[int | None] = 10
-    foreign_names: ClassVar[tuple[str, ...]] = ("smallint", "short", "i16", "smallserial")
-    example: ClassVar[str] = "Int16"
 
 
-class Int32(IntegerType):
+class Int32(
+    IntegerType,
+    number=11,
+    names=("int", "integer", "i32", "sint32", "sfixed32", "serial", "mediumint"),
+):  # fmt: skip
     """Whole numbers of 32 bits with sign."""
 
     kind: Literal["Int32"] = "Int32"
-    bits: ClassVar[int] = 32
-    is_signed: ClassVar[bool] = True
-    arrow_name: ClassVar[str] = "int32"
-    arrow_text: ClassVar[str] = "int32"
-    standard_number: ClassVar[int | None] = 11
-    foreign_names: ClassVar[tuple[str, ...]] = (
-        "int", "integer", "i32", "sint32", "sfixed32", "serial", "mediumint",
-    )  # fmt: skip
-    example: ClassVar[str] = "Int32"
 
 
-class Int64(IntegerType):
+class Int64(
+    IntegerType,
+    number=12,
+    names=("bigint", "long", "int8byte", "i64", "sint64", "sfixed64", "bigserial", "longlong"),
+):  # fmt: skip
     """Whole numbers of 64 bits with sign."""
 
     kind: Literal["Int64"] = "Int64"
-    bits: ClassVar[int] = 64
-    is_signed: ClassVar[bool] = True
-    arrow_name: ClassVar[str] = "int64"
-    arrow_text: ClassVar[str] = "int64"
-    standard_number: ClassVar[int | None] = 12
-    foreign_names: ClassVar[tuple[str, ...]] = (
-        "bigint", "long", "int8byte", "i64", "sint64", "sfixed64", "bigserial", "longlong",
-    )  # fmt: skip
-    example: ClassVar[str] = "Int64"
 
 
-class UInt8(IntegerType):
+class UInt8(IntegerType, number=13, names=("u8", "ubyte", "unsignedtinyint", "tinyintunsigned", "utinyint")):
     """Whole numbers from 0 to 255."""
 
     kind: Literal["UInt8"] = "UInt8"
-    bits: ClassVar[int] = 8
-    is_signed: ClassVar[bool] = False
-    arrow_name: ClassVar[str] = "uint8"
-    arrow_text: ClassVar[str] = "uint8"
-    standard_number: ClassVar[int | None] = 13
-    foreign_names: ClassVar[tuple[str, ...]] = (
-        "u8", "ubyte", "unsignedtinyint", "tinyintunsigned", "utinyint",
-    )  # fmt: skip
-    example: ClassVar[str] = "UInt8"
 
 
-class UInt16(IntegerType):
+class UInt16(
+    IntegerType,
+    number=14,
+    names=("u16", "ushort", "unsignedsmallint", "smallintunsigned", "usmallint"),
+):  # fmt: skip
     """Whole numbers of 16 bits without sign."""
 
     kind: Literal["UInt16"] = "UInt16"
-    bits: ClassVar[int] = 16
-    is_signed: ClassVar[bool] = False
-    arrow_name: ClassVar[str] = "uint16"
-    arrow_text: ClassVar[str] = "uint16"
-    standard_number: ClassVar[int | None] = 14
-    foreign_names: ClassVar[tuple[str, ...]] = (
-        "u16", "ushort", "unsignedsmallint", "smallintunsigned", "usmallint",
-    )  # fmt: skip
-    example: ClassVar[str] = "UInt16"
 
 
-class UInt32(IntegerType):
+class UInt32(
+    IntegerType,
+    number=15,
+    names=("u32", "uint", "unsigned", "fixed32", "intunsigned", "integerunsigned", "unsignedint", "unsignedinteger", "uinteger"),
+):  # fmt: skip
     """Whole numbers of 32 bits without sign."""
 
     kind: Literal["UInt32"] = "UInt32"
-    bits: ClassVar[int] = 32
-    is_signed: ClassVar[bool] = False
-    arrow_name: ClassVar[str] = "uint32"
-    arrow_text: ClassVar[str] = "uint32"
-    standard_number: ClassVar[int | None] = 15
-    foreign_names: ClassVar[tuple[str, ...]] = (
-        "u32", "uint", "unsigned", "fixed32", "intunsigned", "integerunsigned", "unsignedint",
-        "unsignedinteger", "uinteger",
-    )  # fmt: skip
-    example: ClassVar[str] = "UInt32"
 
 
-class UInt64(IntegerType):
+class UInt64(
+    IntegerType,
+    number=16,
+    names=("u64", "ulong", "fixed64", "bigintunsigned", "unsignedbigint", "ubigint"),
+):  # fmt: skip
     """Whole numbers of 64 bits without sign."""
 
     kind: Literal["UInt64"] = "UInt64"
-    bits: ClassVar[int] = 64
-    is_signed: ClassVar[bool] = False
-    arrow_name: ClassVar[str] = "uint64"
-    arrow_text: ClassVar[str] = "uint64"
-    standard_number: ClassVar[int | None] = 16
-    foreign_names: ClassVar[tuple[str, ...]] = (
-        "u64", "ulong", "fixed64", "bigintunsigned", "unsignedbigint", "ubigint",
-    )  # fmt: skip
-    example: ClassVar[str] = "UInt64"
 
 
-class Float16(FloatType):
+class Float16(
+    FloatType,
+    number=6,
+    mantissa=11,
+    packing="<e",
+    arrow_text="halffloat",
+    names=("half", "halffloat", "f16"),
+):
     """IEEE 754 half precision."""
 
     kind: Literal["Float16"] = "Float16"
-    bits: ClassVar[int] = 16
-    mantissa: ClassVar[int] = 11
-    packing: ClassVar[str] = "<e"
-    arrow_name: ClassVar[str] = "float16"
-    arrow_text: ClassVar[str] = "halffloat"
-    standard_number: ClassVar[int | None] = 6
-    foreign_names: ClassVar[tuple[str, ...]] = ("half", "halffloat", "f16")
-    example: ClassVar[str] = "Float16"
 
 
-class Float32(FloatType):
+class Float32(
+    FloatType,
+    number=7,
+    mantissa=24,
+    packing="<f",
+    arrow_text="float",
+    names=("float", "real", "f32", "single", "float4"),
+):
     """IEEE 754 single precision."""
 
     kind: Literal["Float32"] = "Float32"
-    bits: ClassVar[int] = 32
-    mantissa: ClassVar[int] = 24
-    packing: ClassVar[str] = "<f"
-    arrow_name: ClassVar[str] = "float32"
-    arrow_text: ClassVar[str] = "float"
-    standard_number: ClassVar[int | None] = 7
-    foreign_names: ClassVar[tuple[str, ...]] = ("float", "real", "f32", "single", "float4")
-    example: ClassVar[str] = "Float32"
 
 
-class Float64(FloatType):
+class Float64(
+    FloatType,
+    number=8,
+    mantissa=53,
+    packing="<d",
+    arrow_text="double",
+    names=("double", "float8", "number", "f64", "doubleprecision"),
+):
     """IEEE 754 double precision."""
 
     kind: Literal["Float64"] = "Float64"
-    bits: ClassVar[int] = 64
-    mantissa: ClassVar[int] = 53
-    packing: ClassVar[str] = "<d"
-    arrow_name: ClassVar[str] = "float64"
-    arrow_text: ClassVar[str] = "double"
-    standard_number: ClassVar[int | None] = 8
-    foreign_names: ClassVar[tuple[str, ...]] = ("double", "float8", "number", "f64", "doubleprecision")
-    example: ClassVar[str] = "Float64"

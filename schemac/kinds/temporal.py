@@ -218,8 +218,8 @@ class Timestamp(LogicalType, Checked):
         per = PER_SECOND[self.unit]
         changes = (1711848600, 1711852200, 1729992600, 1729996200)
         midnight = 4 * 10**9 - 4 * 10**9 % DAY
-        moments = (0, -1, DAY, -3600, -7200, midnight, *changes, *(s - 3600 for s in changes), *YEARS)
-        counts = {moment * per for moment in moments} | {1, -1, per + 1, 2**63 - 1, -(2**63)}
+        seconds = (0, -1, DAY, -3600, -7200, midnight, *changes, *(s - 3600 for s in changes), *YEARS)
+        counts = {second * per for second in seconds} | {1, -1, per + 1, 2**63 - 1, -(2**63)}
         return tuple(sorted(count for count in counts if -(2**63) <= count < 2**63))
 
 

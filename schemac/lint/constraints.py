@@ -11,7 +11,7 @@ from schemac.attributes.attribute import Attribute
 from schemac.attributes.family import Family
 from schemac.attributes.own import CLASSIFICATION, DEPRECATED, OWNER
 from schemac.lint import codes
-from schemac.lint.rule import Say, Subject, has_word, rule
+from schemac.lint.rule import Reporter, Subject, has_word, rule
 from schemac.lint.words import PERSONAL, PERSONAL_NAMES, SECRETS, STATES, snake_case, words_of
 from schemac.logical.schema_fields import SchemaField
 from schemac.source.help import Help
@@ -24,13 +24,13 @@ _HASHES = frozenset({"hash", "hashed", "digest", "checksum"})
 CONSTRAINTS, OWNERSHIP, PRIVACY = "constraints", "ownership", "privacy"
 
 
-def _of(attribute: Attribute[Any], found: "Sequence[Constraint]") -> Any:
+def _of(attribute: Attribute[Any], constraints: "Sequence[Constraint]") -> Any:
     """Return the constraint of an attribute, None if there is none."""
-    return next((one for one in found if one.attribute is attribute), None)
+    return next((one for one in constraints if one.attribute is attribute), None)
 
 
 @rule(codes.SINGLE_VALUE_ENUM, category=CONSTRAINTS, is_default=True)
-def single_value_enum(subject: Subject, report: Say) -> None:
+def single_value_enum(subject: Subject, report: Reporter) -> None:
     """A field with one possible value says nothing; a list that grows later is a wider constraint."""
     for field, _ in subject.constraints:
         values = field.extra.get(attributes.ENUM.key)
@@ -39,10 +39,10 @@ def single_value_enum(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.EQUAL_BOUNDS, category=CONSTRAINTS, is_default=True)
-def equal_bounds(subject: Subject, report: Say) -> None:
+def equal_bounds(subject: Subject, report: Reporter) -> None:
     """Often one of the two was copied."""
-    for field, found in subject.constraints:
-        low, high = _of(attributes.MINIMUM, found), _of(attributes.MAXIMUM, found)
+    for field, constraints in subject.constraints:
+        low, high = _of(attributes.MINIMUM, constraints), _of(attributes.MAXIMUM, constraints)
         if low is not None and high is not None and low.limit == high.limit:
             report.attribute(
                 field, attributes.MAXIMUM.key, f"{field.path_text} has to be {low.text} and {high.text}"
@@ -54,24 +54,24 @@ def equal_bounds(subject: Subject, report: Say) -> None:
     category=CONSTRAINTS,
     is_default=True,
 )
-def redundant_constraint(subject: Subject, report: Say) -> None:
+def redundant_constraint(subject: Subject, report: Reporter) -> None:
     """A UInt8 is at least 0 without saying so."""
-    for field, found in subject.constraints:
+    for field, constraints in subject.constraints:
         from schemac.constraints.redundancy import is_redundant  # for start-up time: most manifests have none
 
-        for one in found:
+        for one in constraints:
             if is_redundant(one):
                 message = f"every {field.type.type_text()} is {one.text}"
                 report.attribute(field, one.attribute.key, message, on_key=True, help=Help.remove())
 
 
 @rule(codes.UNANCHORED_PATTERN, category=CONSTRAINTS)
-def unanchored_pattern(subject: Subject, report: Say) -> None:
+def unanchored_pattern(subject: Subject, report: Reporter) -> None:
     """`[0-9]{4}` is found in `x12345`; `^` and `$` are the ends of a text."""
-    for field, found in subject.constraints:
+    for field, constraints in subject.constraints:
         text = field.extra.get(attributes.PATTERN.key)
         is_open = isinstance(text, str) and not (text.startswith("^") and text.endswith("$"))
-        if is_open and any(one.attribute is attributes.PATTERN for one in found):
+        if is_open and any(one.attribute is attributes.PATTERN for one in constraints):
             report.attribute(
                 field,
                 attributes.PATTERN.key,
@@ -80,7 +80,7 @@ def unanchored_pattern(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.OPEN_STATE, category=CONSTRAINTS)
-def open_state(subject: Subject, report: Say) -> None:
+def open_state(subject: Subject, report: Reporter) -> None:
     """Readers of a field `status` need to know all its values."""
     for field in subject.fields:
         words = words_of(str(field.segment))
@@ -94,11 +94,11 @@ def open_state(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.LONG_ENUM, category=CONSTRAINTS)
-def long_enum(subject: Subject, report: Say) -> None:
+def long_enum(subject: Subject, report: Reporter) -> None:
     """It is a dataset of its own, which the field can refer to."""
     most = subject.settings.max_values
-    for field, found in subject.constraints:
-        enum = _of(attributes.ENUM, found)
+    for field, constraints in subject.constraints:
+        enum = _of(attributes.ENUM, constraints)
         if enum is not None and len(enum.values) > most:
             message = f"{field.path_text} lists {len(enum.values)} values; {most} are allowed"
             help = f"keep them in a dataset, and name it in `{attributes.REFERENCES.key}`"
@@ -106,7 +106,7 @@ def long_enum(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.MISSING_OWNER, category=OWNERSHIP)
-def missing_owner(subject: Subject, report: Say) -> None:
+def missing_owner(subject: Subject, report: Reporter) -> None:
     """Whoever finds something wrong needs to know whom to tell."""
     if OWNER.key not in subject.dataset.schema.extra:
         help = f"write `{OWNER.key}` under the schema's `extra:`"
@@ -117,7 +117,7 @@ def missing_owner(subject: Subject, report: Say) -> None:
     codes.DEPRECATED_WITHOUT_SUCCESSOR,
     category=OWNERSHIP,
 )
-def deprecated_without_successor(subject: Subject, report: Say) -> None:
+def deprecated_without_successor(subject: Subject, report: Reporter) -> None:
     """Readers need to know what to read instead, or why there is nothing."""
     for field in subject.fields:
         value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
@@ -133,7 +133,7 @@ def deprecated_without_successor(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.DEPRECATED_WITHOUT_DAY, category=OWNERSHIP)
-def deprecated_without_day(subject: Subject, report: Say) -> None:
+def deprecated_without_day(subject: Subject, report: Reporter) -> None:
     """Without a day nobody hurries, and the field never goes."""
     for field in subject.fields:
         value = DEPRECATED.read(field.extra) if DEPRECATED.key in field.extra else None
@@ -149,7 +149,7 @@ def deprecated_without_day(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.UNCLASSIFIED_PERSONAL_DATA, category=PRIVACY)
-def unclassified_personal_data(subject: Subject, report: Say) -> None:
+def unclassified_personal_data(subject: Subject, report: Reporter) -> None:
     """What looks like data about people says how sensitive it is."""
     if CLASSIFICATION.key in subject.dataset.schema.extra:
         return
@@ -170,7 +170,7 @@ def _is_classified(field: SchemaField) -> bool:
 
 
 @rule(codes.STORED_SECRET, category=PRIVACY)
-def stored_secret(subject: Subject, report: Say) -> None:
+def stored_secret(subject: Subject, report: Reporter) -> None:
     """Passwords and tokens belong into a store for secrets."""
     for field in subject.fields:
         if (

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from schemac.attributes.odf import DESCRIPTION
 from schemac.lint import codes
-from schemac.lint.rule import Say, Subject, description_of, rule
+from schemac.lint.rule import Reporter, Subject, description_of, rule
 from schemac.lint.words import words_of
 from schemac.logical.schema_fields import SchemaField
 from schemac.manifest.groups import GroupFile
@@ -22,7 +22,7 @@ _EMPTY_WORDS = frozenset(["the", "a", "an", "of", "this", "is", "it", "field", "
 
 
 @rule(codes.MISSING_DATASET_DESCRIPTION, category=DESCRIPTIONS)
-def missing_dataset_description(subject: Subject, report: Say) -> None:
+def missing_dataset_description(subject: Subject, report: Reporter) -> None:
     """One sentence about what a row is."""
     if not subject.dataset.schema.extra.get(DESCRIPTION.key):
         report.schema(
@@ -31,7 +31,7 @@ def missing_dataset_description(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.MISSING_FIELD_DESCRIPTION, category=DESCRIPTIONS)
-def missing_field_description(subject: Subject, report: Say) -> None:
+def missing_field_description(subject: Subject, report: Reporter) -> None:
     """What its values mean, as far as name and type do not say it."""
     for field in subject.fields:
         if not description_of(field):
@@ -43,7 +43,7 @@ def missing_field_description(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.MISSING_GROUP_DESCRIPTION, category=DESCRIPTIONS)
-def missing_group_description(_subject: Subject, _say: Say) -> None:
+def missing_group_description(_subject: Subject, _reporter: Reporter) -> None:
     """What the fields of a group are for together; groups are in texts, not in datasets (`undescribed_groups`)."""
 
 
@@ -61,11 +61,11 @@ def undescribed_groups(files: Iterable[GroupFile], report: Report) -> None:
 
 
 @rule(codes.REPEATING_DESCRIPTION, category=DESCRIPTIONS)
-def repeating_description(subject: Subject, report: Say) -> None:
+def repeating_description(subject: Subject, report: Reporter) -> None:
     """A description such as `The fare` of a field `fare` says nothing."""
     for field in subject.fields:
-        said = set(words_of(description_of(field))) - _EMPTY_WORDS
-        if said and said <= set(words_of(str(field.segment))):
+        meaningful_words = set(words_of(description_of(field))) - _EMPTY_WORDS
+        if meaningful_words and meaningful_words <= set(words_of(str(field.segment))):
             report.description(field, f"the description of {field.path_text} only repeats its name")
 
 
@@ -74,7 +74,7 @@ def repeating_description(subject: Subject, report: Say) -> None:
     category=DESCRIPTIONS,
     is_default=True,
 )
-def placeholder_description(subject: Subject, report: Say) -> None:
+def placeholder_description(subject: Subject, report: Reporter) -> None:
     """Texts such as "TODO" are forgotten easily."""
     for field in subject.fields:
         text = description_of(field).strip()
@@ -83,7 +83,7 @@ def placeholder_description(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.DUPLICATE_DESCRIPTION, category=DESCRIPTIONS)
-def duplicate_description(subject: Subject, report: Say) -> None:
+def duplicate_description(subject: Subject, report: Reporter) -> None:
     """A copied description was not adapted."""
     first: dict[str, SchemaField] = {}
     for field in subject.fields:

@@ -22,7 +22,7 @@ from schemac.source.text import SourceText
 from schemac.syntax.events import YAMLError, events
 
 RULES = tuple(
-    Rule(code, "ignores", lambda _subject, _say: None, is_default=True)
+    Rule(code, "ignores", lambda _subject, _reporter: None, is_default=True)
     for code in (UNUSED_IGNORE, INVALID_IGNORE)
 )
 """They are chosen as rules are, but found in comments."""
@@ -62,13 +62,13 @@ class Ignores:
         """Return the findings that no comment ignores."""
         return [diagnostic for diagnostic in findings if not self._is_ignored(diagnostic)]
 
-    def _is_ignored(self, found: Diagnostic) -> bool:
-        if found.file != self._source.name:
+    def _is_ignored(self, diagnostic: Diagnostic) -> bool:
+        if diagnostic.file != self._source.name:
             return False
         is_ignored = False
         for one in self.found:
-            if one.line in (0, found.line) and found.code in one.names:
-                one.used.add(found.code)
+            if one.line in (0, diagnostic.line) and diagnostic.code in one.names:
+                one.used.add(diagnostic.code)
                 is_ignored = True
         return is_ignored
 
@@ -100,11 +100,11 @@ class Ignores:
             kind, names = comment["kind"], comment["names"]
             if kind not in ("ignore", "ignore-file"):
                 near = closest(kind, ("ignore", "ignore-file")) or "ignore"
-                self._say(span, f"there is no comment `schemac: {kind}`", Help.did_you_mean(near, kind))
+                self._reporter(span, f"there is no comment `schemac: {kind}`", Help.did_you_mean(near, kind))
                 continue
             words = [word.strip() for word in (names or "").split(",") if word.strip()]
             if not words:
-                self._say(
+                self._reporter(
                     span,
                     "this comment does not name a code to ignore",
                     "write `# schemac: ignore[CODE] reason`",
@@ -119,9 +119,9 @@ class Ignores:
         if code is None:
             near = closest(word, [*self._codes, *self._by_slug])
             help = Help.did_you_mean(near, word) if near else "`schemac explain` lists all codes"
-            self._say(span, f"there is no diagnostic code '{word}'", help)
+            self._reporter(span, f"there is no diagnostic code '{word}'", help)
         elif code.severity is Severity.ERROR:
-            self._say(
+            self._reporter(
                 span,
                 f"{code.id} is an error, and errors cannot be ignored",
                 "correct it, and remove this comment",
@@ -129,7 +129,7 @@ class Ignores:
             return None
         return code
 
-    def _say(self, span: Span, message: str, help: str) -> None:
+    def _reporter(self, span: Span, message: str, help: str) -> None:
         fix = self._fix(help, span) if isinstance(help, Help) else None
         self.report.add(INVALID_IGNORE, message, source=self._source, span=span, help=help, fix=fix)
 
@@ -178,9 +178,9 @@ def _with_blanks(content: str, span: Span) -> Span:
 
 def _scalars(content: str) -> list[tuple[int, int]]:
     """Return where texts stand that may have such a comment in them."""
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     with suppress(YAMLError):
         for event in events(content):
             is_one = MARK in str(getattr(event, "value", ""))
-            found += [(event.start_mark.index, event.end_mark.index)] if is_one else []
-    return found
+            spans += [(event.start_mark.index, event.end_mark.index)] if is_one else []
+    return spans

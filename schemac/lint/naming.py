@@ -7,7 +7,7 @@ import re
 
 from schemac.attributes.family import Family
 from schemac.lint import codes
-from schemac.lint.rule import Say, Subject, rule
+from schemac.lint.rule import Reporter, Subject, rule
 from schemac.lint.words import (
     ABBREVIATIONS,
     FLAGS,
@@ -32,7 +32,7 @@ _RENAME = "a field that is locked keeps its id with `schemac rename`"
 
 
 @rule(codes.FIELD_NAME_CASE, category=NAMING)
-def field_name_case(subject: Subject, report: Say) -> None:
+def field_name_case(subject: Subject, report: Reporter) -> None:
     """Names of fields have small letters, digits, and underscores between words."""
     for field in subject.fields:
         name = str(field.segment)
@@ -43,7 +43,7 @@ def field_name_case(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.DATASET_NAME_CASE, category=NAMING)
-def dataset_name_case(subject: Subject, report: Say) -> None:
+def dataset_name_case(subject: Subject, report: Reporter) -> None:
     """Names of datasets as those of fields; dots, dashes and an account may part them."""
     name = subject.dataset.name
     if not all(_SNAKE.fullmatch(part) for part in re.split(r"[./\-]", name)):
@@ -51,7 +51,7 @@ def dataset_name_case(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.LONG_NAME, category=NAMING)
-def long_name(subject: Subject, report: Say) -> None:
+def long_name(subject: Subject, report: Reporter) -> None:
     """PostgreSQL cuts names after 63 bytes, other systems after some more."""
     most = subject.settings.max_name_length
     for field in subject.fields:
@@ -63,7 +63,7 @@ def long_name(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.SHORT_NAME, category=NAMING)
-def short_name(subject: Subject, report: Say) -> None:
+def short_name(subject: Subject, report: Reporter) -> None:
     """A name of one character says nothing about its values."""
     for field in subject.fields:
         if len(str(field.segment)) == 1:
@@ -71,17 +71,19 @@ def short_name(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.RESERVED_WORD, category=NAMING)
-def reserved_word(subject: Subject, report: Say) -> None:
+def reserved_word(subject: Subject, report: Reporter) -> None:
     """In every query such a name needs quotes."""
     words = {e.title: RESERVED_WORDS.of(e) for e in engines() if RESERVED_WORDS.is_of(e)}
     for field in subject.fields:
-        found = [title for title, reserved in words.items() if str(field.segment).lower() in reserved]
-        if found:
-            report.name(field, f"'{field.segment}' is a reserved word of {' and '.join(found)}", help=_RENAME)
+        titles = [title for title, reserved in words.items() if str(field.segment).lower() in reserved]
+        if titles:
+            report.name(
+                field, f"'{field.segment}' is a reserved word of {' and '.join(titles)}", help=_RENAME
+            )
 
 
 @rule(codes.FLAG_WITHOUT_VERB, category=NAMING)
-def flag_without_verb(subject: Subject, report: Say) -> None:
+def flag_without_verb(subject: Subject, report: Reporter) -> None:
     """A Bool whose name starts with a verb can be read as a statement."""
     for field in subject.fields:
         words = words_of(str(field.segment))
@@ -93,7 +95,7 @@ def flag_without_verb(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.NEGATED_FLAG, category=NAMING)
-def negated_flag(subject: Subject, report: Say) -> None:
+def negated_flag(subject: Subject, report: Reporter) -> None:
     """Who reads `not is_not_paid` has to think twice."""
     for field in subject.fields:
         if field.type.family is Family.BOOLEAN and not NEGATIONS.isdisjoint(words_of(str(field.segment))):
@@ -101,7 +103,7 @@ def negated_flag(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.SINGULAR_LIST, category=NAMING)
-def singular_list(subject: Subject, report: Say) -> None:
+def singular_list(subject: Subject, report: Reporter) -> None:
     """Lists of variable length hold several things; vectors are one."""
     for field in subject.fields:
         words = words_of(str(field.segment))
@@ -113,7 +115,7 @@ def singular_list(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.PLURAL_VALUE, category=NAMING)
-def plural_value(subject: Subject, report: Say) -> None:
+def plural_value(subject: Subject, report: Reporter) -> None:
     """A text or a date named in the plural looks like a list."""
     single = (Family.TEXT, Family.DATE, Family.TIMESTAMP, Family.BOOLEAN)
     for field in subject.fields:
@@ -123,7 +125,7 @@ def plural_value(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.ABBREVIATED_NAME, category=NAMING)
-def abbreviated_name(subject: Subject, report: Say) -> None:
+def abbreviated_name(subject: Subject, report: Reporter) -> None:
     """Abbreviations are read differently by different people."""
     for field in subject.fields:
         for word in words_of(str(field.segment)):
@@ -136,7 +138,7 @@ def abbreviated_name(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.ID_BEFORE_NAME, category=NAMING)
-def id_before_name(subject: Subject, report: Say) -> None:
+def id_before_name(subject: Subject, report: Reporter) -> None:
     """`ride_id`, so that ids are next to what they identify when names are sorted."""
     for field in subject.fields:
         words = words_of(str(field.segment))
@@ -153,7 +155,7 @@ def id_before_name(subject: Subject, report: Say) -> None:
     category=NAMING,
     is_default=True,
 )
-def near_duplicate_name(subject: Subject, report: Say) -> None:
+def near_duplicate_name(subject: Subject, report: Reporter) -> None:
     """`ride_id` and `rideid` side by side are one of them too many; case alone is SC303."""
     for siblings in subject.siblings():
         first: dict[str, SchemaField] = {}
@@ -169,13 +171,13 @@ def near_duplicate_name(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.REPEATED_PREFIX, category=NAMING)
-def repeated_prefix(subject: Subject, report: Say) -> None:
+def repeated_prefix(subject: Subject, report: Reporter) -> None:
     """`stop.stop_name` says `stop` twice."""
     for field in subject.fields:
         above = field.parent
         while above is not None and not above.is_member:
             above = above.parent
-        if above is None or not _is_inside(field):
+        if above is None:
             continue
         words, around = words_of(str(field.segment)), words_of(str(above.segment))
         if len(words) > len(around) and words[: len(around)] == around:
@@ -186,12 +188,8 @@ def repeated_prefix(subject: Subject, report: Say) -> None:
             )
 
 
-def _is_inside(field: SchemaField) -> bool:
-    return field.parent is not None
-
-
 @rule(codes.TYPE_IN_NAME, category=NAMING)
-def type_in_name(subject: Subject, report: Say) -> None:
+def type_in_name(subject: Subject, report: Reporter) -> None:
     """The schema says the type, and a name that says another one later misleads."""
     for field in subject.fields:
         words = words_of(str(field.segment))
@@ -200,7 +198,7 @@ def type_in_name(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.GENERIC_NAME, category=NAMING)
-def generic_name(subject: Subject, report: Say) -> None:
+def generic_name(subject: Subject, report: Reporter) -> None:
     """Names such as `value`, `data` or `col_1` come from tools, not from people."""
     for field in subject.fields:
         words = words_of(str(field.segment))
@@ -213,7 +211,7 @@ def generic_name(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.NAME_NEEDS_QUOTES, category=NAMING)
-def name_needs_quotes(subject: Subject, report: Say) -> None:
+def name_needs_quotes(subject: Subject, report: Reporter) -> None:
     """Letters of ASCII, digits and underscores need none anywhere."""
     for field in subject.fields:
         if not _PLAIN.fullmatch(str(field.segment)):
@@ -221,14 +219,14 @@ def name_needs_quotes(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.NUMBERED_FIELDS, category=NAMING)
-def numbered_fields(subject: Subject, report: Say) -> None:
+def numbered_fields(subject: Subject, report: Reporter) -> None:
     """`phone1`, `phone2`, `phone3` are a list."""
     for siblings in subject.siblings():
         groups: dict[tuple[str, str], list[SchemaField]] = {}
         for field in siblings:
-            found = _NUMBERED.fullmatch(str(field.segment))
-            if found is not None:
-                groups.setdefault((found[1], field.type.kind), []).append(field)
+            match = _NUMBERED.fullmatch(str(field.segment))
+            if match is not None:
+                groups.setdefault((match[1], field.type.kind), []).append(field)
         for (stem, kind), fields in groups.items():
             if len(fields) > 2:
                 stem = stem.rstrip("_")

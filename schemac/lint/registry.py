@@ -39,29 +39,29 @@ def builtin_rules() -> tuple[Rule, ...]:
 @cache
 def installed_rules() -> tuple[Rule, ...]:
     """Return these and the rules of other distributions. Raises EngineError."""
-    found = list(builtin_rules())
+    rules = list(builtin_rules())
     for point in entry_points_of(GROUP):
         what = f"the rules {point.name} ({point.value})"
         try:
             loaded = point.load()
         except Exception as error:
             raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
-        found += _checked(_rules_in(loaded), what, found)
-    return tuple(found)
+        rules += _checked(_rules_in(loaded), what, rules)
+    return tuple(rules)
 
 
 @cache
 def all_rules(files: tuple[Path, ...] = ()) -> tuple[Rule, ...]:
     """Return these and the rules in files of a project. Raises EngineError."""
-    found = list(installed_rules())
+    rules = list(installed_rules())
     for file in files:
         what = f"the rules in {file.name}"
         try:
             module = _module(file)
         except Exception as error:
             raise EngineError(f"{what} cannot be loaded: {reason_of(error)}") from error
-        found += _checked(_rules_in(vars(module).values()), what, found)
-    return tuple(found)
+        rules += _checked(_rules_in(vars(module).values()), what, rules)
+    return tuple(rules)
 
 
 def _module(file: Path) -> ModuleType:
@@ -81,14 +81,14 @@ def _rules_in(value: Any) -> Iterator[Any]:
 
 def _checked(rules: Iterable[Rule], what: str, before: Sequence[Rule]) -> list[Rule]:
     """Return rules of others whose codes nobody has yet. Raises EngineError."""
-    found = list(rules)
-    taken = {**builtin_codes(), **{rule.code.id: rule.code for rule in before}}
-    slugs = {code.slug for code in taken.values()}
-    for rule in found:
+    added_rules = list(rules)
+    codes = {**builtin_codes(), **{rule.code.id: rule.code for rule in before}}
+    slugs = {code.slug for code in codes.values()}
+    for rule in added_rules:
         if not _ID.fullmatch(rule.code.id):
             raise EngineError(f"{what} have the code '{rule.code.id}'; write a code like ACME801")
-        if rule.code.id in taken or rule.code.slug in slugs:
+        if rule.code.id in codes or rule.code.slug in slugs:
             raise EngineError(f"{what} have a code {rule.code.id} {rule.code.slug}, which is already used")
-    if not found:
+    if not added_rules:
         raise EngineError(f"{what}: there is no schemac.lint.rule.Rule")
-    return found
+    return added_rules

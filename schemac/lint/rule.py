@@ -45,12 +45,12 @@ class Subject:
     @cached_property
     def constraints(self) -> "list[tuple[SchemaField, tuple[Constraint, ...]]]":
         """All constraints of values, by the field that they apply to."""
-        found = [field for field in self.all_fields if field.extra and are_constrained(field.extra)]
-        if not found:
+        constrained = [field for field in self.all_fields if field.extra and are_constrained(field.extra)]
+        if not constrained:
             return []
         from schemac.constraints.registry import constraints_at  # for start-up time: most manifests have none
 
-        return [(field, constraints_at(field)) for field in found]
+        return [(field, constraints_at(field)) for field in constrained]
 
     @cached_property
     def key(self) -> tuple[SchemaField, ...]:
@@ -65,7 +65,7 @@ class Subject:
                 yield field.children
 
 
-class Say:
+class Reporter:
     """Reports what one rule finds."""
 
     def __init__(self, code: Code, findings: Findings) -> None:
@@ -104,7 +104,7 @@ class Say:
         self._findings.at_schema(self._code, message, *place, help=help, on_key=on_key)
 
 
-Check = Callable[[Subject, Say], None]
+Check = Callable[[Subject, Reporter], None]
 
 
 @dataclass(frozen=True, eq=False)

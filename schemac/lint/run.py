@@ -9,7 +9,7 @@ from dataclasses import replace
 from pydantic import ValidationError
 
 from schemac.lint.descriptions import missing_group_description, undescribed_groups
-from schemac.lint.rule import Say, Rule, Subject
+from schemac.lint.rule import Reporter, Rule, Subject
 from schemac.lint.selection import Selection
 from schemac.logical.dataset import LogicalDataset
 from schemac.logical.findings import Findings
@@ -27,12 +27,12 @@ def lint(dataset: LogicalDataset, selection: Selection, path: str, report: Repor
         return
     subject = Subject(dataset, selection.settings)
     for rule in selection.rules_for(path):
-        found = Report()
-        _run(rule, subject, Say(rule.code, Findings(found, dataset.origins)))
+        report_of_rule = Report()
+        _run(rule, subject, Reporter(rule.code, Findings(report_of_rule, dataset.origins)))
         severity = selection.severity(rule)
         report.extend(
             replace(d, severity=severity, excerpt=d.excerpt, fix=d.fix) if severity is not None else d
-            for d in found.diagnostics
+            for d in report_of_rule.diagnostics
         )
 
 
@@ -40,15 +40,16 @@ def lint_groups(files: Iterable[GroupFile], selection: Selection, path: str, rep
     """Report the findings of the rules about groups that are enabled for a manifest: in its own and in those that it imports."""
     for rule in selection.rules_for(path):
         if rule is missing_group_description:
-            found = Report()
-            undescribed_groups(files, found)
+            report_of_rule = Report()
+            undescribed_groups(files, report_of_rule)
             severity = selection.severity(rule)
             report.extend(
-                replace(d, severity=severity or d.severity, excerpt=d.excerpt) for d in found.diagnostics
+                replace(d, severity=severity or d.severity, excerpt=d.excerpt)
+                for d in report_of_rule.diagnostics
             )
 
 
-def _run(rule: Rule, subject: Subject, report: Say) -> None:
+def _run(rule: Rule, subject: Subject, report: Reporter) -> None:
     try:
         rule.check(subject, report)
     except ValidationError:

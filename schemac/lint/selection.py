@@ -22,18 +22,18 @@ class Selection:
     def __init__(self, settings: LintSettings, folder: Path) -> None:
         self.settings = settings
         self.rules: Sequence[Rule] = all_rules(tuple(folder / file for file in settings.rules))
-        wanted = self._named((*settings.select, *settings.extend_select)) - self._named(settings.ignore)
-        self._wanted = [rule for rule in self.rules if rule.code.id in wanted]
+        selected = self._named((*settings.select, *settings.extend_select)) - self._named(settings.ignore)
+        self._selected = [rule for rule in self.rules if rule.code.id in selected]
 
     def rules_for(self, path: str) -> Sequence[Rule]:
         """Return the rules for a manifest, by its path from the project's folder."""
         if not self.settings.per_path:
-            return self._wanted
+            return self._selected
         refused: set[str] = set()
         for pattern, words in self.settings.per_path.items():
             if _matches(path, pattern):
                 refused |= self._named(words)
-        return [rule for rule in self._wanted if rule.code.id not in refused]
+        return [rule for rule in self._selected if rule.code.id not in refused]
 
     def severity(self, rule: Rule) -> Severity | None:
         """Return how bad what a rule finds is, where the project says it; the most exact name counts."""

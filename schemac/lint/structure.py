@@ -8,7 +8,7 @@ from schemac.attributes.constraints import REFERENCES, UNIQUE
 from schemac.attributes.family import Family
 from schemac.attributes.registry import of_role
 from schemac.lint import codes
-from schemac.lint.rule import Say, Subject, rule
+from schemac.lint.rule import Reporter, Subject, rule
 from schemac.lint.words import words_of
 from schemac.logical.schema_fields import SchemaField
 
@@ -16,7 +16,7 @@ STRUCTURE, KEYS = "structure", "keys"
 
 
 @rule(codes.DEEP_NESTING, category=STRUCTURE)
-def deep_nesting(subject: Subject, report: Say) -> None:
+def deep_nesting(subject: Subject, report: Reporter) -> None:
     """Deep types are hard to query, and each level costs when it is read."""
     most = subject.settings.max_depth
     for field in subject.all_fields:
@@ -25,7 +25,7 @@ def deep_nesting(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.MANY_FIELDS, category=STRUCTURE)
-def many_fields(subject: Subject, report: Say) -> None:
+def many_fields(subject: Subject, report: Reporter) -> None:
     """It may be several datasets."""
     most, count = subject.settings.max_fields, len(subject.fields)
     if count > most:
@@ -33,7 +33,7 @@ def many_fields(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.ALL_NULLABLE, category=STRUCTURE)
-def all_nullable(subject: Subject, report: Say) -> None:
+def all_nullable(subject: Subject, report: Reporter) -> None:
     """Nobody has said which values are always there."""
     columns = subject.dataset.columns
     if len(columns) > 1 and all(column.is_nullable for column in columns):
@@ -44,7 +44,7 @@ def all_nullable(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.NO_FIELDS, category=STRUCTURE, is_default=True)
-def no_fields(subject: Subject, report: Say) -> None:
+def no_fields(subject: Subject, report: Reporter) -> None:
     """It has no place for a value, and most formats cannot store it."""
     if not subject.dataset.columns:
         help = "list its fields, or take the schema out until there are some"
@@ -52,7 +52,7 @@ def no_fields(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.MISSING_KEY, category=KEYS)
-def missing_key(subject: Subject, report: Say) -> None:
+def missing_key(subject: Subject, report: Reporter) -> None:
     """Without a key nobody can tell two rows from one that was written twice."""
     if not subject.key and UNIQUE.key not in subject.dataset.schema.extra:
         help = f"mark the fields of its key with `{of_role(Role.KEY_PART)[0].key}`, or list them in `{UNIQUE.key}`"
@@ -60,7 +60,7 @@ def missing_key(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.NULLABLE_KEY, category=KEYS)
-def nullable_key(subject: Subject, report: Say) -> None:
+def nullable_key(subject: Subject, report: Reporter) -> None:
     """Null equals nothing, so rows with it are never the same."""
     for field in _unique_fields(subject):
         if field.is_nullable:
@@ -68,7 +68,7 @@ def nullable_key(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.FLOAT_KEY, category=KEYS)
-def float_key(subject: Subject, report: Say) -> None:
+def float_key(subject: Subject, report: Reporter) -> None:
     """Floats that look the same need not be equal."""
     for field in _unique_fields(subject):
         if field.type.family is Family.FLOAT:
@@ -87,7 +87,7 @@ def _unique_fields(subject: Subject) -> list[SchemaField]:
 
 
 @rule(codes.LATE_KEY, category=KEYS)
-def late_key(subject: Subject, report: Say) -> None:
+def late_key(subject: Subject, report: Reporter) -> None:
     """Who looks at a table looks for the key first; many systems also keep statistics for the first columns only."""
     columns = list(subject.dataset.columns)
     first = columns[: len(subject.key)]
@@ -99,7 +99,7 @@ def late_key(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.WIDE_KEY, category=KEYS)
-def wide_key(subject: Subject, report: Say) -> None:
+def wide_key(subject: Subject, report: Reporter) -> None:
     """Every join has to name all of them."""
     most = subject.settings.max_key_fields
     if len(subject.key) > most:
@@ -107,21 +107,21 @@ def wide_key(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.UNLINKED_ID, category=KEYS)
-def unlinked_id(subject: Subject, report: Say) -> None:
+def unlinked_id(subject: Subject, report: Reporter) -> None:
     """`driver_id` refers to a driver; the schema may say to which dataset."""
     references = REFERENCES.read(subject.dataset.schema.extra) or ()
     linked = {path for one in references for path in one.fields}
-    own_words = {words_of(subject.dataset.name), words_of(subject.dataset.name.removesuffix("s"))}
+    dataset_names = {words_of(subject.dataset.name), words_of(subject.dataset.name.removesuffix("s"))}
     for column in subject.dataset.columns:
         words = words_of(str(column.segment))
-        is_id = len(words) > 1 and words[-1] == "id" and words[:-1] not in own_words
+        is_id = len(words) > 1 and words[-1] == "id" and words[:-1] not in dataset_names
         if is_id and column not in subject.key and str(column.segment) not in linked:
             help = f"write `{REFERENCES.key}: [{{fields: [{column.segment}], dataset: …}}]` under the schema's `extra:`"
             report.name(column, f"it is not specified what {column.path_text} refers to", help=help)
 
 
 @rule(codes.PARTIAL_REFERENCE, category=KEYS)
-def partial_reference(subject: Subject, report: Say) -> None:
+def partial_reference(subject: Subject, report: Reporter) -> None:
     """If one of several fields is null the others are not looked up, and may be wrong."""
     references = REFERENCES.read(subject.dataset.schema.extra)
     if references is None:

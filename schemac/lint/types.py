@@ -10,7 +10,7 @@ from schemac.attributes.registry import ATTRIBUTES, has_role, of_role
 from schemac.kinds.plain import Bool
 from schemac.kinds.temporal import Date, Timestamp
 from schemac.lint import codes
-from schemac.lint.rule import Say, Subject, has_word, rule
+from schemac.lint.rule import Reporter, Subject, has_word, rule
 from schemac.lint.words import (
     COUNTS,
     DATE_WORDS,
@@ -35,7 +35,7 @@ _COMPRESSING = tuple(
 
 
 @rule(codes.UNIT_IN_NAME, category=TYPES)
-def unit_in_name(subject: Subject, report: Say) -> None:
+def unit_in_name(subject: Subject, report: Reporter) -> None:
     """As an attribute the unit is compared when the schema changes."""
     for field in subject.fields:
         words = words_of(str(field.segment))
@@ -46,7 +46,7 @@ def unit_in_name(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.FLOAT_MONEY, category=TYPES)
-def float_money(subject: Subject, report: Say) -> None:
+def float_money(subject: Subject, report: Reporter) -> None:
     """Floats round: 0.1 + 0.2 is not 0.3."""
     for field in subject.fields:
         if field.type.family is Family.FLOAT and has_word(field, MONEY):
@@ -59,7 +59,7 @@ def float_money(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.TEXT_DATE, category=TYPES)
-def text_date(subject: Subject, report: Say) -> None:
+def text_date(subject: Subject, report: Reporter) -> None:
     """Texts are not compared, sorted and checked as dates are."""
     for field in subject.fields:
         words = words_of(str(field.segment))
@@ -76,7 +76,7 @@ def text_date(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.CLOCK_WITHOUT_ZONE, category=TYPES)
-def clock_without_zone(subject: Subject, report: Say) -> None:
+def clock_without_zone(subject: Subject, report: Reporter) -> None:
     """A timestamp without a zone is a point in time only for who knows the clock."""
     for field in subject.fields:
         is_reading = field.type.family is Family.TIMESTAMP and getattr(field.type, "timezone", "") is None
@@ -88,7 +88,7 @@ def clock_without_zone(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.ZONE_OTHER_THAN_UTC, category=TYPES)
-def zone_other_than_utc(subject: Subject, report: Say) -> None:
+def zone_other_than_utc(subject: Subject, report: Reporter) -> None:
     """Instants are the same in every zone; UTC is the one that all systems show alike."""
     for field in subject.all_fields:
         zone = getattr(field.type, "timezone", None)
@@ -102,7 +102,7 @@ def zone_other_than_utc(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.VECTOR_WITHOUT_LENGTH, category=TYPES)
-def vector_without_length(subject: Subject, report: Say) -> None:
+def vector_without_length(subject: Subject, report: Reporter) -> None:
     """Engines store vectors of one length in one piece, and index only these."""
     for field in subject.all_fields:
         if field.type.family is not Family.LIST or getattr(field.type, "fixed_length", None) is not None:
@@ -120,7 +120,7 @@ def vector_without_length(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.WIDE_DECIMAL, category=TYPES)
-def wide_decimal(subject: Subject, report: Say) -> None:
+def wide_decimal(subject: Subject, report: Reporter) -> None:
     """Spark, Paimon and Iceberg have 38 digits."""
     most = subject.settings.max_precision
     for field in subject.all_fields:
@@ -130,7 +130,7 @@ def wide_decimal(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.TEXT_NUMBER, category=TYPES)
-def text_number(subject: Subject, report: Say) -> None:
+def text_number(subject: Subject, report: Reporter) -> None:
     """Texts sort 10 before 9."""
     for field in subject.fields:
         words = words_of(str(field.segment))
@@ -143,7 +143,7 @@ def text_number(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.TEXT_FLAG, category=TYPES)
-def text_flag(subject: Subject, report: Say) -> None:
+def text_flag(subject: Subject, report: Reporter) -> None:
     """`Y`, `1` and `true` are three ways to say one thing."""
     for field in subject.fields:
         words = words_of(str(field.segment))
@@ -157,7 +157,7 @@ def text_flag(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.NULLABLE_ITEMS, category=TYPES)
-def nullable_items(subject: Subject, report: Say) -> None:
+def nullable_items(subject: Subject, report: Reporter) -> None:
     """An item that is not there can be left out. Vectors in Lance have optional items anyway."""
     for field in subject.all_fields:
         is_variable = field.parent is not None and getattr(field.parent.type, "fixed_length", None) is None
@@ -166,7 +166,7 @@ def nullable_items(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.ODD_MAP_KEY, category=TYPES)
-def odd_map_key(subject: Subject, report: Say) -> None:
+def odd_map_key(subject: Subject, report: Reporter) -> None:
     """JSON has only texts as keys, and floats and structs are found by luck alone."""
     for field in subject.all_fields:
         if field.segment is Part.KEY and field.type.family not in (Family.TEXT, Family.INTEGER):
@@ -174,7 +174,7 @@ def odd_map_key(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.EMPTY_STRUCT, category=TYPES)
-def empty_struct(subject: Subject, report: Say) -> None:
+def empty_struct(subject: Subject, report: Reporter) -> None:
     """It holds nothing, and Lance, Paimon and Parquet cannot keep it."""
     for field in subject.all_fields:
         if field.type.family is Family.STRUCT and not field.children:
@@ -182,7 +182,7 @@ def empty_struct(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.SINGLE_MEMBER_STRUCT, category=TYPES)
-def single_member_struct(subject: Subject, report: Say) -> None:
+def single_member_struct(subject: Subject, report: Reporter) -> None:
     """A level that could be left out."""
     for field in subject.all_fields:
         if field.type.family is Family.STRUCT and len(field.children) == 1:
@@ -190,7 +190,7 @@ def single_member_struct(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.ALWAYS_NULL, category=TYPES)
-def always_null(subject: Subject, report: Say) -> None:
+def always_null(subject: Subject, report: Reporter) -> None:
     """A placeholder that engines keep as a column of its own, or not at all."""
     for field in subject.fields:
         if field.type.family is Family.NULL:
@@ -198,7 +198,7 @@ def always_null(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.UNCOMPRESSED_TEXT, category=TYPES)
-def uncompressed_text(subject: Subject, report: Say) -> None:
+def uncompressed_text(subject: Subject, report: Reporter) -> None:
     """Lance compresses a column generally only if it is asked to."""
     for field in subject.fields:
         is_asked = any(attribute.key in field.extra for attribute in _COMPRESSING)
@@ -208,7 +208,7 @@ def uncompressed_text(subject: Subject, report: Say) -> None:
 
 
 @rule(codes.BINARY_WITHOUT_BLOB, category=TYPES)
-def binary_without_blob(subject: Subject, report: Say) -> None:
+def binary_without_blob(subject: Subject, report: Reporter) -> None:
     """A blob is stored outside its column, so that scans of the others do not read it."""
     for field in subject.fields:
         is_bytes = field.type.family is Family.BYTES and getattr(field.type, "fixed_length", None) is None

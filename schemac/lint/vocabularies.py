@@ -10,7 +10,7 @@ from schemac.lint.codes import UNUSED_VOCABULARY
 from schemac.lint.rule import Rule
 
 CATEGORY = "structure"
-RULES = (Rule(UNUSED_VOCABULARY, CATEGORY, lambda _subject, _say: None, is_default=True),)
+RULES = (Rule(UNUSED_VOCABULARY, CATEGORY, lambda _subject, _reporter: None, is_default=True),)
 
 
 def unused_domains(domains: Collection[str], texts: Collection[bytes]) -> Iterator[str]:

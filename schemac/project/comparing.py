@@ -29,10 +29,11 @@ from schemac.project.comparisons import ComparedFile, Comparison, ComparisonRequ
 from schemac.project.configuration import Project
 from schemac.project.discovery import ManifestFile, find_manifests, has_lock, lock_path
 from schemac.project.imported import FolderFiles
+from schemac.project.inferred import RAW_ARROW_SCHEMA
 from schemac.project.manifests import Checks, CompiledFile, apart
 from schemac.project.moves import Unpaired, follow
 from schemac.project.options import CompileOptions
-from schemac.project.past_manifests import Before, SchemaVersions, versions_before
+from schemac.project.past_manifests import Before, SchemaVersions, first_versions, versions_before
 from schemac.project.references import (
     artifact_versions,
     content_of,
@@ -249,6 +250,10 @@ def _pairs(
 ) -> list[tuple[SchemaVersion | None, SchemaVersion | None]]:
     if run.before is not None:
         olds = versions_before(run.before, file.file.path, run.project, report)
+        if news.keys() - olds.keys() and RAW_ARROW_SCHEMA.encode() in file.content:
+            # The first declared schema of a dataset that came with the event before it.
+            first = first_versions(file.file.path, file.file.name, run.project)
+            olds = {**{name: version for name, version in first.items() if name in news}, **olds}
         names = sorted({*olds, *news})
     elif run.fixed is None:
         # Of a version by its number there is one, but transitively it takes all of them.

@@ -27,13 +27,19 @@ RAW_ARROW_SCHEMA = "rawArrowSchema"
 
 
 def with_inferred(
-    source: SourceText, stem: str, project: Project, report: Report, reuse: Reuse
+    source: SourceText, stem: str, project: Project, report: Report, reuse: Reuse, *, is_first: bool = False
 ) -> tuple[list[LogicalDataset], list[InferredSchemaVersion]] | None:
-    """Return the declared datasets of a text, and the inferred ones; None if all are declared."""
+    """Return the declared datasets of a text, and the inferred ones; None if all are declared.
+
+    With `is_first`, events from the one declared schema on do not count if one with the bytes alone is before it.
+    """
     if RAW_ARROW_SCHEMA not in source.content:
         return None
     parsed = Report()
     documents = parse(source, parsed)
+    if is_first:
+        for one in documents:
+            _drop_first_declared(one.value)
     places = {(document.index, at) for document in documents for at in _last_events(document.value, ())}
     for index, at in places:
         _put_in(documents[index], at, report)
@@ -69,6 +75,16 @@ def _last_events(value: Any, at: TreePath) -> Iterator[TreePath]:
     elif isinstance(value, dict):
         for key in ("content", "spec", "metadata"):
             yield from _last_events(value.get(key), (*at, key))
+
+
+def _drop_first_declared(value: Any) -> None:
+    if isinstance(value, list):
+        declared = [i for i, event in enumerate(value) if isinstance(event, dict) and "schema" in event]
+        if len(declared) == 1 and any(map(_has_any, value[: declared[0]])):
+            del value[declared[0] :]
+    elif isinstance(value, dict):
+        for key in ("content", "spec", "metadata"):
+            _drop_first_declared(value.get(key))
 
 
 def _has_any(event: Any) -> bool:

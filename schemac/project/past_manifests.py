@@ -20,7 +20,7 @@ from schemac.manifest.library import Library, Reuse, imports_of
 from schemac.project.configuration import Project
 from schemac.project.discovery import lock_name, lock_path
 from schemac.project.imported import FolderFiles
-from schemac.project.inferred import with_inferred
+from schemac.project.inferred import RAW_ARROW_SCHEMA, with_inferred
 from schemac.project.options import CompileOptions
 from schemac.project.stages import check_source
 from schemac.source.diagnostic import Severity
@@ -119,6 +119,17 @@ def versions_before(before: Before, path: Path, project: Project, report: Report
     lock = lock_before(before, path, report)
     versions = {dataset.name: schema_version_of(dataset, name, lock) for dataset in declared}
     return {**versions, **{version.dataset.name: version for version in inferred}}
+
+
+def first_versions(path: Path, name: str, project: Project) -> SchemaVersions:
+    """Return what the datasets of a manifest had before their first declared schema, by an event of the same text."""
+    report = Report()
+    source = decode_text(path.read_bytes(), name, report)
+    reuse = Reuse(FolderFiles(path, name), Library())
+    split = with_inferred(source, path.stem, project, report, reuse, is_first=True) if source else None
+    _, inferred = split or ([], [])
+    label = f"{RAW_ARROW_SCHEMA} in {name}"
+    return {version.dataset.name: replace(version, label=label) for version in inferred}
 
 
 def lock_before(before: Before, path: Path, report: Report) -> Lock | None:

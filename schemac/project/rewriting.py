@@ -13,7 +13,7 @@ from schemac.identity.lock import Lock
 from schemac.project.locking import LockFile, save_lock
 from schemac.project.manifests import CompiledFile
 from schemac.project.name_edits import Renamed
-from schemac.project.writing import NewFile, replace_file
+from schemac.project.writing import NewFile, OldFile
 from schemac.source.catalogue import WRITE_FAILED
 from schemac.source.report import Report
 from schemac.source.text import read_file, reason_of
@@ -69,38 +69,43 @@ def write(rewriting: Rewriting, report: Report) -> bool:
 
     Locks come first, for they may be refused.
     """
-    written: dict[Path, bytes] = {}
+    old_files: dict[Path, OldFile] = {}
+    replaced: list[Path] = []
     staged: list[NewFile] = []
     name = ""
     try:
         if not _are_current(rewriting.texts, report):
             return False
-        formers = [read_file(text.path) for text in rewriting.texts]
-        # What takes room is written first: after that, a full disk is no reason to take anything back.
-        for text, former in zip(rewriting.texts, formers, strict=True):
+        # What takes room is written first, but for locks: after that, a full disk is no reason to take anything back.
+        for text in rewriting.texts:
             name = text.name
-            mark = _MARK if former.startswith(_MARK) else b""
+            mark = _MARK if read_file(text.path).startswith(_MARK) else b""
             staged.append(NewFile(text.path, mark + text.after.encode()))
+            old_files[text.path] = OldFile(text.path)
         for relocked in rewriting.locks:
-            file, name = relocked.file, relocked.file.name
-            former = read_file(file.path)
-            if save_lock(file, relocked.lock, report):
-                written[file.path] = former
+            name = relocked.file.name
+            old_files[relocked.file.path] = OldFile(relocked.file.path)
+        for relocked in rewriting.locks:
+            name = relocked.file.name
+            if save_lock(relocked.file, relocked.lock, report):
+                replaced.append(relocked.file.path)
             if report.has_errors:
-                _undo(written, report)
+                _undo(replaced, old_files, report)
                 return False
-        for text, former, new in zip(rewriting.texts, formers, staged, strict=True):
+        for text, new in zip(rewriting.texts, staged, strict=True):
             name = text.name
             new.put()
-            written[text.path] = former
+            replaced.append(text.path)
     except OSError as error:
-        _undo(written, report)
+        _undo(replaced, old_files, report)
         what = name or error.filename or "a manifest"
         report.add(WRITE_FAILED, f"cannot write {what}: {reason_of(error)}", file=name)
         return False
     finally:
         for new in staged:
             new.drop()
+        for old in old_files.values():
+            old.drop()
     return True
 
 
@@ -113,11 +118,11 @@ def _are_current(texts: Sequence[Rewritten], report: Report) -> bool:
     return True
 
 
-def _undo(written: Mapping[Path, bytes], report: Report) -> None:
+def _undo(paths: Sequence[Path], old_files: Mapping[Path, OldFile], report: Report) -> None:
     """Bring files back to what they were, as far as the system lets us."""
-    for path, content in written.items():
+    for path in paths:
         try:
-            replace_file(path, content)
+            old_files[path].put()
         except OSError as error:
             message = f"{path.name} has its new content already and cannot be restored: {reason_of(error)}"
             report.add(WRITE_FAILED, message, file=str(path))

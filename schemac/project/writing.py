@@ -12,6 +12,10 @@ SUFFIX = ".schemac-new"
 """What the name of a file ends with until it is whole."""
 
 
+OLD_SUFFIX = ".schemac-old"
+"""What the name of a file ends with that may be wanted again."""
+
+
 class NewFile:
     """A whole file next to the one whose place it is to take."""
 
@@ -46,6 +50,33 @@ class NewFile:
     def drop(self) -> None:
         """Remove it, if it has taken no other place."""
         self._new.unlink(missing_ok=True)
+
+
+class OldFile:
+    """A file as it is now, kept beside itself, to take its place again without any room on the disk."""
+
+    def __init__(self, path: Path) -> None:
+        """Keep it. Raises OSError, and leaves nothing behind then."""
+        self._path = path.resolve()
+        self._old = self._path.with_name(self._path.name + OLD_SUFFIX)
+        self.drop()
+        try:
+            os.link(self._path, self._old)
+        except OSError:
+            # Some file systems have no links.
+            try:
+                shutil.copy2(self._path, self._old)
+            except OSError:
+                self.drop()
+                raise
+
+    def put(self) -> None:
+        """Take the place of what is there now. Raises OSError."""
+        self._old.replace(self._path)
+
+    def drop(self) -> None:
+        """Remove it, if it has not taken its place again."""
+        self._old.unlink(missing_ok=True)
 
 
 def replace_file(path: Path, content: bytes) -> None:

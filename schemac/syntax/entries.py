@@ -26,7 +26,7 @@ from schemac.syntax.events import EventSource, YAMLError, events
 
 _TYPE_KEYS = frozenset({"type", "inner", "itemType", "keyType", "valueType"})
 """Keys whose value is a type."""
-MAX_DEPTH = 150
+MAX_DEPTH = 200
 """Levels of nesting. A schema of 32 levels, the most any engine reads, needs about a hundred."""
 _STARTS = (MappingStartEvent, SequenceStartEvent)
 _ENDS = (MappingEndEvent, SequenceEndEvent)

@@ -127,3 +127,16 @@ def test_compare_the_whole_folder(repository: Repository, tmp_path: Path) -> Non
     repository.write("tables/places.yaml", f"name: spots\n{FIELDS}")
     code, _, err = repository.run("breaking", "--against", "git:HEAD")
     assert (code, err) == (0, "no changes\n")
+
+
+@pytest.mark.parametrize("old", [EVENTS, SNAPSHOT], ids=["events", "snapshot"])
+def test_judge_both_events_of_one_new_text(repository: Repository, old: str) -> None:
+    """Without an earlier commit, the event with the bytes is what the declared schema after it is compared with."""
+    repository.write("other.yaml", FIELDS)
+    repository.git("add", "--all")
+    repository.git("commit", "-m", "none of it")
+    repository.write("spots.yaml", DECLARED[old])
+    assert repository.run("breaking", "--against", "git:HEAD", "spots.yaml")[::2] == (0, "no changes\n")
+    repository.edit("spots.yaml", "{name: id, type: Int32}", "{name: id, type: String}")
+    code, out, _ = repository.run("breaking", "--against", "git:HEAD", "spots.yaml", "--engine", "odf")
+    assert (code, "rawArrowSchema in spots.yaml → " in out, "  id: " in out) == (1, True, True), out

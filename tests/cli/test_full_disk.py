@@ -93,6 +93,65 @@ def _rows(folder: Path) -> None:
     (folder / "rows.csv").write_text("a,b\n1,x\n")
 
 
+PROTO = """syntax = "proto3";
+message Stop { string name = 7; }
+message Trip { string id = 17; }
+"""
+
+
+def _proto(folder: Path) -> None:
+    (folder / "trips.proto").write_text(PROTO)
+
+
+def _merged(folder: Path) -> None:
+    """A lock with the marks of a conflict."""
+    _conflict(folder)
+    ours, theirs = (folder / f"{name}.txt" for name in ("ours", "theirs"))
+    marks = f"<<<<<<< ours\n{ours.read_text()}=======\n{theirs.read_text()}>>>>>>> theirs\n"
+    (folder / "orders.lock").write_text(marks)
+    (folder / "people.yaml").unlink()
+    for name in ("base", "ours", "theirs"):
+        (folder / f"{name}.txt").unlink()
+
+
+def _dropped(folder: Path) -> None:
+    """A field that was dropped, and is there again."""
+    _two(folder)
+    for text in (SOUND, SOUND.replace("at", "since"), SOUND):
+        (folder / "orders.yaml").write_text(text)
+        assert (
+            main(["lock", "orders.yaml", "--drop", "at"] if "since" in text else ["lock", "people.yaml"]) == 0
+        )
+        assert main(["lock", "people.yaml"]) == 0
+        if text is SOUND and not (folder / "orders.lock").exists():
+            assert main(["lock", "orders.yaml"]) == 0
+
+
+def _grouped(folder: Path) -> None:
+    """Two manifests that take fields from a group."""
+    _two(folder)
+    (folder / "groups.yaml").write_text(
+        "groups:\n  stamps:\n    fields:\n      - {name: made, type: Timestamp}\n"
+    )
+    for name in ("orders", "people"):
+        text = SOUND.replace("orders", name) + "  - {use: stamps}\n"
+        (folder / f"{name}.yaml").write_text(f"imports: [groups.yaml]\n{text}")
+    assert main(["lock"]) == 0
+
+
+def _nested(folder: Path) -> None:
+    """A struct to move a field into."""
+    _two(folder)
+    more = "  - name: more\n    type:\n      kind: Struct\n      fields:\n        - {name: a, type: Int8}\n"
+    (folder / "orders.yaml").write_text(SOUND + more)
+    assert main(["lock"]) == 0
+
+
+def _settings(folder: Path) -> None:
+    _two(folder)
+    (folder / "schemac.toml").write_text('targets = ["ARROW"]\n')
+
+
 def _empty(_: Path) -> None:
     """Nothing is there yet."""
 
@@ -127,6 +186,32 @@ CASES = {
     "apply": Case(_paimon, "apply orders --table table"),
     "diff": Case(_again("lock"), "diff lock --html diff.html"),
     "report": Case(_two, "check --format junit --output-file report.xml"),
+    "build of every target": Case(
+        _two,
+        "build orders.yaml --target lance --target spark --target paimon --target iceberg --target avro --target python",
+    ),
+    "fix of settings": Case(_settings, "check --fix"),
+    "resolve": Case(_merged, "lock --resolve"),
+    "restore": Case(_dropped, "lock orders.yaml --restore at=2"),
+    "drop": Case(_dropped, "lock orders.yaml --drop since"),
+    "rename of a group's field": Case(_grouped, "rename orders made created"),
+    "move": Case(_nested, "rename orders at more.at"),
+    "import with ids": Case(_proto, "import trips.proto --out tables/"),
+    "wrong samples": Case(_two, "sample orders --wrong -n 20 --output wrong.jsonl"),
+    "sample as Arrow": Case(_two, "sample orders --output rows.arrow"),
+    **{
+        f"output of {command}": Case(_again("lock"), f"{command} --output-file out.txt", code)
+        for command, code in {
+            "build --format json": 0,
+            "fmt --check": 1,
+            "lock --check --format json": 4,
+            "diff lock --format json": 0,
+            "breaking --against lock": 0,
+            "list --format json": 0,
+            "expand orders.yaml --out expanded.yaml": 0,
+            "docs": 0,
+        }.items()
+    },
     "sample": Case(_two, "sample orders --output rows.jsonl"),
 }
 
@@ -181,6 +266,9 @@ def test_fail_at_every_write(
             ended = main(command.split())
         said = "".join(capsys.readouterr())
         left = tree(folder)
+        if ended != code:
+            # The output of a command says what it could not do, also where that is a file.
+            said += left.pop("out.txt", b"").decode()
         if ended == code:
             assert left == after, (n, said)
             continue

@@ -189,11 +189,11 @@ def test_deny_losses(project: Project, capsys: pytest.CaptureFixture[str]) -> No
 
 RULE = '''\
 """Rules of ours."""
-from schemac.lint.rule import Say, Subject, rule
+from schemac.lint.rule import Reporter, Subject, rule
 from schemac.source.diagnostic import Code, Severity
 
 @rule(Code("ACME801", "acme-prefix", Severity.WARNING, "a column without our prefix"), category="acme", is_default=True)
-def acme_prefix(subject: Subject, say: Say) -> None:
+def acme_prefix(subject: Subject, say: Reporter) -> None:
     """Ours begin so."""
     for column in subject.dataset.columns:
         if not str(column.segment).startswith("acme_"):

@@ -15,14 +15,14 @@ from schemac.pipeline.reports import html
 RULE = """\
 from pathlib import Path
 
-from schemac.lint.rule import Say, Subject, rule
+from schemac.lint.rule import Reporter, Subject, rule
 from schemac.source.diagnostic import Code, Severity
 
 with open({marker!r}, "a") as stream:
     stream.write("run ")
 
 @rule(Code("ACME801", "acme-prefix", Severity.WARNING, "no prefix"), category="acme", is_default=True)
-def acme_prefix(subject: Subject, say: Say) -> None:
+def acme_prefix(subject: Subject, say: Reporter) -> None:
     '''Ours begin so.'''
     for column in subject.dataset.columns:
         say.name(column, "no prefix")

@@ -6,8 +6,8 @@ Source: Arrow's columnar format, "IPC streaming format" and "IPC file format".
 
 from pathlib import Path
 
+from schemac.importers.arrow_schema import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, first_line, refuse
-from schemac.importers.lifted import lifted
 from schemac.physical.arrow import ArrowSchema, pa
 from schemac.source.report import Report
 
@@ -30,7 +30,7 @@ def read(path: Path, report: Report) -> Imported | None:
         refuse(path, f"it is not Arrow data: {first_line(error)}", report)
         return None
     notes = Notes()
-    return Imported(lifted(schema, str(path), report, notes.add), notes=notes)
+    return Imported(from_arrow_schema(schema, str(path), report, notes.add), notes=notes)
 
 
 def _rewound(source: "pa.MemoryMappedFile") -> "pa.MemoryMappedFile":

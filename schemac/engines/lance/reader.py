@@ -17,8 +17,8 @@ from schemac.engines.lance import attributes as words
 from schemac.engines.lance.nodes import NAME
 from schemac.engines.lance.transactions import schema_parts
 from schemac.identity.lock import Highest, Numbers
+from schemac.importers.arrow_schema import from_arrow_schema
 from schemac.importers.importer import Imported, ImportedVersion, Importer, Notes, first_line, refuse
-from schemac.importers.lifted import lifted
 from schemac.logical.path import FieldPath, Part
 from schemac.physical.arrow import pa
 from schemac.source.json_object import Json
@@ -48,7 +48,7 @@ def _table(path: Path, report: Report) -> Imported | None:
     fields = [pb.Field.FromString(content) for content in used.messages]
     for field_path, text in unknown_fields(pb.Schema(fields=fields)):
         notes.add(field_path, text)
-    tree = lifted(schema, str(path), report, notes.add)
+    tree = from_arrow_schema(schema, str(path), report, notes.add)
     if version in words.STORAGE_VERSIONS and version != words.DEFAULT_STORAGE_VERSION:
         tree = {**tree, "extra": {**tree.get("extra", {}), words.STORAGE_VERSION.key: version}}
     comment = f"from version {number} of a Lance table"
@@ -162,7 +162,7 @@ def _message(path: Path, report: Report) -> Imported | None:
         notes = Notes()
         for field_path, text in unknown_fields(message):
             notes.add(field_path, text)
-        return Imported(lifted(to_arrow(message), str(path), report, notes.add), notes=notes)
+        return Imported(from_arrow_schema(to_arrow(message), str(path), report, notes.add), notes=notes)
     except (DecodeError, UnreadableMessageError) as error:
         refuse(path, f"it is not a Lance schema: {first_line(error)}", report)
         return None

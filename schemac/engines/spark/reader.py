@@ -31,8 +31,8 @@ from schemac.engines.spark.marks import (
     TYPE_MARKS,
     VECTOR_SIZE,
 )
+from schemac.importers.arrow_schema import from_arrow_schema
 from schemac.importers.importer import Imported, Importer, Notes, refuse
-from schemac.importers.lifted import lifted
 from schemac.logical.path import FieldPath, Part, dotted
 from schemac.physical.arrow import ArrowField, ArrowType, pa
 from schemac.source.catalogue import UNSUPPORTED_ARROW_TYPE
@@ -104,7 +104,7 @@ def from_struct_type(document: Any, file: str, report: Report, notes: Notes | No
     except _MalformedError as error:
         refuse(file, f"it is not a StructType: {error}", report)
         return None
-    return Imported(lifted(pa.schema(fields), file, report, notes.add), notes=notes)
+    return Imported(from_arrow_schema(pa.schema(fields), file, report, notes.add), notes=notes)
 
 
 def _columns(document: Any) -> list[Any]:

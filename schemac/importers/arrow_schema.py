@@ -22,25 +22,25 @@ _OF_VALUES = tuple(attribute.key for attribute in OF_VALUES)
 _PARTS = {"itemType": Part.ITEM, "keyType": Part.KEY, "valueType": Part.VALUE}
 
 
-def lifted(schema: ArrowSchema, file: str, report: Report, note: Note) -> Json:
+def from_arrow_schema(schema: ArrowSchema, file: str, report: Report, note: Note) -> Json:
     """Return the values of `fields` and `extra`; constraints that do not suit them are noted."""
     tree = lift(schema, file, report, note)
     for field in tree["fields"]:
         _keep_fitting(field, (field["name"],), note)
-    kept, losses = without_missing(tree)
+    checked, losses = without_missing(tree)
     for text in losses:
         note((), text)
-    return kept if kept.get("extra") or "extra" not in tree else {"fields": kept["fields"]}
+    return checked if checked.get("extra") or "extra" not in tree else {"fields": checked["fields"]}
 
 
 def _keep_fitting(place: Json, path: FieldPath, note: Note) -> None:
     """Leave out constraints that the type of a place cannot have, here and below."""
     type_ = place.get("type", place)
-    wanted = {key: value for key, value in place.get("extra", {}).items() if key in _OF_VALUES}
-    if wanted:
-        _, lost = fitting({key: value for key, value in type_.items() if key != "extra"}, wanted)
+    constraints = {key: value for key, value in place.get("extra", {}).items() if key in _OF_VALUES}
+    if constraints:
+        _, lost = fitting({key: value for key, value in type_.items() if key != "extra"}, constraints)
         for key, reason in lost.items():
-            note(path, f"not kept: {key.rpartition('/')[2]}: {wanted[key]} ({reason})")
+            note(path, f"not kept: {key.rpartition('/')[2]}: {constraints[key]} ({reason})")
             del place["extra"][key]
         if not place["extra"]:
             del place["extra"]
