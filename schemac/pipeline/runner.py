@@ -40,6 +40,7 @@ from schemac.pipeline.writing.file_systems import local_address
 from schemac.pipeline.writing.format_sink import FormatTarget, recovered
 from schemac.pipeline.writing.sink_report import SinkReport
 from schemac.pipeline.writing.table_sink import register_engine
+from schemac.pipeline.writing.workspace import sweep
 from schemac.pipeline.writing.written_report import report_of
 from schemac.rows.runs.identity import RunIdentity
 from schemac.rows.runs.locations import is_local, local_path
@@ -69,6 +70,8 @@ def run(
     """
     started, request, form = time.monotonic(), request or RunRequest(), form or TableForm(arrow_schema)
     replay, version = request.replay, 0
+    # A run that was committed already needs no folder of its own.
+    sweep()
     if job.target.is_of_spark:
         if replay is not None:
             check_replay(job, replay)

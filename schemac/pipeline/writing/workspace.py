@@ -22,7 +22,7 @@ PREFIX, OWNER = "schemac-run-", "owner.txt"
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Make a folder of this process; remove it at the end."""
-    _sweep()
+    sweep()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     (folder / OWNER).write_text(this_process())
     try:
@@ -34,14 +34,15 @@ def temporary_folder() -> Iterator[Path]:
 @functools.cache
 def folder_of_process() -> Path:
     """Return a folder that goes with this process, for what goes on to its end, as Java does."""
-    _sweep()
+    sweep()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     (folder / OWNER).write_text(this_process())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
-def _sweep() -> None:
+def sweep() -> None:
+    """Remove the folders of processes that are gone."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             if is_gone((folder / OWNER).read_text()):
