@@ -81,7 +81,7 @@ SPELLINGS = {
     "plain": "value",
     "spaces": """regexp_replace(value, '":', '" : ')""",
     "other order": """regexp_replace(value, '^.(.*),("tags".*).$', '{$2,"more":5,$1}')""",
-    "absent keys": """if(length(value) % 2 = 0, regexp_replace(value, '"(colour|x)":[^,]*,', ''), value)""",
+    "absent keys": """if(length(value) % 2 = 0, regexp_replace(value, '"colour":[^,]*,', ''), value)""",
     "points": """regexp_replace(value, '"id":([0-9]+)', '"id":$1.0')""",
     "no seconds": """regexp_replace(value, '(T[0-9]{2}:[0-9]{2}):[0-9.:]+Z', '$1Z')""",
     "20 % wrong": """if(value rlike '"id":[0-9]*[05],', regexp_replace(value, '"day":"[^"]*"', '"day":"soon"'), value)""",
@@ -240,7 +240,7 @@ def spelled(spark: SparkSession, rows: int, rounds: int) -> None:
         frame.selectExpr(*OTHER_TYPES).write.parquet(str(folder / "other types"))
         cases["other types"] = ("parquet", schema_of("csv"), spark.read.parquet(str(folder / "other types")))
         texts = [f"cast(id + {i} as string) as c{i}" for i in range(WIDE)]
-        spark.range(0, max(1, rows // 50), 1, 2).selectExpr(*texts).write.parquet(str(folder / "wide texts"))
+        spark.range(0, max(1, rows // 10), 1, 2).selectExpr(*texts).write.parquet(str(folder / "wide texts"))
         wide = pa.schema([pa.field(f"c{i}", pa.int64()) for i in range(WIDE)])
         cases["wide texts"] = ("parquet", wide, spark.read.parquet(str(folder / "wide texts")))
         for name, (form, schema, own) in cases.items():

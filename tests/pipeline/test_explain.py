@@ -67,7 +67,7 @@ def test_places_and_settings_are_told(
     assert "format: dd.MM.yyyy\n" in said["day"]
     assert "nullValues: 'NA'\n" in said["day"]
     assert "taken: texts of the pattern `dd.MM.yyyy`" in said["day"]
-    assert "cast: text, 12" in said["at"]
+    assert "cast (not of the form 2024-02-29T13:45:00Z): text, 12" in said["at"]
     assert "nowhere" in said["gone"]
     assert said["gone"].endswith("quarantined with one of the rules: none\n")
     assert main(["run", "p.yaml", "--explain", "day", "--format", "json"]) == 0

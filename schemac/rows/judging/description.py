@@ -42,10 +42,13 @@ class Outcome:
 
     name: str
     texts: tuple[str, ...]
+    words: str = ""
+    """Why these texts break the rule, where that is said."""
 
     def __str__(self) -> str:
-        """`range: 300, 70000`."""
-        return f"{self.name}: {', '.join(self.texts)}"
+        """`range (not from -128 to 127): 300, 70000`."""
+        words = f" ({self.words})" if self.words else ""
+        return f"{self.name}{words}: {', '.join(self.texts)}"
 
 
 def tokens_of(member: pa.Field) -> tuple[str, ...]:
@@ -59,20 +62,20 @@ def tokens_of(member: pa.Field) -> tuple[str, ...]:
 
 def outcomes(
     texts: Iterable[str], value_of: Callable[[str], object], read: Reader
-) -> Iterator[tuple[str, str]]:
-    """Yield each text with what becomes of it."""
+) -> Iterator[tuple[str, str, str]]:
+    """Yield each text with what becomes of it, and why."""
     for text in texts:
         run = Run()
         value = read(value_of(text), "", run)
         if run.reasons:
-            yield text, run.reasons[0].rule.partition(":")[0]
+            yield text, run.reasons[0].rule.partition(":")[0], run.message
         else:
-            yield text, "null" if value is None else "taken"
+            yield text, "null" if value is None else "taken", ""
 
 
-def told(outcomes_: Iterable[tuple[str, str]]) -> tuple[Outcome, ...]:
+def told(outcomes_: Iterable[tuple[str, str, str]]) -> tuple[Outcome, ...]:
     """Group texts by what becomes of them, those that are taken first."""
-    groups: dict[str, list[str]] = {"taken": [], "null": []}
-    for text, name in outcomes_:
-        groups.setdefault(name, []).append(text)
-    return tuple(Outcome(name, tuple(texts)) for name, texts in groups.items() if texts)
+    groups: dict[tuple[str, str], list[str]] = {("taken", ""): [], ("null", ""): []}
+    for text, name, words in outcomes_:
+        groups.setdefault((name, words), []).append(text)
+    return tuple(Outcome(name, tuple(texts), words) for (name, words), texts in groups.items() if texts)

@@ -181,19 +181,18 @@ class Tokens:
     def __init__(
         self, places: Iterable[tuple[Step, ...]], known: dict[tuple[Step, ...], frozenset[str]] | None = None
     ) -> None:
-        self.places = tuple(dict.fromkeys(places))
+        self.places = dict.fromkeys(places)
+        self._below_of: dict[tuple[Step, ...], dict[Step, None]] = {}
+        for place in self.places:
+            for depth, step in enumerate(place):
+                self._below_of.setdefault(place[:depth], {})[step] = None
         self._known = known
         self._root = self._compiled(())
         self._nodes: dict[tuple[Step, ...], Members] = {(): self._root}
 
     def _compiled(self, steps: tuple[Step, ...]) -> Members:
-        inner = [
-            place[len(steps)]
-            for place in self.places
-            if place[: len(steps)] == steps and len(place) > len(steps)
-        ]
         known = None if self._known is None else self._known.get(steps, frozenset())
-        return Members([step for step in inner if isinstance(step, str)], known)
+        return Members([step for step in self._below_of[steps] if isinstance(step, str)], known)
 
     def __call__(self, texts: pa.Array) -> tuple[dict[tuple[Step, ...], pa.Array], Any]:
         """Return the columns, and a mask of the records that have to be read one by one: what stands in these does not count."""
@@ -236,11 +235,7 @@ class Tokens:
         odd = np.zeros(len(column), bool)
         if steps in self.places:
             found[steps] = column
-        inner = dict.fromkeys(
-            place[len(steps)]
-            for place in self.places
-            if place[: len(steps)] == steps and len(place) > len(steps)
-        )
+        inner = self._below_of.get(steps, {})
         if any(isinstance(step, str) for step in inner):
             is_object = _begins(column, "{")
             node = self._nodes.get(steps) or self._nodes.setdefault(steps, self._compiled(steps))

@@ -161,8 +161,6 @@ def _compiled(judge: Judge, member: pa.Field, *, is_json: bool) -> tuple[tuple[S
         return (), lambda x, path, run: read(None, path, run)
     if is_json:
         steps = judge.steps_of(member.name, origin)
-        if steps[:1] == (OF_FILE,):
-            raise NotCoveredError
         return steps, json_reader(member, Context(settings), epoch)
     if (origin.path or "").startswith(f"{OF_FILE}."):
         raise NotCoveredError

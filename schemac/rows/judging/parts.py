@@ -40,6 +40,8 @@ class Run:
     """What is found out about one record."""
 
     reasons: list[Reason] = dataclasses.field(default_factory=list)
+    message: str = ""
+    """What the last reason means, in words, where there are any."""
 
     def object_to(self, path: Path, rule: str, value: str | None) -> None:
         """Add a reason."""
@@ -48,7 +50,7 @@ class Run:
 
     def catch(self, path: Path, error: BrokenRuleError, text: str) -> None:
         """Add the reason of a text that is no value; of clocks it says what to do."""
-        is_of_zone = error.rule.startswith("zone")
+        self.message, is_of_zone = error.message, error.rule.startswith("zone")
         self.object_to(path, f"{error.rule}: {error.message}" if is_of_zone else error.rule, text)
 
 
